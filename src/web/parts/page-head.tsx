@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { recent } from '../api/recent.ts'
 import { words } from '../words.ts'
 import { Sentence } from './data.tsx'
+import { nameWhole } from './name-whole.ts'
 import classes from './page-head.module.css'
 
 let isFocusDue = false
@@ -43,7 +44,7 @@ export function PageHead({ title, isData = false, count = null, above, children 
     <header className={classes.head}>
       {above}
       <Group justify="space-between" gap="md">
-        <Title order={1} ref={heading} tabIndex={-1} className={classes.title}>
+        <Title order={1} ref={heading} tabIndex={-1} className={classes.title} onPointerOver={nameWhole}>
           {isData ? <Sentence>{title}</Sentence> : title}
         </Title>
         {children && <Group gap="sm">{children}</Group>}

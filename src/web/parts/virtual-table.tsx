@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react'
 import { words } from '../words.ts'
+import { nameWhole } from './name-whole.ts'
 import { Refused } from './query-state.tsx'
 import { useRowKeys } from './row-keys.ts'
 import type { Selection } from './selection.ts'
@@ -27,6 +28,8 @@ export interface Column<Row> {
   /** What stands in the row. The column with `isLink` is the row's heading, and wraps it into the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
+  /** True for what the row is about where no column is a link: on a phone its name takes two lines. */
+  isMain?: boolean
   /** A second line under it. */
   below?(row: Row): ReactNode
   /** A CSS width; without one it shares what is left. */
@@ -64,13 +67,14 @@ export interface VirtualTableProps<Row> {
   acts?: Readonly<Record<string, (rows: readonly Row[]) => void>>
   /** The height of all rows in pixels. */
   rowHeight?: number
-  /** The same on screens narrower than 768 px. */
+  /** The same on screens narrower than 768 px, where names take two lines. */
   narrowRowHeight?: number
 }
 
 /** Up to here all rows are in the document, as printing and searching in the page want them. */
 const ALL_UP_TO = 100
 const OVERSCAN = 12
+const NARROW_ROW_PX = 76
 /** The next page is asked for when so few rows are left below. */
 const AHEAD = 30
 
@@ -93,7 +97,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         aria-rowcount={known === null ? -1 : known + 1}
       >
         <Head columns={columns} rows={rows} idOf={idOf} selection={selection} />
-        <tbody ref={body} onFocus={keys.onFocus}>
+        <tbody ref={body} onFocus={keys.onFocus} onPointerOver={nameWhole}>
           <Space height={above} />
           {range.map((index) => {
             const row = rows[index] as Row
@@ -120,9 +124,14 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 }
 
 /** Which rows are near the window, and how much room the others take. */
-function useWindow<Row>({ rows, pages = null, rowHeight = 56, narrowRowHeight }: VirtualTableProps<Row>) {
+function useWindow<Row>({
+  rows,
+  pages = null,
+  rowHeight = 56,
+  narrowRowHeight = NARROW_ROW_PX,
+}: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const height = useRowHeight(rowHeight, narrowRowHeight ?? rowHeight)
+  const height = useRowHeight(rowHeight, narrowRowHeight)
   const top = useTop(body)
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -268,9 +277,13 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
 }) as <Row>(props: RowProps<Row>) => ReactNode
 
 function Cell<Row>({ column, row, link }: { column: Column<Row>; row: Row } & Pick<RowProps<Row>, 'link'>) {
-  const { cell, below, isLink, isFigure, hideBelow } = column
+  const { cell, below, isLink, isMain, isFigure, hideBelow } = column
   const content = cell(row)
-  const rest = { 'data-figure': isFigure || undefined, 'data-hide': hideBelow }
+  const rest = {
+    'data-figure': isFigure || undefined,
+    'data-main': isLink || isMain || undefined,
+    'data-hide': hideBelow,
+  }
   if (!isLink) {
     return (
       <td {...rest}>

@@ -8,7 +8,14 @@ import classes from './page-table.module.css'
 /** The pages of an audit: what fired, what is missing, what came too early. */
 export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
   return (
-    <VirtualTable name={words.tests.pages} rows={pages} columns={columns()} idOf={({ url }) => url} pages={query} />
+    <VirtualTable
+      name={words.tests.pages}
+      rows={pages}
+      columns={columns()}
+      idOf={({ url }) => url}
+      pages={query}
+      narrowRowHeight={108}
+    />
   )
 }
 
@@ -18,7 +25,7 @@ const named = (tags: readonly { vendor: string | null; event: string | null }[])
 function columns(): Column<AuditPage>[] {
   const said = words.tests
   return [
-    { id: 'page', head: said.page, cell: (page) => <Page page={page} /> },
+    { id: 'page', head: said.page, isMain: true, cell: (page) => <Page page={page} /> },
     {
       ...{ id: 'status', head: said.answer, width: '80px', isFigure: true },
       cell: ({ status }) => <Num value={status} />,

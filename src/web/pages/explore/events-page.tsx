@@ -138,7 +138,7 @@ function Histogram() {
 function columns(open: (event: Event) => void): Column<Event>[] {
   const said = words.explore.events
   return [
-    { id: 'event', head: words.explore.event, cell: (event) => <OpenEvent event={event} open={open} /> },
+    { id: 'event', head: words.explore.event, isMain: true, cell: (event) => <OpenEvent event={event} open={open} /> },
     { id: 'vendor', head: words.explore.vendor, width: '200px', cell: ({ vendor }) => <Data>{vendor}</Data> },
     {
       ...{ id: 'host', head: said.host, width: '260px', hideBelow: 768 },

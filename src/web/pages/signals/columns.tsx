@@ -26,7 +26,7 @@ export function useColumns(): Column<Signal>[] {
     const said = words.signals
     return [
       { id: 'state', head: said.state, width: '120px', cell: (signal) => <State signal={signal} /> },
-      { id: 'signal', head: said.signal, cell: (signal) => <Name signal={signal} /> },
+      { id: 'signal', head: said.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
       {
         ...{ id: 'week', head: said.lastWeek, width: '140px', hideBelow: 1200 },
         cell: ({ series, vendor, event, state }) =>
@@ -97,15 +97,15 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
         </Anchor>
       )}
       <div className="under">
-        <Data>{domain}</Data>
         {explainedBy && (
           <>
-            <Dot />
             <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs" title={explainedBy.title}>
               {words.signals.explained}
             </Anchor>
+            <Dot />
           </>
         )}
+        <Data>{domain}</Data>
       </div>
     </div>
   )

@@ -132,7 +132,8 @@ function FirstEvent({ domain }: { domain: Domain }) {
     refetchInterval: ({ state }) => (state.data?.events.length ? false : LOOK_EVERY_MS),
   })
   const first = data?.events.at(-1)?.event
-  const [url] = domain.monitoredUrls
+  // What is typed as an address may be anything; only pages of the web are opened.
+  const url = domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one))
   return (
     <Stack gap="md">
       <div role="status" aria-live="polite">

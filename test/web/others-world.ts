@@ -1,0 +1,187 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import type { RunFacts } from '../../src/flows/run-store.ts'
+import { findingOf } from '../../src/issues/issue.fixture.ts'
+import { addMember, createKey, createUser } from '../../src/org/store.ts'
+import type { TestApp } from '../app.ts'
+import { storeAudit } from '../finished-audit.ts'
+import { aRun, storeRun } from '../shared-run.ts'
+import { NAME_KINDS, nameOf, worst } from './others-names.ts'
+import { openWorld, type World } from './world.ts'
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+/** As long as a host may be. */
+const HOST = `${'w'.repeat(63)}.${'w'.repeat(63)}.${'w'.repeat(63)}.example`
+const ADDRESS = `https://${HOST}/${'x'.repeat(900)}`
+const RUNS = 'javascript:document.documentElement.dataset.ran=1'
+/** A signal is there when its events came on three days. */
+const DAYS = 4
+
+/** Every name of one length. That with all of it in one is last: lists have the newest first, whose page is looked at. */
+const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
+
+/** A server on which every field that somebody may fill has been filled by somebody who means no good. */
+export async function openOthersWorld(): Promise<World> {
+  const world = await openWorld()
+  const { app } = world
+  app.clock.set(Date.now() - DAYS * DAY_MS)
+  await organization(app)
+  const { id: domainId, token } = await domains(app)
+  for (let day = 0; day < DAYS; day++) {
+    await traffic(app, token)
+    app.clock.advance(DAY_MS)
+  }
+  app.clock.set(Date.now() - 2 * HOUR_MS)
+  await traffic(app, token)
+  await rules(app, domainId)
+  await things(app, domainId)
+  people(app)
+  app.clock.set(Date.now())
+  await traffic(app, token)
+  await app.run('evaluate', 'evaluate series', 'look for personal data', 'check consent', 'judge changes', 'deliver')
+  issuesOf(world, domainId, runs(app))
+  return world
+}
+
+/** Makes it a second after what was made before. */
+async function make(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
+  app.clock.advance(SECOND_MS)
+  const answer = await app.call(method, path, { body })
+  if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+async function organization(app: TestApp): Promise<void> {
+  const piiPatterns = [{ name: 'w'.repeat(40), pattern: 'EMP-[0-9]{6}' }]
+  await make(app, '/v1/org', { name: worst(), piiPatterns }, 'PATCH')
+  await make(app, '/v1/whoami', { name: worst() }, 'PATCH')
+  for (const label of names(100)) {
+    await make(app, '/v1/integrations', { provider: 'webhook', label, config: { url: ADDRESS } })
+  }
+}
+
+/** Returns that with the worst name. */
+async function domains(app: TestApp): Promise<{ id: string; token: string }> {
+  const monitoredUrls = [RUNS, `https://${HOST}/${'p'.repeat(40)}`]
+  const made = []
+  for (const name of names(200)) made.push(await make(app, '/v1/domains', { name, monitoredUrls }))
+  const last = made.at(-1)
+  for (const name of names(100)) await make(app, '/v1/projects', { name, domainIds: [last.id] })
+  return last
+}
+
+/** Sessions of several pages with events of every name, and what is refused. */
+async function traffic(app: TestApp, token: string): Promise<void> {
+  const pageStats = { vendors: [{ host: HOST, requests: 2, durMs: [40, 60], bytes: 2000 }] }
+  for (const [index, name] of names(200).entries()) {
+    const personal = { email: 'john.doe@mail.example.com', ep: 'EMP-123456' }
+    const params = { [name]: name, order_id: index % 2 ? '' : name, ...personal }
+    const event = { vendor: name, event: name, account: name, status: 'failure', execMs: 9, params }
+    const events = [event, { ...event, vendor: 'Shop', event: 'purchase' }]
+    for (const path of ['/', `/${'p'.repeat(300)}`, `/${encodeURIComponent(name)}`]) {
+      const page = { url: `https://${HOST}${path}`, title: name }
+      await app.collect(token, { sessionId: `session-${index}`, page, events, pageStats })
+    }
+    await app.collect(token, { events: [{ vendor: name, [name]: 1 }] })
+  }
+  app.clock.advance(MINUTE_MS)
+  await app.run('flush')
+}
+
+/** An alert of each name, and one that follows a signal. */
+async function rules(app: TestApp, domainId: string): Promise<void> {
+  const channels = [
+    { type: 'email', target: `${'e'.repeat(60)}@${HOST.slice(64)}` },
+    { type: 'webhook', target: ADDRESS },
+  ]
+  const volume = { vendor: worst(), event: worst() }
+  await make(app, '/v1/alerts', { name: worst(), alertType: 'volume_anomaly', period: '1h', channels, volume })
+  for (const name of names(200)) {
+    const filters = [{ parameter: '$event', op: 'equals', values: [name] }]
+    const items = [
+      { parameter: 'order_id', op: 'is_blank' },
+      { parameter: name, op: 'equals', values: [name] },
+    ]
+    const alert = { name, domainId, vendors: [name], alertType: 'data_validation', period: '1h', channels, filters }
+    await make(app, '/v1/alerts', { ...alert, conditions: { logic: 'any', items } })
+  }
+}
+
+async function things(app: TestApp, domainId: string): Promise<void> {
+  const members = names(200).map((name) => ({ vendor: name, event: name }))
+  for (const label of names(80)) await make(app, '/v1/insights/labels/assign', { label, members })
+  for (const title of names(200)) {
+    const occurredAt = app.clock.now() - MINUTE_MS
+    await make(app, '/v1/changes', { domainId, source: 's'.repeat(40), ref: title, title, occurredAt })
+  }
+  const orders = names(200).map((id) => ({ id, at: app.clock.now() - MINUTE_MS, value: 1e11, currency: 'EUR' }))
+  await make(app, '/v1/orders', { domainId, orders })
+  for (const name of names(200)) {
+    app.clock.advance(SECOND_MS)
+    storeAudit(app.app.db, app.clock.now(), { orgId: app.owner.orgId, name, text: name })
+  }
+}
+
+function people({ app: { db }, clock, owner }: TestApp): void {
+  for (const [index, name] of names(100).entries()) {
+    const email = `${'m'.repeat(60)}${index}@${HOST.slice(64)}`
+    const { id: userId } = createUser(db, clock, { email, name })
+    addMember(db, clock, { orgId: owner.orgId, userId, role: 'member' })
+    createKey(db, clock, { userId: owner.userId, name, expiresInDays: null })
+  }
+}
+
+/** A run of a test for each name; answers the id of the last. */
+function runs(app: TestApp): string {
+  let id = ''
+  for (const name of names(200)) {
+    app.clock.advance(SECOND_MS)
+    id = storeRun(app, said(aRun(), name), { name, picture: () => PNG })
+  }
+  return id
+}
+
+/** The same run, with the name wherever a page or a person may have written. */
+function said(facts: RunFacts, name: string): RunFacts {
+  const tag = { vendor: name, event: name }
+  return {
+    ...facts,
+    findings: facts.findings.map((one) => ({ ...one, ...tag, sentence: name, expected: name, observed: name })),
+    events: facts.events.map((one) => ({ ...one, ...tag, params: { [name]: name } })),
+    steps: facts.steps.map((step) => ({
+      ...{ ...step, title: name },
+      error: step.error && name,
+      healed: step.healed && { before: name, after: name },
+    })),
+    errors: [name],
+  }
+}
+
+/** Issues of a week ago, which the last report has too; the first was found by a run. */
+function issuesOf(world: World, domainId: string, runId: string): void {
+  const { clock, owner } = world.app
+  const times = { firstSeenAt: clock.now() - 7 * DAY_MS, statusAt: clock.now() - 7 * DAY_MS }
+  world.open(
+    names(200)
+      .reverse()
+      .map((title, index) => {
+        const found = {
+          summary: title,
+          vendor: title,
+          event: title,
+          hosts: [HOST],
+          sample: { [title]: title } as never,
+        }
+        return {
+          ...{ ...times, title, domainId, hosts: [HOST, 'b.example'], notes: `${title} ${title}`, alertName: title },
+          ...{ trackerKey: title.slice(0, 100), statusBy: owner.userId, impactValue: 123_456_789_012 },
+          severity: 'critical' as const,
+          ...(index === 0 && { alertType: 'flow_test' }),
+          evidence: findingOf(index === 0 ? { ...found, runId } : found),
+        }
+      }),
+  )
+}
