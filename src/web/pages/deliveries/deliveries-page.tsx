@@ -123,28 +123,30 @@ function What({ delivery: { transition, issueId, alertId, lastError, dueAt, stat
   const said = words.deliveries
   return (
     <div>
-      {issueId === null ? (
-        said.transitions[transition]
-      ) : (
-        <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
-          {said.transitions[transition]}
-        </Anchor>
-      )}
-      {alertName && (
-        <>
-          <Dot />
-          <Data>{alertName}</Data>
-        </>
-      )}
+      <div className="line">
+        {issueId === null ? (
+          said.transitions[transition]
+        ) : (
+          <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
+            {said.transitions[transition]}
+          </Anchor>
+        )}
+        {alertName && (
+          <>
+            <Dot />
+            <Data>{alertName}</Data>
+          </>
+        )}
+      </div>
       {lastError !== null && status !== 'delivered' && (
         <div className="under">
-          <Data>{lastError}</Data>
           {status === 'pending' && dueAt !== null && (
             <>
-              {' · '}
               {said.next} <Ago at={dueAt} isQuiet />
+              <Dot />
             </>
           )}
+          <Data>{lastError}</Data>
         </div>
       )}
     </div>
