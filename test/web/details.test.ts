@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { temporaryFolder } from '../process.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
@@ -27,12 +29,38 @@ beforeAll(async () => {
   }
   await send(now - 3 * DAY_MS, ['purchase', { value: '1', old_id: 'a' }])
   await send(now - HOUR_MS, ['purchase', { value: '2', $new_id: 'b' }])
+  const visit = (path: string, events: object[]) =>
+    world.app.collect(shop.token, { sessionId: 'visit-1', page: { url: `https://shop.example${path}` }, events })
+  await visit('/', [{ vendor: 'Shop', event: 'page_view' }])
+  world.app.clock.advance(MINUTE_MS)
+  await visit('/cart', [{ vendor: 'Shop', event: 'view_cart' }])
+  world.app.clock.advance(MINUTE_MS)
+  await world.app.run('flush')
+  await Bun.write(HAR, JSON.stringify(har))
   world.app.clock.set(now)
 }, TEST_MS)
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
 })
+
+const folder = temporaryFolder()
+const HAR = join(folder.path, 'visit.har')
+const har = {
+  log: {
+    pages: [{ id: 'p1', title: 'https://shop.example/thanks' }],
+    entries: [
+      {
+        ...{ pageref: 'p1', startedDateTime: '2026-01-05T12:00:01Z' },
+        request: {
+          ...{ method: 'GET', headers: [{ name: 'Referer', value: 'https://shop.example/' }] },
+          url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR',
+        },
+      },
+    ],
+  },
+}
 
 async function open(path: string, key = world.app.owner.apiKey): Promise<Screen> {
   const screen = await openScreen(world.url, browser.browser)
@@ -92,6 +120,34 @@ describe('the dictionary', () => {
       await using screen = await open('/explore/dictionary?seen=gone', world.keyOf('viewer'))
       await screen.reads('old_id')
       expect(await screen.has('link', 'Alert when old_id is blank')).toBe(false)
+    },
+    TEST_MS,
+  )
+})
+
+describe('a new test', () => {
+  test(
+    'begins with the visit of a session, or with a HAR',
+    async () => {
+      await using screen = await open('/explore/sessions/visit-1?range=7d')
+      const { page } = screen
+      await screen.press('Make a test of it', 'link')
+      await screen.reads('The draft has 2 pages and 2 tags.')
+      expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
+        ...['Visit of shop.example', 'Shop', 'page_view', '0'],
+      ])
+      await screen.type('Session of a visitor', 'nobody')
+      await screen.press('Draft from the session')
+      await screen.reads('there are no events of such a session')
+      const [har] = (await page.$$('input[type=file]')).slice(-1)
+      await har?.uploadFile(HAR)
+      await screen.reads('The draft has 1 page and 1 tag.')
+      expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
+      await screen.press('Save the test')
+      await screen.sees('heading', 'Visit of shop.example')
+      const { tests } = (await world.app.call('GET', '/v1/flows/tests')).body
+      expect(tests[0].recording.steps).toMatchObject([{ type: 'navigate', url: 'https://shop.example/thanks' }])
+      expect(await axeFindings(page)).toEqual([])
     },
     TEST_MS,
   )

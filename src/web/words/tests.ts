@@ -46,6 +46,15 @@ export const tests = {
   recording: 'Recording',
   recordingHint: 'What the Recorder of Chrome DevTools exports as JSON.',
   chooseFile: 'Choose a file',
+  draft: {
+    title: 'Begin with a draft',
+    hint: 'No recording at hand? A draft has the pages and tags of a visit; you add the clicks.',
+    session: 'Session of a visitor',
+    ofSession: 'Draft from the session',
+    ofHar: 'Draft from a HAR',
+    made: (steps: number, tags: number) =>
+      `The draft has ${steps === 1 ? '1 page' : `${steps} pages`} and ${tags === 1 ? '1 tag' : `${tags} tags`}.`,
+  },
   startUrl: 'Start page',
   startUrlHint: 'Instead of the one that the recording begins with.',
   expectations: 'Tags that must fire',

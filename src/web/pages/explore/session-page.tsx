@@ -1,10 +1,11 @@
-import { Drawer, Paper, Stack, Text } from '@mantine/core'
+import { Button, Drawer, Paper, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Event } from '#client/types.gen'
 import { valuesOf } from '../../address/search.ts'
 import { useMoments } from '../../address/use-search.ts'
+import { useMay } from '../../api/who.ts'
 import { At } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
@@ -24,10 +25,17 @@ export function SessionPage() {
   const moments = useMoments()
   const query = useInfiniteQuery(eventsAskedFor({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
   const [opened, open] = useState<Event | null>(null)
+  const mayTest = useMay('member')
   const said = words.explore.session
   return (
     <>
-      <PageHead title={said.title} />
+      <PageHead title={said.title}>
+        {mayTest && (
+          <Button component={Link} to="/tests/new" search={{ sessionId } as never} variant="default">
+            {said.makeTest}
+          </Button>
+        )}
+      </PageHead>
       <Stack gap="md">
         <Text c="dimmed">
           <Data>{sessionId}</Data> · <Link to="/explore/events">{said.toEvents}</Link>

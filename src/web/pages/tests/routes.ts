@@ -3,6 +3,7 @@ import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query
 import { search } from '../../address/page-search.ts'
 import { preload, preloadPages } from '../../api/queries.ts'
 import { at } from '../../shell/root.ts'
+import { NEW_TEST } from './address.ts'
 import { testsQuery } from './question.ts'
 
 const pages = () => import('./pages.ts')
@@ -18,7 +19,7 @@ export const testsRoutes = [
   createRoute({
     ...at,
     path: '/tests/new',
-    ...search({}),
+    ...search(NEW_TEST),
     component: lazyRouteComponent(pages, 'NewTestPage'),
   }),
   createRoute({

@@ -14,12 +14,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
-import type { FlowTest, FlowTestInput } from '#client/types.gen'
+import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { dataOption } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
+import { DraftFrom } from './draft-from.tsx'
 import { Expectations } from './expectations.tsx'
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
@@ -65,6 +66,10 @@ export function TestForm({ test }: { test: FlowTest | null }) {
     if (!test) await navigate({ to: '/tests/$id', params: { id: data.id } })
   })
   const { errorOf } = sending
+  const begin = ({ recording, expectations }: FlowDraft) => {
+    setRecording(JSON.stringify(recording, null, 2))
+    change((before) => ({ ...before, expectations, name: before.name || recording.title }))
+  }
   const steps = stepsOf(recording)
   return (
     <Form sending={sending} button={test ? said.save : said.create} isWide>
@@ -83,6 +88,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
           error={errorOf('domainId')}
         />
         <RecordingField text={recording} change={setRecording} error={errorOf('recording')} />
+        {test === null && <DraftFrom begin={begin} />}
         <TextInput
           label={said.startUrl}
           description={said.startUrlHint}
