@@ -16,6 +16,7 @@ import { benchQuestions } from './questions.ts'
 import { benchRuns } from './runs.ts'
 import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
+import { benchTelling } from './telling.ts'
 
 /** `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. */
 const benches: Record<string, () => Promise<Budget[]>> = {
@@ -25,6 +26,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   answers: benchAnswers,
   questions: benchQuestions,
   scale: benchScale,
+  telling: benchTelling,
   neighbours: benchNeighbours,
   runs: benchRuns,
   decode: benchDecode,

@@ -1,10 +1,11 @@
 /**
  * The same load from a minimal client: plain sockets, ready-made bytes. It takes about half the CPU time of an ordinary
- * client, which leaves more to the bare server, so ratios are lower.
+ * client, which leaves more to the bare server, so ratios are lower. With a rate of requests a second, each connection
+ * begins its next request no earlier than its share of the rate allows.
  */
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
-const [address = '', token = '', connections = '32', seconds = '20'] = process.argv.slice(2)
+const [address = '', token = '', connections = '32', seconds = '20', perSecond = '0'] = process.argv.slice(2)
 const url = new URL(address)
 
 const head =
@@ -17,6 +18,8 @@ let requests = 0
 let failures = 0
 let stopping = false
 const latencies: number[] = []
+/** Between two requests of a connection. */
+const pauseMs = Number(perSecond) > 0 ? (1000 * Number(connections)) / Number(perSecond) : 0
 
 interface Flow {
   request: Buffer
@@ -53,7 +56,8 @@ await Promise.all(
           if (stopping || performance.now() >= deadline) {
             stopping = true
             socket.end()
-          } else send(socket)
+          } else if (pauseMs === 0) send(socket)
+          else setTimeout(send, Math.max(0, socket.data.sentAt + pauseMs - performance.now()), socket)
         },
         close: () => ended.resolve(),
         error: (_socket, error) => ended.reject(error),

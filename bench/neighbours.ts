@@ -139,7 +139,7 @@ function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: 
   return { victim, hostile, readOnlyKey: hostile.readOnly }
 }
 
-const rule = (name: string, items: object[], channels: object[]) => ({
+export const rule = (name: string, items: object[], channels: object[]) => ({
   ...{ name, alertType: 'data_validation', period: '1h', channels, conditions: { logic: 'any', items } },
 })
 
@@ -243,7 +243,7 @@ interface Hooks {
   stop(): void
 }
 
-function hookReceiver(): Hooks {
+export function hookReceiver(): Hooks {
   const waiting = new Map<string, (at: number) => void>()
   const server = Bun.serve({
     hostname: '127.0.0.1',

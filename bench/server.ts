@@ -59,13 +59,26 @@ export interface LoadOrder {
   connections: number
   seconds: number
   client: Client
+  /** Requests a second, with `sockets` only; as fast as it goes without. */
+  perSecond?: number
 }
 
 /** Runs a load generator against a URL, and returns its result. */
-export async function load(url: string, { token, connections, seconds, client }: LoadOrder): Promise<Load> {
+export async function load(
+  url: string,
+  { token, connections, seconds, client, perSecond = 0 }: LoadOrder,
+): Promise<Load> {
   const script = client === 'ordinary' ? 'load.ts' : 'load-sockets.ts'
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, script), `${url}/api/v1/events`, token, `${connections}`, `${seconds}`],
+    [
+      process.execPath,
+      join(import.meta.dir, script),
+      `${url}/api/v1/events`,
+      token,
+      `${connections}`,
+      `${seconds}`,
+      `${perSecond}`,
+    ],
     { stdout: 'pipe', stderr: 'inherit' },
   )
   return JSON.parse(await new Response(child.stdout).text()) as Load

@@ -7,6 +7,7 @@ import { maskedNames } from './changes/change.ts'
 import { changesOfIssue, noteChange } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
+import { Bell } from './core/bell.ts'
 import { SECOND_MS } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
@@ -36,7 +37,7 @@ import { newSetupToken } from './org/setup.ts'
 import { hasOwner, privacySettings } from './org/store.ts'
 import { SignalStates } from './signals/signal-states.ts'
 import type { Db } from './store/database.ts'
-import { watchRows } from './store/row-changes.ts'
+import { type RowChange, watchRows } from './store/row-changes.ts'
 import { Streams } from './stream/streams.ts'
 import { WATCHED } from './stream/watched.ts'
 
@@ -98,6 +99,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
 
   const streams = streamsOf(base, stores, watching, collecting)
+  const outboxBell = new Bell()
+  watchRows(db, WATCHED, (changes) => {
+    if (changes.some(isToSend)) outboxBell.ring()
+    streams.publish(changes)
+  })
   const composer = new Composer({
     ...{ db, warehouse, clock, publicUrl, follower: watching.follower, report: base.report },
     watermark: () => spool.watermark(),
@@ -106,7 +112,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
-    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, domains: collecting.domains },
+    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, outboxBell, domains: collecting.domains },
     scanning: { db, warehouse },
     statusSync: new StatusSync(dispatcher),
     polls: new Polls(dispatcher, {
@@ -201,16 +207,16 @@ function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follo
   return new HistoryAsker({ db, clock, ask, report })
 }
 
-/** Tells callers of every change that is committed from now on. */
+/** Tells callers of what changes, once it is published. */
 function streamsOf({ clock }: Base, { db }: Stores, { gaps }: Watching, { counts }: Collecting): Streams {
-  const streams = new Streams({
+  return new Streams({
     clock,
     isInForce: (principal) => isInForce({ db, clock }, principal),
     pulseOf: (orgId) => ({ ...counts.of(orgId, clock.now()), gapSince: gaps.refusingSince }),
   })
-  watchRows(db, WATCHED, (changes) => streams.publish(changes))
-  return streams
 }
+
+const isToSend = ({ kind, values }: RowChange) => kind === 'delivery' && values.status === 'pending'
 
 function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCaller }: Base['config']): Questions {
   return new Questions({

@@ -316,6 +316,27 @@ describe('what wakes an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
+  test('rings for what may be a new issue, and once more when it came too late for a round', () => {
+    const db = memoryDb()
+    const woken = new WokenAlerts()
+    woken.roundEnded()
+    let rung = 0
+    woken.bell.listen(() => rung++)
+    woken.add(['alr_a', 'alr_b'], 'dom_1', NOON)
+    woken.add(['alr_a'], 'dom_1', NOON + 1)
+    expect(rung).toBe(1)
+    woken.add(['alr_a'], 'dom_2', NOON + 1)
+    expect(rung).toBe(2)
+    woken.take(db, 'alr_a', NOON + 1)
+    woken.roundEnded()
+    expect(rung).toBe(3)
+    woken.take(db, 'alr_a', NOON + 2)
+    woken.roundEnded()
+    expect(rung).toBe(3)
+    woken.add(['alr_a'], 'dom_1', NOON + 3)
+    expect(rung).toBe(4)
+  })
+
   test('is also the start of the program: violations from shortly before are not in memory', async () => {
     using world = await setUp([hourly])
     const woken = new WokenAlerts()

@@ -7,6 +7,7 @@ import { type AlertType, measure, type WatchedDomain } from '../alerts/types/ale
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
+import { Bell } from '../core/bell.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
@@ -44,13 +45,21 @@ export class WokenAlerts {
   /** By alert and domain: when the latest of those events was received. */
   private readonly places = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
+  /** Rings for a violation that may be a new issue; not for more of those that wait to be counted. */
+  readonly bell = new Bell()
   /** Violations from shortly before a stop are only in the history, so the first round looks at all alerts. */
   private all = true
+  /** Something was received too late for this round. */
+  private isMore = false
 
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
+    let isNew = false
     for (const alertId of alertIds) {
-      this.places.set(alertId, (this.places.get(alertId) ?? new Map()).set(domainId, receivedAt))
+      const domains = this.places.get(alertId) ?? new Map<string, Instant>()
+      isNew ||= !domains.has(domainId)
+      this.places.set(alertId, domains.set(domainId, receivedAt))
     }
+    if (isNew) this.bell.ring()
   }
 
   /** Returns the alerts for which `take` may return true; null: it does for all. */
@@ -65,6 +74,7 @@ export class WokenAlerts {
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.places.get(alertId) ?? [])]
+    this.isMore ||= places.some(([, receivedAt]) => receivedAt >= watermark)
     const isTaken =
       this.failed.delete(alertId) ||
       this.all ||
@@ -84,6 +94,8 @@ export class WokenAlerts {
 
   roundEnded(): void {
     this.all = false
+    if (this.isMore) this.bell.ring()
+    this.isMore = false
   }
 }
 

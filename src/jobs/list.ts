@@ -3,6 +3,7 @@ import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.t
 import { noticeReleases } from '../changes/notice.ts'
 import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
+import type { Bell } from '../core/bell.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { DigestSender } from '../digest/send.ts'
 import type { DomainDirectory } from '../domains/directory.ts'
@@ -42,6 +43,8 @@ export interface JobParts {
   domains: Pick<DomainDirectory, 'refresh'>
   notifying: NotifierParts
   dispatcher: Dispatcher
+  /** Rings when something to send was committed. */
+  outboxBell: Bell
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   listeners: Pick<Listeners, 'start'>
@@ -75,6 +78,7 @@ export function jobsOf(parts: JobParts): Job[] {
     {
       name: 'evaluate',
       pattern: EVERY_SECOND,
+      bell: parts.evaluating.woken.bell,
       async run(stopping) {
         await evaluate(parts.evaluating, stopping)
         lastRuns.evaluationAt = clock.now()
@@ -92,7 +96,12 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
     { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.keep() },
     { name: 'refresh domains', pattern: EVERY_SECOND, run: async () => parts.domains.refresh() },
-    { name: 'deliver', pattern: EVERY_SECOND, run: async () => deliver(parts.notifying, parts.dispatcher) },
+    {
+      name: 'deliver',
+      pattern: EVERY_SECOND,
+      bell: parts.outboxBell,
+      run: async () => deliver(parts.notifying, parts.dispatcher),
+    },
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
     { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
