@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import {
+  CONTAINER,
+  KEY_FILE,
+  tagManagerServer,
+} from '../../src/integrations/providers/tag-manager/tag-manager-server.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { temporaryFolder } from '../process.ts'
 import { axeFindings } from './axe.ts'
@@ -13,11 +18,16 @@ import { openAs, openWorld, type World } from './world.ts'
 
 const TEST_MS = 120_000
 
+const tagManager = tagManagerServer({ now: Date.now })
+// No call waits for its turn: the clock stands still.
+tagManager.behaviour.quota = 10_000
+const SETTINGS = { ...tagManager.operator, TAG_MANAGER_CALLS_PER_MINUTE: '1000', outboundAllow: '127.0.0.0/8' }
+
 let world: World
 let browser: TestBrowser
 let shop: { id: string; token: string }
 beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  ;[world, browser] = await Promise.all([openWorld(SETTINGS), startBrowser()])
   shop = (await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
   const now = world.app.clock.now()
   const send = async (at: number, ...events: [event: string, params: Record<string, string>][]) => {
@@ -42,6 +52,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
+  await tagManager[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
 
@@ -152,6 +163,41 @@ describe('a new test', () => {
     TEST_MS,
   )
 })
+
+test(
+  'the tag is put into a container, whose tags are chosen by name',
+  async () => {
+    const { apiKey } = world.app.owner
+    const config = { serviceAccount: KEY_FILE }
+    const body = { provider: 'tag_manager', label: 'Tags', config }
+    const { id } = (await world.app.call('POST', '/v1/integrations', { body })).body
+    tagManager.give('tags', { name: 'Purchase', type: 'gaawe' })
+    tagManager.give('variables', { name: 'Order ID', type: 'v' })
+    await using screen = await open(`/integrations/${id}`, apiKey)
+    const { page } = screen
+    await (await page.waitForSelector('aria/Domain'))?.select(shop.id)
+    await screen.type('Address of the container', `https://tagmanager.google.com/#/container/${CONTAINER}/workspaces/2`)
+    await screen.type('Container ID', 'GTM-SHOP')
+    await screen.press('Read the tags of the container')
+    await screen.press('Purchase', 'checkbox')
+    await screen.press('Variables of Purchase', 'combobox')
+    await screen.press('Order ID', 'option')
+    await page.keyboard.press('Escape')
+    expect(await axeFindings(page)).toEqual([])
+    await screen.press('Deploy the tag')
+    await screen.reads('It is deployed in the workspace Tagwarden')
+    await screen.reads('1 tag is reported by name.')
+    const [purchase] = tagManager.space('Tagwarden')?.tags.filter(({ name }) => name === 'Purchase') ?? []
+    expect(JSON.stringify(purchase)).toContain('{{Order ID}}')
+    await page.setViewport({ width: 360, height: 800 })
+    expect(await isSideways(screen)).toBe(false)
+    await page.reload()
+    await screen.type('Address of the container', CONTAINER)
+    await screen.reads('The last deployment into this container was done.')
+    expect(screen.trouble).toEqual([])
+  },
+  TEST_MS,
+)
 
 /** What stands in the fields of these names. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>

@@ -24,9 +24,9 @@ export interface World extends AsyncDisposable {
   refuse(path: string | null, status?: number, sentence?: string): void
 }
 
-/** Opens the program, at the time that it is. */
-export async function openWorld(): Promise<World> {
-  const app = await testApp()
+/** Opens the program with these settings, at the time that it is. */
+export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): Promise<World> {
+  const app = await testApp(settings)
   app.clock.set(Date.now())
   let refused: { path: string; status: number; sentence: string } | null = null
   const streams = new Set<AbortController>()

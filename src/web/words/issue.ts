@@ -24,6 +24,7 @@ export const issue = {
     release: 'A release:',
     tag: 'The tag:',
   },
+  atOnce: 'within the same minute',
   before: (age: string) => `${age} before`,
   after: (age: string) => `${age} after it was first seen`,
   partOf: 'Part of a larger issue:',

@@ -43,7 +43,7 @@ function SeenChips() {
   const [{ seen }, set] = useValues(DICTIONARY)
   const said = words.explore.dictionary
   return (
-    <Button.Group aria-label={said.changed}>
+    <Button.Group aria-label={said.changed} miw={0}>
       {(['new', 'gone'] as const).map((one) => (
         <Button
           key={one}

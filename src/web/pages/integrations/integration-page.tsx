@@ -16,6 +16,7 @@ import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { ChannelForm } from './channel-form.tsx'
+import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
 
@@ -64,6 +65,11 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
         {may && CHATS.includes(provider) && (
           <Paper>
             <ChannelForm integration={integration} />
+          </Paper>
+        )}
+        {may && provider === 'tag_manager' && (
+          <Paper>
+            <DeployForm />
           </Paper>
         )}
         {may && (

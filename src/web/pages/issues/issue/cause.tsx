@@ -27,7 +27,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
         <PathLink path={`/changes/${change.id}`}>
           <Data>{change.title}</Data>
         </PathLink>{' '}
-        {ms >= 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))}
+        {distanceOf(ms)}
       </Text>
     )
   }
@@ -39,3 +39,10 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
     </Text>
   )
 }
+
+/** How long before it was first seen. Within a minute nobody knows which was first. */
+function distanceOf(ms: number): string {
+  if (Math.abs(ms) < MINUTE_MS) return words.issue.atOnce
+  return ms > 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))
+}
+const MINUTE_MS = 60_000

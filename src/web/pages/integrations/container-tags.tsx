@@ -1,0 +1,106 @@
+import { Button, Checkbox, MultiSelect, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listContainerTagsOptions } from '#client/@tanstack/react-query.gen'
+import type { ContainerTags as Tags } from '#client/types.gen'
+import { FRESH } from '../../api/queries.ts'
+import { asData, Data } from '../../parts/data.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+import type { DeploymentDraft } from './deployment.ts'
+
+type Selected = DeploymentDraft['selectedTags']
+
+interface TagsProps {
+  /** The container, `accounts/6/containers/71`. */
+  path: string
+  selected: Selected
+  choose(selected: Selected): void
+}
+
+/** Which tags of the container are reported by name, read when it is asked for: Google counts each call. */
+export function ContainerTags({ path, selected, choose }: TagsProps) {
+  const [asked, ask] = useState<string | null>(null)
+  const said = words.integrations.deploy
+  return (
+    <Stack gap="sm">
+      <Text fz="sm">{selected === null ? said.allTags : said.someTags}</Text>
+      {asked === path ? (
+        <Listed path={path} selected={selected} choose={choose} />
+      ) : (
+        <Button variant="default" w="fit-content" onClick={() => ask(path)}>
+          {said.readTags}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function Listed({ path, ...rest }: TagsProps) {
+  const query = useQuery({
+    ...listContainerTagsOptions({ query: { containerPath: path } }),
+    staleTime: FRESH.dictionary,
+  })
+  return (
+    <QueryState
+      query={query}
+      isEmpty={({ tags }) => tags.length === 0}
+      empty={<Text>{words.integrations.deploy.noTags}</Text>}
+    >
+      {(list) => <TagTable list={list} {...rest} />}
+    </QueryState>
+  )
+}
+
+function TagTable({ list: { tags, variables }, selected, choose }: Omit<TagsProps, 'path'> & { list: Tags }) {
+  const said = words.integrations.deploy
+  const names = variables.map(({ name }) => name)
+  const toggle = (tagId: string, isOn: boolean) => {
+    const { [tagId]: _, ...others } = selected ?? {}
+    const next = isOn ? { ...others, [tagId]: [] } : others
+    choose(Object.keys(next).length === 0 ? null : next)
+  }
+  return (
+    <SimpleTable
+      name={said.tags}
+      rows={tags.filter(({ isService }) => !isService)}
+      keyOf={({ tagId }) => tagId}
+      columns={[
+        {
+          head: said.tag,
+          cell: ({ tagId, name }) => (
+            <Checkbox
+              label={<Data>{name}</Data>}
+              checked={selected !== null && tagId in selected}
+              onChange={({ currentTarget }) => toggle(tagId, currentTarget.checked)}
+            />
+          ),
+        },
+        {
+          head: said.type,
+          cell: ({ displayType, paused }) => (
+            <>
+              <Data>{displayType}</Data> {paused && said.paused}
+            </>
+          ),
+        },
+        {
+          head: said.variables,
+          cell: ({ tagId, name }) => (
+            <MultiSelect
+              aria-label={said.variablesOf(name)}
+              miw={200}
+              data={[...new Set(names)]}
+              renderOption={asData}
+              value={[...(selected?.[tagId] ?? [])]}
+              onChange={(chosen) => choose({ ...selected, [tagId]: chosen })}
+              disabled={selected === null || !(tagId in selected)}
+              searchable
+            />
+          ),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,175 @@
+import { NativeSelect, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { getTagDeploymentOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import type { TagDeployment, TagDeployStatus } from '#client/types.gen'
+import { queries } from '../../api/queries.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data, dataOption } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { words } from '../../words.ts'
+import { ContainerTags } from './container-tags.tsx'
+import { containerPathOf, type DeploymentDraft, deploy, inputOf, NO_DEPLOYMENT } from './deployment.ts'
+
+const LOOK_EVERY_MS = 2000
+const MOST_DOMAINS = 200
+const FIELDS = ['domainId', 'containerPath', 'container.publicId', 'tagName', 'customerIdVariable', 'sessionIdVariable']
+
+/** Puts the tag of Tagwarden into a container of Google Tag Manager, where somebody looks it through and publishes it. */
+export function DeployForm() {
+  const [draft, setDraft] = useState(NO_DEPLOYMENT)
+  const [done, finish] = useState<TagDeployment | null>(null)
+  const leaving = useRef(new AbortController())
+  useEffect(() => {
+    const left = new AbortController()
+    leaving.current = left
+    return () => left.abort()
+  }, [])
+  const change = (part: Partial<DeploymentDraft>) => setDraft((before) => ({ ...before, ...part }))
+  const path = containerPathOf(draft.address)
+  const sending = useSending(FIELDS, async () => {
+    finish(null)
+    try {
+      finish(await deploy(inputOf(draft), leaving.current.signal))
+    } finally {
+      await queries.invalidateQueries({ queryKey: [{ _id: 'getTagDeployment' }] })
+    }
+  })
+  const said = words.integrations.deploy
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        {said.title}
+      </Title>
+      <Text c="dimmed" mb="md">
+        {said.hint}
+      </Text>
+      <Form sending={sending} button={said.button} isWide>
+        <Container draft={draft} change={change} errorOf={sending.errorOf} />
+        {path && (
+          <ContainerTags
+            path={path}
+            selected={draft.selectedTags}
+            choose={(selectedTags) => change({ selectedTags })}
+          />
+        )}
+        <Further draft={draft} change={change} errorOf={sending.errorOf} />
+      </Form>
+      {path && done === null && <Progress path={path} isSending={sending.isSending} />}
+      <div role="status">{done && <Deployed done={done} />}</div>
+    </section>
+  )
+}
+
+interface FieldsProps {
+  draft: DeploymentDraft
+  change(part: Partial<DeploymentDraft>): void
+  errorOf(field: string): string | undefined
+}
+
+/** Into which container, and for which domain. */
+function Container({ draft, change, errorOf }: FieldsProps) {
+  const { data } = useQuery(listDomainsOptions({ query: { limit: MOST_DOMAINS } }))
+  const said = words.integrations.deploy
+  return (
+    <>
+      <NativeSelect
+        label={said.domain}
+        value={draft.domainId}
+        onChange={({ currentTarget }) => change({ domainId: currentTarget.value })}
+        data={[{ value: '', label: said.choose }, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
+        error={errorOf('domainId')}
+        required
+      />
+      <TextInput
+        label={said.address}
+        description={said.addressHint}
+        value={draft.address}
+        onChange={({ currentTarget }) => change({ address: currentTarget.value })}
+        error={errorOf('containerPath')}
+        required
+      />
+      <TextInput
+        label={said.publicId}
+        description={said.publicIdHint}
+        value={draft.publicId}
+        onChange={({ currentTarget }) => change({ publicId: currentTarget.value })}
+        error={errorOf('container.publicId')}
+        required
+        maxLength={100}
+      />
+    </>
+  )
+}
+
+/** What most leave as it is. */
+function Further({ draft, change, errorOf }: FieldsProps) {
+  const said = words.integrations.deploy
+  const names = ['tagName', 'customerIdVariable', 'sessionIdVariable'] as const
+  return (
+    <Stack gap="md">
+      {names.map((name) => (
+        <TextInput
+          key={name}
+          label={said.fields[name]}
+          description={said.hints[name]}
+          value={draft[name]}
+          onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+          error={errorOf(name)}
+          maxLength={200}
+        />
+      ))}
+      <TagsInput
+        label={said.hosts}
+        description={said.hostsHint}
+        value={[...draft.whitelistedDomains]}
+        onChange={(whitelistedDomains) => change({ whitelistedDomains })}
+      />
+    </Stack>
+  )
+}
+
+/** How far the last deployment into the container is; nothing where there was none. */
+function Progress({ path, isSending }: { path: string; isSending: boolean }) {
+  const { data } = useQuery({
+    ...getTagDeploymentOptions({ query: { containerPath: path } }),
+    refetchInterval: ({ state }) => (isSending || state.data?.status === 'running' ? LOOK_EVERY_MS : false),
+  })
+  if (!data || data.status === 'none') return null
+  return (
+    <Text fz="sm" mt="sm" component="div">
+      {words.integrations.deploy.statuses[data.status]} <Calls status={data} />
+      {data.error && <Data>{data.error}</Data>}
+    </Text>
+  )
+}
+
+function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { status: TagDeployStatus }) {
+  const said = words.integrations.deploy
+  if (status !== 'running') return null
+  return (
+    <>
+      {said.calls(callsDone, callsTotal)}{' '}
+      {waitsUntil !== null && (
+        <>
+          {said.waits} <Ago at={waitsUntil} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** What was written, and what is left to do. */
+function Deployed({ done: { workspaceName, tag, monitoredTags } }: { done: TagDeployment }) {
+  const said = words.integrations.deploy
+  return (
+    <Stack gap="xs" mt="md">
+      <Text fw={600}>
+        {said.done} <Data>{workspaceName}</Data>
+      </Text>
+      <Text>
+        {said.written[tag]} {said.monitored(monitoredTags)} {said.publish}
+      </Text>
+    </Stack>
+  )
+}
