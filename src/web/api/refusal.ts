@@ -29,6 +29,6 @@ export interface FieldRefusal {
 /** `email: is no address` names the field; `conditions.items[0].values: …` names it by its path. */
 export function refusalFor(fields: readonly string[], sentence: string): FieldRefusal {
   const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
-  const field = fields.find((name) => name === path) ?? null
+  const field = fields.find((name) => name === path) ?? fields.find((name) => path.startsWith(`${name}[`)) ?? null
   return field === null ? { field: null, sentence } : { field, sentence: rest }
 }

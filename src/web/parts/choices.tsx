@@ -15,12 +15,13 @@ interface ChoicesProps {
   options: readonly Option[]
   chosen: readonly string[]
   choose(chosen: readonly string[]): void
+  error?: string
   /** True when the labels are names of somebody's things, and no words of ours. */
   isData?: boolean
 }
 
 /** A field of which several values can be chosen. None chosen means any. */
-export function Choices({ label, options, chosen, choose, isData = false }: ChoicesProps) {
+export function Choices({ label, options, chosen, choose, error, isData = false }: ChoicesProps) {
   const list = useCombobox({ onDropdownClose: () => list.resetSelectedOption() })
   const names = options.filter(({ value }) => chosen.includes(value)).map((option) => option.label)
   const text = (value: string) => (isData ? <Data>{value}</Data> : value)
@@ -34,6 +35,7 @@ export function Choices({ label, options, chosen, choose, isData = false }: Choi
           type="button"
           pointer
           label={label}
+          error={error}
           rightSection={<Combobox.Chevron />}
           rightSectionPointerEvents="none"
           onClick={() => list.toggleDropdown()}

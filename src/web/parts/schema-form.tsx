@@ -16,6 +16,7 @@ import {
 import { type ReactNode, useState } from 'react'
 import { words } from '../words.ts'
 import { asData, Code, Data } from './data.tsx'
+import { requiredLabel } from './required.tsx'
 import {
   type FormSchema,
   type FormValue,
@@ -116,11 +117,17 @@ const titleOf = ({ label, schema, name }: SchemaFieldProps) => label ?? schema.t
 
 /** Label, help and refusal, which all fields have. */
 const around = (props: SchemaFieldProps) => ({
-  label: props.label ?? <Data>{titleOf(props)}</Data>,
+  label: labelOf(props),
   description: props.schema.description && <Prose text={props.schema.description} />,
   error: props.errorOf(props.path),
   required: props.isRequired,
+  withAsterisk: false,
 })
+
+function labelOf(props: SchemaFieldProps): ReactNode {
+  const label = props.label ?? <Data>{titleOf(props)}</Data>
+  return props.isRequired ? requiredLabel(label) : label
+}
 
 /** The server's sentence; what stands in backticks is a name or value. */
 export function Prose({ text }: { text: string }) {
@@ -220,7 +227,7 @@ function NumberField(props: SchemaFieldProps) {
 }
 
 function BooleanField(props: SchemaFieldProps) {
-  const { required: _, ...texts } = around(props)
+  const { required: _, withAsterisk, ...texts } = around({ ...props, isRequired: false })
   return (
     <Checkbox
       {...texts}
@@ -269,8 +276,19 @@ function GroupField(props: SchemaFieldProps) {
   const { schema, value, change, path, errorOf, isSet, suggest } = props
   return (
     <Fieldset className={classes.group} variant="unstyled" legend={<Data>{titleOf(props)}</Data>}>
+      <FrameError {...props} />
       <SchemaForm {...{ schema, path, errorOf, isSet, suggest, change }} value={(value as FormValue) ?? {}} />
     </Fieldset>
+  )
+}
+
+/** The server's sentence about something that is no field by itself. */
+export function FrameError({ errorOf, path }: Pick<SchemaFieldProps, 'errorOf' | 'path'>) {
+  const sentence = errorOf(path)
+  return sentence === undefined ? null : (
+    <Text role="alert" fz="xs" c="var(--mantine-color-error)">
+      <Data>{sentence}</Data>
+    </Text>
   )
 }
 
@@ -279,6 +297,7 @@ function ListField(props: SchemaFieldProps) {
   const items = Array.isArray(value) ? value : []
   const item = schema.items ?? {}
   const title = titleOf(props)
+  const one = item.title ?? title
   const set = (next: unknown[]) => change(next.length > 0 ? next : undefined)
   return (
     <Fieldset className={classes.group} variant="unstyled" legend={<Data>{title}</Data>}>
@@ -288,15 +307,16 @@ function ListField(props: SchemaFieldProps) {
             <Prose text={schema.description} />
           </Text>
         )}
-        {items.map((one, index) => (
+        <FrameError {...props} />
+        {items.map((value, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name than their place
           <div key={index}>
             <SchemaField
               {...rest}
               label={undefined}
-              schema={{ ...item, title: `${title} ${index + 1}` }}
+              schema={{ ...item, title: `${one} ${index + 1}` }}
               path={`${path}[${index}]`}
-              value={one}
+              value={value}
               change={(next) => set(items.with(index, next ?? startOf(item)))}
             />
             <Button
@@ -305,7 +325,7 @@ function ListField(props: SchemaFieldProps) {
               mt="xs"
               onClick={() => set(items.filter((_, other) => other !== index))}
             >
-              {words.forms.remove(`${title} ${index + 1}`)}
+              {words.forms.remove(`${one} ${index + 1}`)}
             </Button>
           </div>
         ))}
@@ -331,6 +351,7 @@ function ShapeField(props: SchemaFieldProps) {
   return (
     <Fieldset className={classes.group} variant="unstyled" legend={<Data>{titleOf(props)}</Data>}>
       <Stack gap="md">
+        <FrameError {...props} />
         {mark !== null && (
           <NativeSelect
             label={words.forms.shape}

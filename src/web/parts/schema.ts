@@ -1,7 +1,7 @@
 /** The JSON Schema 2020-12 of a form, as `GET /v1/forms` has it: without references. */
 export interface FormSchema {
   type?: string
-  title?: string
+  title?: string | undefined
   description?: string
   properties?: Readonly<Record<string, FormSchema>>
   required?: readonly string[]

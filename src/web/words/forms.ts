@@ -34,6 +34,7 @@ export const forms = {
     contains_phone: 'contains a phone number',
     custom_pii_regex: 'is personal by the pattern',
   } as Readonly<Record<string, string>>,
+  required: 'required',
   left: 'As the server has it',
   set: 'Set',
   replace: (field: string) => `Replace ${field}`,

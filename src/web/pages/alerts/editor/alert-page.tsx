@@ -6,8 +6,8 @@ import { FRESH } from '../../../api/queries.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { Gone, QueryState } from '../../../parts/query-state.tsx'
 import { words } from '../../../words.ts'
-import { draftOf } from './draft.ts'
 import { Editor } from './editor.tsx'
+import { draftOf } from './sending.ts'
 
 /** `/alerts/{id}`: what the alert looks at, what it would have found, and who is told. */
 export function AlertPage() {

@@ -9,6 +9,7 @@ import { SchemaField } from '../../../parts/schema-form.tsx'
 import { words } from '../../../words.ts'
 import { type Channel, type Draft, OWNERS } from './draft.ts'
 import classes from './editor.module.css'
+import { Limit } from './limit.tsx'
 import type { PartProps } from './part.ts'
 
 const MOST_CHANNELS = 10
@@ -45,7 +46,7 @@ export function Channels({ draft, change, forms, errorOf }: PartProps) {
         ) : (
           <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
         )}
-        <Limit draft={draft} change={change} />
+        <Limit {...{ draft, change, errorOf }} />
       </Stack>
     </Card>
   )
@@ -171,55 +172,5 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
         />
       )}
     </>
-  )
-}
-
-interface Throttle {
-  count: number
-  per: number
-  unit: string
-}
-
-/** At most so many messages in a time. */
-function Limit({ draft, change }: Pick<PartProps, 'draft' | 'change'>) {
-  const said = words.alert
-  const { throttle, ...rest } = draft
-  const limit = throttle as Throttle | undefined
-  const set = (part: Partial<Throttle>) =>
-    change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
-  return (
-    <div className={classes.fields}>
-      <NativeSelect
-        label={said.limit}
-        description={said.limitHint}
-        style={{ gridColumn: '1 / -1' }}
-        value={limit ? limit.unit : ''}
-        onChange={({ currentTarget }) =>
-          currentTarget.value === '' ? change(rest as unknown as Draft) : set({ unit: currentTarget.value })
-        }
-        data={[
-          { value: '', label: said.noLimit },
-          ...Object.entries(said.limitUnits).map(([value, label]) => ({ value, label })),
-        ]}
-      />
-      {limit && (
-        <>
-          <NumberInput
-            label={said.messages}
-            value={limit.count}
-            min={1}
-            max={1000}
-            onChange={(typed) => set({ count: Number(typed) || 1 })}
-          />
-          <NumberInput
-            label={said.per(limit.unit)}
-            value={limit.per}
-            min={1}
-            max={10_080}
-            onChange={(typed) => set({ per: Number(typed) || 1 })}
-          />
-        </>
-      )}
-    </div>
   )
 }

@@ -1,7 +1,8 @@
-import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput } from '@mantine/core'
-import { asData } from '../../../parts/data.tsx'
+import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text } from '@mantine/core'
+import { asData, Data } from '../../../parts/data.tsx'
+import { requiredLabel } from '../../../parts/required.tsx'
 import { words } from '../../../words.ts'
-import { type Condition, NO_CONDITION, needsValues } from './draft.ts'
+import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
 import type { Names } from './names.ts'
 
@@ -22,8 +23,8 @@ interface ConditionsProps {
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
-  /** So many items of the list stand elsewhere, before these. */
-  offset?: number
+  /** The place of an item that is asked for elsewhere. */
+  without?: number
 }
 
 /** The operators as people read them; the server has the last word on which fits what. */
@@ -34,27 +35,33 @@ const OPERATORS = [
 ]
 
 /** Conditions, one a row: a parameter, how it is compared, and with what. */
-export function Conditions({ path, items, change, naming, names, errorOf, offset = 0 }: ConditionsProps) {
+export function Conditions({ path, items, change, naming, names, errorOf, without = -1 }: ConditionsProps) {
   return (
     <>
-      {items.map((item, index) => (
-        <Row
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name than their place
-          key={index}
-          {...{ item, naming, names }}
-          n={index + 1}
-          path={`${path}[${index + offset}]`}
-          errorOf={errorOf}
-          change={(next) => change(items.with(index, next))}
-          remove={() => change(items.filter((_, other) => other !== index))}
-        />
-      ))}
+      {items.map((item, index) =>
+        index === without ? null : (
+          <Row
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name than their place
+            key={index}
+            {...{ item, naming, names }}
+            n={without >= 0 && without < index ? index : index + 1}
+            path={`${path}[${placeIn(items, index)}]`}
+            errorOf={errorOf}
+            change={(next) => change(items.with(index, next))}
+            remove={() => change(items.toSpliced(index, 1))}
+          />
+        ),
+      )}
       <Button variant="default" w="fit-content" onClick={() => change([...items, NO_CONDITION])}>
         {naming.add}
       </Button>
     </>
   )
 }
+
+/** The place among those that are sent: empty rows are not. */
+const placeIn = (items: readonly Condition[], index: number): number =>
+  items.slice(0, index).filter((item) => !isBlank(item)).length
 
 interface RowProps {
   item: Condition
@@ -71,10 +78,12 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
   const { parameter, op, values = [] } = item
   return (
     <div className={classes.row}>
-      <div className={classes.fields}>
+      <div className={classes.condition}>
         <Autocomplete
-          renderOption={asData}
-          label={naming.parameter(n)}
+          renderOption={({ option: { value } }) => <Parameter name={value} example={names.valuesOf(value)[0]} />}
+          label={requiredLabel(naming.parameter(n))}
+          description={names.isUnseen(parameter) ? words.alert.unseen : undefined}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={parameter}
           onChange={(typed) => change({ ...item, parameter: typed })}
           data={[...names.parameters]}
@@ -85,14 +94,14 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
         <NativeSelect
           label={naming.operator(n)}
           value={op}
-          onChange={({ currentTarget }) => change({ ...item, op: currentTarget.value })}
+          onChange={({ currentTarget }) => change(withOperator(item, currentTarget.value))}
           data={OPERATORS.map((value) => ({ value, label: words.forms.values[value] ?? value }))}
           error={errorOf(`${path}.op`)}
         />
         {needsValues(op) && (
           <TagsInput
             renderOption={asData}
-            label={naming.values(n)}
+            label={requiredLabel(naming.values(n))}
             value={[...values]}
             onChange={(chosen) => change({ ...item, values: chosen })}
             data={[...names.valuesOf(parameter)]}
@@ -105,5 +114,19 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
       </div>
       <CloseButton aria-label={naming.remove(n)} onClick={remove} />
     </div>
+  )
+}
+
+/** A parameter to choose, with a value that it had. */
+function Parameter({ name, example }: { name: string; example: string | undefined }) {
+  return (
+    <Data>
+      {name}
+      {example !== undefined && (
+        <Text span fz="xs" c="dimmed" ml="sm">
+          {example}
+        </Text>
+      )}
+    </Data>
   )
 }

@@ -5,17 +5,18 @@ import {
   domainsOf,
   EMPTY,
   eventOf,
+  eventPlace,
   filtersOf,
-  missingOf,
-  sharedPaths,
   suggestedName,
-  toSend,
   vendorOf,
   withDomain,
+  withDomains,
   withEvent,
+  withOperator,
   withType,
   withVendor,
 } from './draft.ts'
+import { missingOf, sharedPaths, toSend } from './sending.ts'
 
 const text = { type: 'string' }
 const own = (kind: string, properties: object, required: string[]): Form => ({
@@ -64,25 +65,60 @@ describe('an alert while it is written', () => {
     expect(domainsOf(many)).toEqual(['a', 'b'])
     expect(domainsOf(withDomain(many, 'c'))).toEqual(['c'])
     expect(domainsOf(withDomain(many, ''))).toEqual([])
+    expect(withDomains(many, ['c', 'd'])).toEqual({ ...EMPTY, domainIds: ['c', 'd'] })
   })
 
-  test('empty rows are not sent beside others, and no values where none are needed', () => {
+  test('values go with an operator that compares with none', () => {
+    const compared = { parameter: 'v', op: 'equals', values: ['1'] }
+    expect(withOperator(compared, 'contains')).toEqual({ ...compared, op: 'contains' })
+    expect(withOperator(compared, 'is_blank')).toEqual({ parameter: 'v', op: 'is_blank' })
+  })
+
+  test('the filter that names the event keeps its place, and only the first one does', () => {
+    const [event, host] = rule.filters ?? []
+    const filters = [host, event, event] as Draft['filters']
+    const twice: Draft = { ...rule, filters }
+    expect([eventPlace(twice, plain), eventPlace(twice, threshold)]).toEqual([1, -1])
+    expect(filtersOf(twice)).toEqual([host, event] as never)
+    expect(withEvent(twice, plain, 'refund').filters?.map(({ values }) => values)).toEqual([
+      ['shop.example'],
+      ['refund'],
+      ['Purchase'],
+    ])
+    expect(withEvent(twice, plain, '').filters).toEqual([host, event] as never)
+  })
+
+  test('empty rows are not sent beside others', () => {
     const sent = toSend({
       ...rule,
       conditions: {
         logic: 'all',
         items: [
           { parameter: '', op: 'is_blank' },
-          { parameter: 'v', op: 'is_blank', values: ['1'] },
+          { parameter: 'v', op: 'is_blank' },
         ],
       },
+      conditionGroups: [
+        { op: 'any', items: [{ parameter: '', op: 'is_blank' }] },
+        {
+          op: 'all',
+          items: [
+            { parameter: '', op: 'equals' },
+            { parameter: 'w', op: 'gt', values: ['1'] },
+          ],
+        },
+      ],
       channels: [
         { type: 'email', target: 'owners' },
         { type: 'email', target: '' },
       ],
     })
     expect(sent.conditions?.items).toEqual([{ parameter: 'v', op: 'is_blank' }])
+    expect(sent.conditionGroups).toEqual([{ op: 'all', items: [{ parameter: 'w', op: 'gt', values: ['1'] }] }])
     expect(sent.channels).toEqual([{ type: 'email', target: 'owners' }])
+    const grouped = toSend({ ...EMPTY, conditionGroups: sent.conditionGroups })
+    expect(grouped.conditions).toBeUndefined()
+    expect(toSend({ ...EMPTY, filters: [{ parameter: '', op: 'is_blank' }] }).filters).toBeUndefined()
     expect(toSend(EMPTY)).toEqual(EMPTY)
   })
 
@@ -97,6 +133,13 @@ describe('an alert while it is written', () => {
       { part: 'values', n: 1 },
     ],
     ['nothing', rule, plain, null],
+    [
+      ...([
+        'values of a group',
+        { ...rule, conditionGroups: [{ op: 'any', items: [{ parameter: 'v', op: 'gt' }] }] },
+      ] as const),
+      ...([plain, { part: 'values', n: 1, group: 1 }] as const),
+    ],
     ['a field of the type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
     ['a vendor', withType(EMPTY, forms, 'volume_anomaly'), anomaly, { title: 'Vendor' }],
   ])('%s is missing', (_, draft, form, missing) => {

@@ -1,7 +1,8 @@
 import type { Form } from '#client/types.gen'
-import { type FormSchema, type FormValue, fieldsOf, missingIn, startOf } from '../../../parts/schema.ts'
+import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../../parts/schema.ts'
 import { FIRST_TYPE } from './begin-with.ts'
 
+/** As the API has it; in `filters` it says which events, in `conditions` what is wrong. */
 export interface Condition {
   parameter: string
   op: string
@@ -13,6 +14,25 @@ export interface Channel {
   [field: string]: unknown
 }
 
+/** Conditions in brackets. */
+export interface Group {
+  op: string
+  items: readonly Condition[]
+}
+
+/** When it may tell: hours from and up to but without, in the alert's time zone; days from 0, Sunday. */
+export interface RunWindows {
+  hours?: readonly number[] | undefined
+  days?: readonly number[]
+}
+
+/** At most so many messages in a time. */
+export interface Throttle {
+  count: number
+  per: number
+  unit: string
+}
+
 /** An alert while it is written: `AlertInput` of the API, parts of which may be missing or wrong. */
 export interface Draft {
   name: string
@@ -22,9 +42,12 @@ export interface Draft {
   domainIds?: readonly string[]
   vendors?: readonly string[]
   conditions?: { logic: string; items: readonly Condition[] }
-  conditionGroups?: readonly unknown[]
+  conditionGroups?: readonly Group[]
   filters?: readonly Condition[]
   period: string
+  timezone?: string
+  runWindows?: RunWindows
+  throttle?: Throttle
   channels?: readonly Channel[]
   impactValue?: number
   enabled?: boolean
@@ -48,6 +71,15 @@ export const EMPTY: Draft = {
 /** Operators that compare with nothing. */
 const NEEDS_NO_VALUES = ['is_blank', 'not_blank', 'contains_email', 'contains_phone']
 export const needsValues = (op: string): boolean => !NEEDS_NO_VALUES.includes(op)
+
+/** The condition compared otherwise; values go with an operator that compares with none. */
+export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
+  ...{ parameter, op },
+  ...(needsValues(op) && values && { values }),
+})
+
+/** True for a row that nobody has begun to fill in. */
+export const isBlank = ({ parameter, values = [] }: Condition): boolean => parameter === '' && values.length === 0
 
 export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ?? {}) as FormSchema
 
@@ -73,8 +105,12 @@ export const domainsOf = ({ domainId, domainIds = [] }: Draft): string[] => [
 ]
 
 /** The draft that watches this domain only; an empty id means all. */
-export function withDomain({ domainId: _, domainIds: __, ...draft }: Draft, id: string): Draft {
-  return { ...(draft as Draft), ...(id && { domainId: id }) }
+export const withDomain = (draft: Draft, id: string): Draft => withDomains(draft, id ? [id] : [])
+
+/** The draft that watches these domains; none means all. */
+export function withDomains({ domainId: _, domainIds: __, ...draft }: Draft, ids: readonly string[]): Draft {
+  if (ids.length > 1) return { ...(draft as Draft), domainIds: ids }
+  return { ...(draft as Draft), ...(ids[0] && { domainId: ids[0] }) }
 }
 
 /** Vendors that are watched, separated by commas; empty for all. */
@@ -94,6 +130,10 @@ export function withVendor(draft: Draft, form: Form | undefined, vendor: string)
 const isEventFilter = ({ parameter, op, values = [] }: Condition) =>
   parameter === '$event' && op === 'equals' && values.length === 1
 
+/** The place of the filter that names the event; -1 where none does, or the type's own field names it. */
+export const eventPlace = ({ filters = [] }: Draft, form: Form | undefined): number =>
+  ownPlace(form, 'event') === null ? filters.findIndex(isEventFilter) : -1
+
 /** The event that is watched; empty for all. */
 export function eventOf(draft: Draft, form: Form | undefined): string {
   const own = ownPlace(form, 'event')
@@ -103,15 +143,20 @@ export function eventOf(draft: Draft, form: Form | undefined): string {
 export function withEvent(draft: Draft, form: Form | undefined, event: string): Draft {
   const own = ownPlace(form, 'event')
   if (own !== null) return withOwnPart(draft, own, 'event', event)
+  const { filters = [] } = draft
   const filter: Condition = { parameter: '$event', op: 'equals', values: [event] }
-  return withFilters(draft, [...(event === '' ? [] : [filter]), ...filtersOf(draft)])
+  const place = eventPlace(draft, form)
+  if (event === '') return withFilters(draft, place < 0 ? filters : filters.toSpliced(place, 1))
+  return withFilters(draft, place < 0 ? [filter, ...filters] : filters.with(place, filter))
 }
 
 /** Which events are looked at, beside those of one name. */
-export const filtersOf = ({ filters = [] }: Draft): readonly Condition[] =>
-  filters.filter((filter) => !isEventFilter(filter))
+export function filtersOf({ filters = [] }: Draft): readonly Condition[] {
+  const place = filters.findIndex(isEventFilter)
+  return place < 0 ? filters : filters.toSpliced(place, 1)
+}
 
-const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Condition[]): Draft => ({
+export const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Condition[]): Draft => ({
   ...(rest as Draft),
   ...(filters.length > 0 && { filters }),
 })
@@ -127,7 +172,9 @@ export function withType(draft: Draft, forms: readonly Form[], kind: string): Dr
   const next = withFilters({ ...(shared as unknown as Draft), alertType: kind }, filtersOf(draft))
   const started = { ...next, ...(startOf({ type: 'object', ...schemaOf(form) }) as FormValue) }
   const placed = withEvent(withVendor(started, form, vendor), form, event)
-  return hasConditions(form) ? { ...placed, conditions, ...(conditionGroups && { conditionGroups }) } : placed
+  return hasConditions(form)
+    ? { ...placed, ...(conditions && { conditions }), ...(conditionGroups && { conditionGroups }) }
+    : placed
 }
 
 /** The name that the rule suggests, of names in the data and these words; empty while there is nothing to name. */
@@ -138,69 +185,4 @@ export function suggestedName(draft: Draft, form: Form | undefined, say: (op: st
   const { parameter, op, values = [] } = condition
   const rule = [parameter, say(op), needsValues(op) ? values.join(', ') : ''].filter(Boolean).join(' ')
   return what ? `${what}: ${rule}` : rule
-}
-
-const isBlank = ({ parameter, values = [] }: Condition) => parameter === '' && values.length === 0
-
-/** What is sent: without empty rows, when others are filled in, and without values where none are needed. */
-export function toSend(draft: Draft): Draft {
-  const { conditions, channels } = draft
-  const items = conditions?.items.filter((condition) => !isBlank(condition)) ?? []
-  const told = channels?.filter(({ type: _, ...rest }) => Object.values(rest).some((part) => part !== ''))
-  return {
-    ...draft,
-    ...(conditions && {
-      conditions: { ...conditions, items: (items.length > 0 ? items : conditions.items).map(sent) },
-    }),
-    ...(draft.filters && { filters: draft.filters.map(sent) }),
-    ...(told && { channels: told.length > 0 ? told : channels }),
-  }
-}
-
-const sent = ({ parameter, op, values }: Condition): Condition => ({
-  ...{ parameter, op },
-  ...(needsValues(op) && values && { values }),
-})
-
-/** The same for the past: a rule is tried whoever is told of it, and whatever it is called. */
-export const toTry = (draft: Draft): Draft => ({ ...toSend(draft), name: draft.name || 'Rule', channels: [OWNERS] })
-
-/** What the rule can not do without and does not have yet: a row and its part, or a field by its title; null for nothing. */
-export function missingOf(
-  draft: Draft,
-  form: Form | undefined,
-): { part: 'parameter' | 'values'; n: number } | { title: string } | null {
-  if (!hasConditions(form)) {
-    const title = missingIn(schemaOf(form), draft)
-    return title === null ? null : { title }
-  }
-  const items = toSend(draft).conditions?.items ?? []
-  if (items.length === 0) return { part: 'parameter', n: 1 }
-  const unnamed = items.findIndex(({ parameter }) => parameter === '')
-  if (unnamed >= 0) return { part: 'parameter', n: unnamed + 1 }
-  const without = items.findIndex(({ op, values = [] }) => needsValues(op) && values.length === 0)
-  return without < 0 ? null : { part: 'values', n: without + 1 }
-}
-
-/** A saved alert without what is not sent. */
-export function draftOf({
-  id: _,
-  orgId,
-  createdAt,
-  updatedAt,
-  ...alert
-}: object & { [field: string]: unknown }): Draft {
-  return alert as unknown as Draft
-}
-
-/** Paths of the fields that are always there, and of the rows that are there now, as refusals name them. */
-export function sharedPaths({ conditions, channels = [], filters = [] }: Draft): string[] {
-  const rows = (path: string, count: number, parts: readonly string[]) =>
-    Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()
-  return [
-    ...['name', 'alertType', 'domainId', 'vendors', 'vendors[0]', 'period', 'severity', 'impactValue'],
-    ...rows('conditions.items', conditions?.items.length ?? 0, ['parameter', 'op', 'values']),
-    ...rows('filters', filters.length, ['parameter', 'op', 'values']),
-    ...rows('channels', channels.length, ['type', 'target']),
-  ]
 }

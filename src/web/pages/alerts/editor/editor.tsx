@@ -8,13 +8,14 @@ import { PageHead } from '../../../parts/page-head.tsx'
 import { pathsOf } from '../../../parts/schema.ts'
 import { words } from '../../../words.ts'
 import { Channels } from './channels.tsx'
-import { type Draft, schemaOf, sharedPaths, toSend } from './draft.ts'
+import { type Draft, schemaOf } from './draft.ts'
 import classes from './editor.module.css'
 import { Foot } from './foot.tsx'
 import { JsonEditor } from './json-editor.tsx'
 import { Past } from './past-panel.tsx'
 import { Recent } from './recent.tsx'
 import { useSaving } from './saving.ts'
+import { sharedPaths, toSend } from './sending.ts'
 import { draftFrom, TEMPLATE_NAMES } from './templates.ts'
 import { WhatToWatch } from './what-to-watch.tsx'
 import { WhenToFire } from './when-to-fire.tsx'
@@ -36,7 +37,7 @@ export function Editor({ forms, begun, saved }: EditorProps) {
   const form = forms.alertTypes.find(({ kind }) => kind === draft.alertType)
   const paths = useMemo(() => [...sharedPaths(toSend(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
   const saving = useSaving({ draft, form, saved, paths, isChanged: draft !== begun, element })
-  const part = { draft, change, form, forms, errorOf: saving.errorOf }
+  const part = { draft, change, form, forms, paths, errorOf: saving.errorOf }
   const said = words.alert
   return (
     <>
@@ -77,9 +78,9 @@ export function Editor({ forms, begun, saved }: EditorProps) {
           </fieldset>
           <div className={classes.past}>
             <Past draft={draft} form={form} change={may ? change : null} />
-            {saved && <Recent alertId={saved.id} />}
           </div>
         </div>
+        {saved && <Recent alertId={saved.id} />}
         {may && <Foot saving={saving} saved={saved} />}
       </form>
     </>

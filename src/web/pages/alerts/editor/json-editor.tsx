@@ -2,7 +2,8 @@ import { JsonInput, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Card } from '../../../parts/card.tsx'
 import { words } from '../../../words.ts'
-import { type Draft, toSend } from './draft.ts'
+import type { Draft } from './draft.ts'
+import { toSend } from './sending.ts'
 
 /** The alert as the API takes it, to be read, copied and changed. */
 export function JsonEditor({ draft, change }: { draft: Draft; change(draft: Draft): void }) {

@@ -9,6 +9,8 @@ export interface Names {
   vendors: readonly string[]
   events: readonly string[]
   parameters: readonly string[]
+  /** True for a parameter that none of these events has: it may be misspelt. */
+  isUnseen(parameter: string): boolean
   /** The most frequent values of a parameter. */
   valuesOf(parameter: string): readonly string[]
 }
@@ -23,14 +25,24 @@ export function useNames(domainId: string, vendor: string, event: string): Names
   const ofVendor = rows.filter((row) => !isKnown(rows, 'vendor', vendor) || row.vendor === vendor)
   const ofEvent = ofVendor.filter((row) => !isKnown(ofVendor, 'event', event) || row.event === event)
   const valuesOf = (parameter: string) =>
-    unique(ofEvent.filter(({ key }) => key === parameter).flatMap(({ values }) => values.map(({ value }) => value)))
+    unique(
+      ofEvent.filter(({ key }) => key === keyOf(parameter)).flatMap(({ values }) => values.map(({ value }) => value)),
+    )
+  const keys = unique(ofEvent.map(({ key }) => key))
   return {
+    isUnseen: (parameter) =>
+      data?.truncated === false && ofEvent.length > 0 && isKey(parameter) && !keys.includes(keyOf(parameter)),
     vendors: unique(rows.map((row) => row.vendor)),
     events: unique(ofVendor.map((row) => row.event)),
-    parameters: [...unique(ofEvent.map(({ key }) => key)), ...EVENT_FIELDS],
+    parameters: [...keys.map(parameterOf), ...EVENT_FIELDS],
     valuesOf,
   }
 }
+
+// A key that begins with $ is written with one more: $host is a field of the event, $$host a key.
+const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
+const keyOf = (parameter: string) => (parameter.startsWith('$$') ? parameter.slice(1) : parameter)
+const isKey = (parameter: string) => parameter !== '' && parameter !== '*' && !/^\$(?!\$)/.test(parameter)
 
 const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean)
 

@@ -6,8 +6,9 @@ import { useValues } from '../../../address/use-search.ts'
 import { FRESH } from '../../../api/queries.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { NEW_ALERT } from '../address.ts'
-import { type Draft, draftOf, EMPTY, withEvent, withVendor } from './draft.ts'
+import { type Draft, EMPTY, withEvent, withVendor } from './draft.ts'
 import { Editor } from './editor.tsx'
+import { draftOf } from './sending.ts'
 import { draftFrom } from './templates.ts'
 
 /** `/alerts/new`: a rule is written, tried on the past, and saved. */

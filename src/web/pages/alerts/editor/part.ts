@@ -1,5 +1,6 @@
 import type { Form, Forms } from '#client/types.gen'
 import type { Draft } from './draft.ts'
+import type { Names } from './names.ts'
 
 /** What each part of the editor takes. */
 export interface PartProps {
@@ -10,4 +11,9 @@ export interface PartProps {
   forms: Forms
   /** The server's sentence about the field at a path of the alert. */
   errorOf(path: string): string | undefined
+  /** Of all fields that show refusals. */
+  paths: readonly string[]
 }
+
+/** What the parts with conditions take. */
+export type RulePart = Pick<PartProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

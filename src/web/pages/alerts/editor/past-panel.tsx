@@ -1,18 +1,21 @@
-import { SegmentedControl, Stack, Text, Alert as Warning } from '@mantine/core'
-import { useState } from 'react'
+import { Button, SegmentedControl, Stack, Text, Alert as Warning } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
 import { Refusal } from '../../../api/refusal.ts'
 import { Bars } from '../../../charts/bars.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { Data } from '../../../parts/data.tsx'
-import { formatNumber } from '../../../parts/format.ts'
+import { formatDay, formatDuration, formatNumber } from '../../../parts/format.ts'
 import { Lines, Refused } from '../../../parts/query-state.tsx'
 import { Prose } from '../../../parts/schema-form.tsx'
+import { useZone } from '../../../parts/zone.ts'
 import { words } from '../../../words.ts'
-import { type Draft, hasConditions, missingOf } from './draft.ts'
+import { Band } from './band.tsx'
+import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import classes from './editor.module.css'
-import { barsOf, firedIn, perWeek } from './past.ts'
+import { barsOf, firedIn, longestOf, perWeek, runsOf } from './past.ts'
 import { Samples } from './samples.tsx'
+import { missingOf } from './sending.ts'
 import { Sensitivity, sensitivityPlace } from './sensitivity.tsx'
 import { type Days, PAST_DAYS, PREVIEW_HOURS, type Tried, useTrial } from './trial.ts'
 
@@ -35,41 +38,62 @@ export function Past({ draft, form, change }: PastProps) {
     isWhole: missing === null,
   })
   const said = words.alert
+  const [isOpen, open] = useState(false)
   const isAsking = missing === null && (preview.isAsking || backtest.isAsking)
   return (
     <Card
       title={said.past}
       beside={
-        <SegmentedControl
-          size="xs"
-          aria-label={said.days}
-          value={String(days)}
-          onChange={(chosen) => setDays(Number(chosen) as Days)}
-          data={PAST_DAYS.map((value) => ({ value: String(value), label: said.daysOf(value) }))}
-        />
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          className={classes.toggle}
+          aria-expanded={isOpen}
+          onClick={() => open(!isOpen)}
+        >
+          {said.details}
+        </Button>
       }
     >
       <div className={classes.progress} data-asking={isAsking || undefined} />
-      {missing !== null && (
-        <Text c="dimmed" role="status">
-          {said.missing} {'title' in missing ? <Data>{missing.title}</Data> : said[missing.part](missing.n)}
-        </Text>
-      )}
-      <Stack gap="md" aria-busy={isAsking}>
-        <Answer of={backtest}>
-          {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
-        </Answer>
+      <div aria-busy={isAsking}>
+        {missing !== null && <Missing missing={missing} />}
+        <Answer of={backtest}>{(answer) => <Fired answer={answer} days={days} />}</Answer>
         {/* The same refusal is not said twice. */}
         {!(backtest.error && preview.error) && (
-          <Answer of={preview}>{(answer) => <Preview answer={answer} draft={draft} form={form} />}</Answer>
+          <Answer of={preview}>{(answer) => <Matches answer={answer} form={form} />}</Answer>
         )}
-      </Stack>
+        <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
+          <SegmentedControl
+            size="xs"
+            aria-label={said.pastDays}
+            value={String(days)}
+            onChange={(chosen) => setDays(Number(chosen) as Days)}
+            data={PAST_DAYS.map((value) => ({ value: String(value), label: said.daysOf(value) }))}
+          />
+          <Details of={backtest}>
+            {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
+          </Details>
+          <Details of={preview}>{(answer) => <Preview answer={answer} draft={draft} form={form} />}</Details>
+        </Stack>
+      </div>
     </Card>
   )
 }
 
+function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf>> }) {
+  const said = words.alert
+  const row = () => ('part' in missing ? said[missing.part](missing.n) : '')
+  return (
+    <Text c="dimmed" role="status">
+      {said.missing}{' '}
+      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? said.ofGroup(row(), missing.group) : row()}
+    </Text>
+  )
+}
+
 /** The answer, dimmed while it is of an older rule; what is missing, in the server's words, while the rule is not whole. */
-function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => React.ReactNode }) {
+function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
   if (error instanceof Refusal && error.status === 400) {
     return (
@@ -83,29 +107,64 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
 }
 
-function Backtest({ answer, days, draft, form, change }: PastProps & { answer: AlertBacktest; days: number }) {
-  const { buckets, grain, method, coverage, exact, alternatives } = answer
+/** What belongs to an answer that is there; refusals are said above. */
+function Details<T>({ of: { data, error, isOld }, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
+  if (error || data === undefined) return null
+  return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
+}
+
+function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
+  const said = words.alert
+  const zone = useZone()
   const fired = firedIn(buckets)
-  const weekly = perWeek(fired, days)
+  const longest = longestOf(runsOf(buckets))
+  return (
+    <>
+      <Text fz="lg" fw={600} role="status">
+        {said.fired(fired, days)}
+      </Text>
+      {fired > 0 && (
+        <Text c="dimmed" fz="sm">
+          {said.aboutAWeek(formatNumber(perWeek(fired, days), 1))}{' '}
+          {longest && said.longest(formatDuration(longest.to - longest.from), formatDay(longest.from, zone))}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
+  const said = words.alert
+  const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
+  return (
+    <Text fz="sm" role="status">
+      {hasConditions(form) ? said.matches(found, all) : said.found(found, all)}
+    </Text>
+  )
+}
+
+function Backtest({ answer, days, draft, form, change }: PastProps & { answer: AlertBacktest; days: number }) {
+  const { buckets, grain, method, coverage, exact, alternatives, series } = answer
+  const fired = firedIn(buckets)
   const said = words.alert
   const sentence = said.fired(fired, days)
   return (
     <Stack gap="sm">
-      <Text fz="lg" fw={600} role="status">
-        {sentence}
-      </Text>
-      {fired > 0 && <Text c="dimmed">{said.aboutAWeek(formatNumber(weekly, 1))}</Text>}
-      {weekly > NOISE_PER_WEEK && <Warning color="yellow">{said.often}</Warning>}
-      {buckets.length > 0 && (
-        <Bars
-          title={said.bars}
-          isTitleHidden
-          summary={sentence}
-          unit={said.barsUnit[grain]}
-          badWord={said.badWord}
-          points={barsOf(buckets)}
-          height={120}
-        />
+      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{said.often}</Warning>}
+      {series && series.length > 0 ? (
+        <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
+      ) : (
+        buckets.length > 0 && (
+          <Bars
+            title={said.bars}
+            isTitleHidden
+            summary={sentence}
+            unit={said.barsUnit[grain]}
+            badWord={said.badWord}
+            points={barsOf(buckets)}
+            height={120}
+          />
+        )
       )}
       {alternatives && <Sensitivity {...{ draft, form, change, alternatives, days }} />}
       <Text fz="xs" c="dimmed">
@@ -123,21 +182,18 @@ function Backtest({ answer, days, draft, form, change }: PastProps & { answer: A
 function Preview({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
   const { matched, scanned, samples } = answer
   const said = words.alert
-  const isByEvent = hasConditions(form)
-  const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
   return (
     <Stack gap="sm">
-      <div>
-        <Text fw={600} role="status">
-          {isByEvent ? said.matches(found, all) : said.found(found, all)}
-        </Text>
-        <Text fz="sm" c="dimmed">
-          {said.lastHours(PREVIEW_HOURS)}
-        </Text>
-      </div>
       {scanned === 0 && <Warning color="yellow">{said.nothingInScope}</Warning>}
-      {isByEvent && matched > scanned / 2 && <Warning color="yellow">{said.matchesMost}</Warning>}
-      {samples.length > 0 && <Samples samples={samples} draft={draft} />}
+      {hasConditions(form) && matched > scanned / 2 && <Warning color="yellow">{said.matchesMost}</Warning>}
+      {samples.length > 0 && (
+        <>
+          <Text fz="sm" c="dimmed">
+            {said.lastHours(PREVIEW_HOURS)}
+          </Text>
+          <Samples samples={samples} draft={draft} />
+        </>
+      )}
     </Stack>
   )
 }

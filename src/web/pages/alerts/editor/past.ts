@@ -1,4 +1,5 @@
 import type { AlertBacktest } from '#client/types.gen'
+import { stepOf } from '../../../charts/band.ts'
 
 type Bucket = AlertBacktest['buckets'][number]
 
@@ -36,4 +37,30 @@ export function barsOf(buckets: readonly Bucket[]): { start: number; value: numb
     value: group.reduce((sum, { matchCount }) => sum + matchCount, 0),
     isBad: group.some(({ wouldFire }) => wouldFire),
   }))
+}
+
+/** A run of buckets in which something was found. */
+interface Run {
+  from: number
+  to: number
+}
+
+/** The times in which something was found without a break, oldest first. */
+export function runsOf(buckets: readonly Bucket[]): Run[] {
+  const step = stepOf(buckets)
+  const runs: Run[] = []
+  for (const { start, matchCount } of buckets) {
+    if (matchCount === 0) continue
+    const last = runs.at(-1)
+    // A day of 25 hours is no break.
+    if (last && start - last.to <= step / 2) last.to = start + step
+    else runs.push({ from: start, to: start + step })
+  }
+  return runs
+}
+
+/** The longest of them, the latest where several are; null for none. */
+export function longestOf(runs: readonly Run[]): Run | null {
+  const most = Math.max(...runs.map(({ from, to }) => to - from))
+  return runs.findLast(({ from, to }) => to - from === most) ?? null
 }

@@ -6,7 +6,8 @@ import type { Alert, AlertInput, Form } from '#client/types.gen'
 import { useSending } from '../../../parts/form.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
-import { type Draft, suggestedName, toSend } from './draft.ts'
+import { type Draft, suggestedName } from './draft.ts'
+import { toSend } from './sending.ts'
 
 export interface Saving {
   /** Saves it, and opens the list. */

@@ -3,7 +3,8 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { backtestAlert, previewAlert } from '#client/sdk.gen'
 import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
-import { type Draft, toTry } from './draft.ts'
+import type { Draft } from './draft.ts'
+import { toTry } from './sending.ts'
 import { SENSITIVITIES } from './sensitivity.tsx'
 
 export const PAST_DAYS = [7, 14, 30] as const
@@ -49,7 +50,7 @@ export function useTrial(
     queryKey: [{ _id: 'backtestAlert', rule: tested, days, hasSensitivity }],
     queryFn: async ({ signal }) => {
       const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}
-      const body = { rule: JSON.parse(tested) as AlertInput, days, ...sensitivities }
+      const body = { rule: JSON.parse(tested) as AlertInput, days, series: hasSensitivity, ...sensitivities }
       return (await backtestAlert({ body, signal, throwOnError: true })).data
     },
   })

@@ -1,37 +1,46 @@
 import { Autocomplete, NativeSelect, Stack, Text } from '@mantine/core'
+import { Fragment } from 'react'
 import { Card } from '../../../parts/card.tsx'
-import { asData } from '../../../parts/data.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { Fold } from '../../../parts/fold.tsx'
+import { requiredLabel } from '../../../parts/required.tsx'
 import { type FormValue, fieldsOf, kindOf, withPart } from '../../../parts/schema.ts'
-import { SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
+import { FrameError, SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
 import { words } from '../../../words.ts'
 import { Conditions, type Naming } from './conditions.tsx'
-import { type Draft, domainsOf, eventOf, filtersOf, hasConditions, NO_CONDITION, schemaOf, vendorOf } from './draft.ts'
+import {
+  type Draft,
+  domainsOf,
+  eventOf,
+  eventPlace,
+  hasConditions,
+  NO_CONDITION,
+  schemaOf,
+  vendorOf,
+  withFilters,
+} from './draft.ts'
+import { Groups } from './groups.tsx'
 import { useNames } from './names.ts'
-import type { PartProps } from './part.ts'
+import { OnlyHours } from './only-hours.tsx'
+import type { PartProps, RulePart } from './part.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
 /** Asked for under "What to watch". */
 const IN_SCOPE = ['vendor', 'event']
 
 /** When an alert fires: by conditions, or by the fields that its type has. */
-export function WhenToFire({ draft, change, form, errorOf }: PartProps) {
+export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
   const said = words.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
   const names = useNames(domainId, vendorOf(draft, form), eventOf(draft, form))
-  const groups = draft.conditionGroups?.length ?? 0
+  const part: RulePart = { draft, change, form, names, errorOf, paths }
   return (
     <Card title={said.whenToFire}>
       <Stack gap="md">
-        {hasConditions(form) ? (
-          <RuleConditions {...{ draft, change, names, errorOf }} />
-        ) : (
-          <OwnFields {...{ draft, change, form, errorOf }} />
-        )}
-        {groups > 0 && <Text fz="sm">{said.groups(groups)}</Text>}
-        <Filters {...{ draft, change, names, errorOf }} />
+        {hasConditions(form) ? <RuleConditions {...part} /> : <OwnFields {...{ draft, change, form, errorOf }} />}
         <Autocomplete
-          renderOption={asData}
-          label={said.period}
+          renderOption={({ option: { value } }) => <PeriodChoice value={value} />}
+          label={requiredLabel(said.period)}
           description={said.periodHint}
           value={draft.period}
           onChange={(period) => change({ ...draft, period })}
@@ -40,12 +49,13 @@ export function WhenToFire({ draft, change, form, errorOf }: PartProps) {
           error={errorOf('period')}
           maxLength={20}
         />
+        {(hasConditions(form) || draft.conditionGroups) && <Groups {...part} />}
+        <Filters {...part} />
+        <OnlyHours {...{ draft, change, errorOf }} />
       </Stack>
     </Card>
   )
 }
-
-type RulePart = Pick<PartProps, 'draft' | 'change' | 'errorOf'> & { names: ReturnType<typeof useNames> }
 
 function RuleConditions({ draft, change, names, errorOf }: RulePart) {
   const said = words.alert
@@ -77,30 +87,51 @@ function RuleConditions({ draft, change, names, errorOf }: RulePart) {
   )
 }
 
-function Filters({ draft, change, names, errorOf }: RulePart) {
+function Filters({ draft, change, form, names, errorOf, paths }: RulePart) {
   const said = words.alert
-  const own = filtersOf(draft)
-  const event = (draft.filters ?? []).filter((filter) => !own.includes(filter))
+  const { filters = [] } = draft
+  const event = eventPlace(draft, form)
+  const count = filters.length - (event < 0 ? 0 : 1)
   const naming: Naming = {
     ...{ parameter: said.filterParameter, operator: said.filterOperator, values: said.filterValues },
     ...{ add: said.addFilter, remove: said.removeFilter },
   }
   return (
+    <Fold
+      title={said.filters}
+      says={count === 0 ? said.none : said.filtersSay(count)}
+      isOpenAtFirst={count > 0}
+      mustShow={paths.some((path) => path.startsWith('filters') && errorOf(path) !== undefined)}
+    >
+      <Stack gap="md">
+        <Text c="dimmed" fz="sm">
+          {said.onlyWhere}
+        </Text>
+        <Conditions
+          path="filters"
+          items={filters}
+          without={event}
+          change={(next) => change(withFilters(draft, next))}
+          {...{ naming, names, errorOf }}
+        />
+      </Stack>
+    </Fold>
+  )
+}
+
+function PeriodChoice({ value }: { value: string }) {
+  return (
     <>
-      {own.length > 0 && <Text>{said.onlyWhere}</Text>}
-      <Conditions
-        path="filters"
-        items={own}
-        offset={event.length}
-        change={(next) => change({ ...draft, filters: [...event, ...next] })}
-        {...{ naming, names, errorOf }}
-      />
+      <Data>{value}</Data>
+      <Text span fz="xs" c="dimmed" ml="sm">
+        {words.alert.periods[value]}
+      </Text>
     </>
   )
 }
 
 /** The fields that only this type has. One object of fields stands without a frame around it. */
-function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms'>) {
+function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]
     const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)
@@ -108,14 +139,16 @@ function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms'>) {
       return <SchemaField key={name} {...{ name, schema, value, errorOf }} path={name} change={set} isRequired />
     }
     return (
-      <SchemaForm
-        key={name}
-        {...{ schema, errorOf }}
-        path={name}
-        without={IN_SCOPE}
-        value={(value as FormValue) ?? {}}
-        change={set}
-      />
+      <Fragment key={name}>
+        <FrameError path={name} errorOf={errorOf} />
+        <SchemaForm
+          {...{ schema, errorOf }}
+          path={name}
+          without={IN_SCOPE}
+          value={(value as FormValue) ?? {}}
+          change={set}
+        />
+      </Fragment>
     )
   })
 }

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query'
+import { listChangesOptions } from '#client/@tanstack/react-query.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { type BandPoint, type Span, stepOf } from '../../../charts/band.ts'
+import { BandChart } from '../../../charts/band-chart.tsx'
+import { words } from '../../../words.ts'
+
+const MINUTE_MS = 60_000
+const MOST_CHANGES = 50
+const HEIGHT_PX = 220
+
+interface BandProps {
+  points: readonly BandPoint[]
+  /** When the rule would have found something. */
+  bad: readonly Span[]
+  summary: string
+  /** Whose changes are marked; those of all domains when there is none. */
+  domainIds: readonly string[]
+}
+
+/** The counts that the rule judges, with what it expects of them. */
+export function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
+  const query = { limit: MOST_CHANGES, ...(domainId && { domainId }) }
+  const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: FRESH.insight })
+  const said = words.alert
+  return (
+    <BandChart
+      title={said.band}
+      isTitleHidden
+      summary={summary}
+      points={points}
+      bad={bad}
+      changes={data?.changes ?? []}
+      unit={said.bandUnit(said.rows[stepOf(points) / MINUTE_MS] ?? '')}
+      height={HEIGHT_PX}
+    />
+  )
+}

@@ -1,0 +1,57 @@
+import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { Choices } from '../../../parts/choices.tsx'
+import { words } from '../../../words.ts'
+import { domainsOf, withDomain, withDomains } from './draft.ts'
+import type { PartProps } from './part.ts'
+
+const MOST_DOMAINS = 200
+/** Chosen for several domains, which are then chosen beside. */
+const MANY = 'many'
+
+/** Which domains are watched: all, one, or several. */
+export function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MOST_DOMAINS } }), staleTime: FRESH.insight })
+  const ids = domainsOf(draft)
+  const [wantsMany, wantMany] = useState(false)
+  const isMany = wantsMany || ids.length > 1
+  const known = data?.domains ?? []
+  // Of more domains than are listed, and of one that is gone, there is still the id.
+  const others = ids.filter((id) => data && !known.some((domain) => domain.id === id)).map((id) => ({ id, name: id }))
+  const domains = [...known, ...others]
+  const said = words.alert
+  return (
+    <>
+      <NativeSelect
+        label={said.domain}
+        value={isMany ? MANY : (ids[0] ?? '')}
+        onChange={({ currentTarget: { value } }) => {
+          wantMany(value === MANY)
+          if (value !== MANY) change(withDomain(draft, value))
+        }}
+        error={isMany ? undefined : (errorOf('domainId') ?? errorOf('domainIds'))}
+      >
+        <option value="">{said.allDomains}</option>
+        {domains.map(({ id, name }) => (
+          <option key={id} value={id} translate="no">
+            {name}
+          </option>
+        ))}
+        <option value={MANY}>{said.severalDomains}</option>
+      </NativeSelect>
+      {isMany && (
+        <Choices
+          label={said.domains}
+          isData
+          options={domains.map(({ id, name }) => ({ value: id, label: name }))}
+          chosen={ids}
+          choose={(chosen) => change(withDomains(draft, chosen))}
+          error={errorOf('domainId') ?? errorOf('domainIds')}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,76 @@
+import { formatDate } from '../../../parts/format.ts'
+import type { RunWindows } from './draft.ts'
+
+export const HOURS_OF_DAY = 24
+/** In the order in which weeks are read; 0 is Sunday. */
+export const WEEK = [1, 2, 3, 4, 5, 6, 0] as const
+
+/** True when all hours of a day count. */
+export const isAllDay = ({ hours }: RunWindows): boolean => hours === undefined || hours[0] === hours[1]
+
+/** Days that are chosen; none means every day. */
+export const daysOf = ({ days = [] }: RunWindows): number[] => WEEK.filter((day) => days.includes(day))
+
+/** True when nothing is left out. */
+export const isAlways = (windows: RunWindows | undefined): boolean =>
+  windows === undefined || (isAllDay(windows) && [0, WEEK.length].includes(daysOf(windows).length))
+
+/** True when the hour counts. A night that wraps midnight belongs to the day on which it began. */
+export function isOpen(windows: RunWindows, day: number, hour: number): boolean {
+  const days = daysOf(windows)
+  const isOn = (one: number) => days.length === 0 || days.includes(one)
+  const [from = 0, to = 0] = windows.hours ?? []
+  if (from === to) return isOn(day)
+  if (from < to) return hour >= from && hour < to && isOn(day)
+  return (hour >= from && isOn(day)) || (hour < to && isOn((day + 6) % 7))
+}
+
+/** Hours in a row that count on a day, as `[from, to)`. */
+export function stretchesOf(windows: RunWindows, day: number): { from: number; to: number }[] {
+  const stretches: { from: number; to: number }[] = []
+  for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
+    if (!isOpen(windows, day, hour)) continue
+    const last = stretches.at(-1)
+    if (last?.to === hour) last.to = hour + 1
+    else stretches.push({ from: hour, to: hour + 1 })
+  }
+  return stretches
+}
+
+/** Days in a row, from the first day of the week on: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
+export function daysInARow(days: readonly number[]): [first: number, last: number][] {
+  const rows: [number, number][] = []
+  for (const [place, day] of WEEK.entries()) {
+    if (!days.includes(day)) continue
+    const last = rows.at(-1)
+    if (last && WEEK.indexOf(last[1] as never) === place - 1) last[1] = day
+    else rows.push([day, day])
+  }
+  return rows
+}
+
+/** The windows with these parts; undefined when nothing is left out any more. */
+export function withWindows(before: RunWindows | undefined, part: Partial<RunWindows>): RunWindows | undefined {
+  const { hours, days = [] } = { ...before, ...part }
+  const next = { ...(hours && { hours }), ...(days.length > 0 && { days }) }
+  return Object.keys(next).length > 0 ? next : undefined
+}
+
+/** `08:00` */
+export const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
+// 2026-01-04 was a Sunday.
+const SUNDAY = Date.UTC(2026, 0, 4)
+const DAY_MS = 86_400_000
+
+/** The name of a day as dates have it. */
+export const dayName = (day: number, length: 'short' | 'long'): string =>
+  formatDate(SUNDAY + day * DAY_MS, 'UTC', { weekday: length })
+
+/** `Mon–Fri, Sun` */
+export const sayDays = (days: readonly number[]): string =>
+  daysInARow(days)
+    .map(([first, last]) =>
+      first === last ? dayName(first, 'short') : `${dayName(first, 'short')}–${dayName(last, 'short')}`,
+    )
+    .join(', ')

@@ -1,0 +1,99 @@
+import type { Form } from '#client/types.gen'
+import { missingIn } from '../../../parts/schema.ts'
+import {
+  type Condition,
+  type Draft,
+  type Group,
+  hasConditions,
+  isBlank,
+  needsValues,
+  OWNERS,
+  schemaOf,
+} from './draft.ts'
+
+/** A saved alert without what is not sent. */
+export function draftOf({
+  id: _,
+  orgId,
+  createdAt,
+  updatedAt,
+  ...alert
+}: object & { [field: string]: unknown }): Draft {
+  return alert as unknown as Draft
+}
+
+const filled = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
+
+/** Groups without empty rows, and without those that had only such. */
+function groupsIn(groups: readonly Group[]): Group[] {
+  return groups
+    .map((group) => ({ ...group, items: filled(group.items) }))
+    .filter(({ items }, index) => items.length > 0 || groups[index]?.items.length === 0)
+}
+
+/** What is sent: without empty rows, when others are filled in. An alert that nobody changed is sent as it came. */
+export function toSend({ conditions, conditionGroups, filters, channels, ...draft }: Draft): Draft {
+  const items = filled(conditions?.items ?? [])
+  const groups = groupsIn(conditionGroups ?? [])
+  const isEmptied = conditions !== undefined && conditions.items.length > 0 && items.length === 0
+  const told = channels?.filter(({ type: _, ...rest }) => Object.values(rest).some((part) => part !== ''))
+  const wanted = filled(filters ?? [])
+  return {
+    ...(draft as Draft),
+    ...(conditions &&
+      !(isEmptied && groups.length > 0) && {
+        conditions: { ...conditions, items: isEmptied ? conditions.items : items },
+      }),
+    ...(conditionGroups && (groups.length > 0 || conditionGroups.length === 0) && { conditionGroups: groups }),
+    ...(filters && (wanted.length > 0 || filters.length === 0) && { filters: wanted }),
+    ...(channels && { channels: told?.length ? told : channels }),
+  }
+}
+
+/** The same for the past: a rule is tried whoever is told of it, and whatever it is called. */
+export const toTry = (draft: Draft): Draft => ({ ...toSend(draft), name: draft.name || 'Rule', channels: [OWNERS] })
+
+/** A row of conditions that is not whole; `group` from 1, left out outside of groups. */
+export interface MissingRow {
+  part: 'parameter' | 'values'
+  n: number
+  group?: number
+}
+
+/** What the rule can not do without and does not have yet: a row and its part, or a field by its title; null for nothing. */
+export function missingOf(draft: Draft, form: Form | undefined): MissingRow | { title: string } | null {
+  if (!hasConditions(form)) {
+    const title = missingIn(schemaOf(form), draft)
+    return title === null ? null : { title }
+  }
+  const { conditions, conditionGroups = [] } = toSend(draft)
+  const lists = [conditions?.items ?? [], ...conditionGroups.map(({ items }) => items)]
+  if (lists.every((items) => items.length === 0)) return { part: 'parameter', n: 1 }
+  return lists.map((items, index) => missingRow(items, index)).find((row) => row !== null) ?? null
+}
+
+function missingRow(items: readonly Condition[], group: number): MissingRow | null {
+  const place = group > 0 ? { group } : {}
+  const unnamed = items.findIndex(({ parameter }) => parameter === '')
+  if (unnamed >= 0) return { part: 'parameter', n: unnamed + 1, ...place }
+  const without = items.findIndex(({ op, values = [] }) => needsValues(op) && values.length === 0)
+  return without < 0 ? null : { part: 'values', n: without + 1, ...place }
+}
+
+/** Paths of the fields that every alert has, and of the rows that are there now, as refusals name them. */
+export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
+  const rows = (path: string, count: number, parts: readonly string[]) =>
+    Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()
+  const asked = ['parameter', 'op', 'values']
+  return [
+    ...['name', 'alertType', 'domainId', 'domainIds', 'vendors', 'period', 'severity', 'impactValue', 'enabled'],
+    ...['timezone', 'runWindows.hours', 'runWindows.days', 'throttle.count', 'throttle.per', 'throttle.unit'],
+    ...['conditions.logic', ...rows('conditions.items', conditions?.items.length ?? 0, asked)],
+    ...conditionGroups.flatMap(({ items }, index) => [
+      `conditionGroups[${index}].op`,
+      ...rows(`conditionGroups[${index}].items`, items.length, asked),
+    ]),
+    ...rows('filters', filters.length, asked),
+    ...rows('channels', channels.length, ['type', 'target']),
+  ]
+}
