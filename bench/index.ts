@@ -11,6 +11,7 @@ import { benchIngest } from './ingest.ts'
 import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
 import { benchNeighbours } from './neighbours.ts'
+import { benchPages } from './pages.ts'
 import { benchQuery } from './query.ts'
 import { benchQuestions } from './questions.ts'
 import { benchRuns } from './runs.ts'
@@ -29,6 +30,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   telling: benchTelling,
   neighbours: benchNeighbours,
   runs: benchRuns,
+  pages: benchPages,
   decode: benchDecode,
   evaluate: benchEvaluate,
   backtest: benchBacktest,

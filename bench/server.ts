@@ -20,14 +20,18 @@ export interface Measured {
 
 const TICKS_PER_S = 100
 
-/** Starts a command and waits for its line `listening …`. */
-export async function start(command: string[], env: Record<string, string> = {}): Promise<Measured> {
+/** Starts a command and waits for the line that says where it is: `listening …` unless told. */
+export async function start(
+  command: string[],
+  env: Record<string, string> = {},
+  line = /listening .*\n/,
+): Promise<Measured> {
   const started = performance.now()
   const child = Bun.spawn(command, { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'inherit' })
   let text = ''
   for await (const part of child.stdout) {
     text += new TextDecoder().decode(part)
-    if (/listening .*\n/.test(text)) break
+    if (line.test(text)) break
   }
   const readyMs = performance.now() - started
   const url = /https?:\/\/\S+/.exec(text)?.[0]?.replace(/,$/, '')

@@ -6,7 +6,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ArrivalContext } from './api/arrival.ts'
-import { arrive } from './api/arrive.ts'
+import { type Arrival, arrive } from './api/arrive.ts'
 import { prepareClient } from './api/client.ts'
 import { queries } from './api/queries.ts'
 import { router } from './routes.ts'
@@ -15,21 +15,28 @@ import { preferences } from './shell/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
 import { english, speak, words } from './words.ts'
 
-if (preferences.read().language === 'pseudo') speak((await import('./pseudo.ts')).pseudo(english))
-prepareClient(() => words.shell.unreachable)
-listenToKeys()
-const arrival = await arrive()
+void begin()
 
-const place = document.getElementById('root')
-if (place === null) throw new Error('the document has no root')
-createRoot(place).render(
-  <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
-      <QueryClientProvider client={queries}>
-        <ArrivalContext value={arrival}>
-          <RouterProvider router={router} />
-        </ArrivalContext>
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-)
+/** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
+async function begin(): Promise<void> {
+  if (preferences.read().language === 'pseudo') speak((await import('./pseudo.ts')).pseudo(english))
+  prepareClient(() => words.shell.unreachable)
+  listenToKeys()
+  draw(await arrive())
+}
+
+function draw(arrival: Arrival): void {
+  const place = document.getElementById('root')
+  if (place === null) throw new Error('the document has no root')
+  createRoot(place).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+        <QueryClientProvider client={queries}>
+          <ArrivalContext value={arrival}>
+            <RouterProvider router={router} />
+          </ArrivalContext>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { fileResponse, IMMUTABLE, REVALIDATED } from '../../src/http/static-files.ts'
+import { ASSETS_PATH, buildWeb } from '../../src/http/web-bundle.ts'
+
+/** Serves a page that is React and one heading, built, packed and cached as ours are. */
+export async function openBarePage(): Promise<{ url: string; stop(): void }> {
+  const { pages, assets } = await buildWeb([join(import.meta.dir, 'bare.html')], { effort: 'best' })
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      const asset = assets[pathname.slice(ASSETS_PATH.length)]
+      if (asset) return fileResponse(request, asset, { 'cache-control': IMMUTABLE })
+      const page = pathname === '/' && pages['bare.html']
+      return page ? fileResponse(request, page, { 'cache-control': REVALIDATED }) : new Response(null, { status: 404 })
+    },
+  })
+  return { url: server.url.origin, stop: () => void server.stop(true) }
+}
