@@ -15,7 +15,15 @@ export interface Demo extends AsyncDisposable {
   printed(): string
 }
 
-/** Starts the demo as its users do, with another port. Its environment is `env` and the present one. */
+/** Waits until it has an issue. */
+export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
+  await until('an issue of the demo', async () => (await demo.get('/v1/issues'))?.issues.length > 0, waitMs)
+}
+
+/**
+ * Starts the demo as its users do, with another port. Its environment is `env` and the present one. Fails with what it
+ * printed when it does not come up.
+ */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
@@ -28,7 +36,10 @@ export async function startDemo(env: Record<string, string> = {}): Promise<Demo>
   }
   void read(child.stdout)
   void read(child.stderr)
-  const isUp = () => /look at\s+(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
+  const isUp = () => {
+    if (child.exitCode !== null) throw new Error(`the demo did not come up: ${printed}`)
+    return /look at\s+(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
+  }
   const [, url = '', key = ''] = await until('the address of the demo', isUp, START_MS)
   return {
     ...{ url, key, link: `/#key=${key}&demo` },

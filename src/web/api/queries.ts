@@ -30,6 +30,18 @@ export const queries = new QueryClient({
 })
 
 /**
+ * Asks again at once what was refused so, `refetch` being what asks it: also while it waits to ask again by itself, which
+ * `refetch` alone would leave waiting.
+ */
+export function askAgain(refusal: unknown, refetch: () => Promise<unknown>): void {
+  void queries.cancelQueries(
+    { predicate: ({ state }) => state.fetchFailureReason === refusal },
+    { silent: true, revert: false },
+  )
+  void refetch()
+}
+
+/**
  * Asks for what a page will show, while the pointer nears its link or the page opens. The page does not wait for it, and
  * a refusal is shown by the page.
  */

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
+import { askAgain } from '../api/queries.ts'
 import { isPassing, Refusal, sentenceOf } from '../api/refusal.ts'
 import { words } from '../words.ts'
 import { Data } from './data.tsx'
@@ -34,16 +35,21 @@ const PATIENCE_MS = 150
 /** Draws every state of a question to the server: loading, refused, gone, empty, there, and asked again. */
 export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children }: QueryStateProps<T>) {
   const { data, error, isFetching, isPlaceholderData, failureReason, refetch } = query
+  const [pressed, press] = useState<unknown>(null)
   const refusal = error ?? (data === undefined ? failureReason : null)
+  const retry = () => {
+    press(refusal)
+    askAgain(refusal, refetch)
+  }
   if (data === undefined && refusal) {
     if (gone !== undefined && refusal instanceof Refusal && refusal.status === 404) return gone
-    // While it waits to ask again by itself, a press asks at once.
-    return <Refused refusal={refusal} retry={() => void refetch()} isAsking={isFetching && error !== null} />
+    // While it waits to ask again by itself nothing is asked until a press.
+    return <Refused refusal={refusal} retry={retry} isAsking={isFetching && (error !== null || pressed === refusal)} />
   }
   if (data === undefined) return <Loading>{skeleton}</Loading>
   return (
     <div className={classes.there} data-asking={isFetching || undefined} data-old={isPlaceholderData || undefined}>
-      {error !== null && <Refused refusal={error} retry={() => void refetch()} isAsking={isFetching} />}
+      {error !== null && <Refused refusal={error} retry={retry} isAsking={isFetching} />}
       {isEmpty?.(data) ? empty : children(data)}
     </div>
   )
