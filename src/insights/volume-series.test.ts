@@ -121,10 +121,15 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
+/** An outlet that has an eighth of them. */
+const outlet = shop
+  .filter(({ seq }) => seq % 8 === 0)
+  .map((event) => ({ ...event, domainId: 'dom_outlet', seq: event.seq + 1_000_000 }))
+
 describe('the baseline', () => {
   let history: Awaited<ReturnType<typeof warehouseWith>>
   beforeAll(async () => {
-    history = await warehouseWith(shop)
+    history = await warehouseWith([...shop, ...outlet])
   })
   afterAll(() => history[Symbol.dispose]())
 
@@ -155,7 +160,6 @@ describe('the baseline', () => {
     [{ domainId: 'dom_shop', hours: 24 }, { stepMs: 5 * MINUTE_MS }, 'followed'],
     [{ domainId: 'dom_shop', hours: 744 }, { stepMs: HOUR_MS }, 'followed'],
     [{ domainId: 'dom_shop', event: 'purchase' }, {}, 'not followed'],
-    [{}, {}, 'not followed'],
   ])('%j: as %j', async (input, series, how) => {
     const { answer, charted } = standFor(history)
     const found = await answer(input)
@@ -166,6 +170,33 @@ describe('the baseline', () => {
       expect(charted).toEqual([])
       expect(found).toMatchObject({ state: null, learningUntil: null })
       for (const point of found.series) expect(point).toMatchObject({ expected: null, low: null, high: null })
+    }
+  })
+
+  test('of several domains is a sum, with no bounds and no state; one of which nothing came does not count', async () => {
+    const domains = ['dom_shop', 'dom_outlet', 'dom_silent'].map((id) => ({ id, createdAt: 0 }))
+    const { answer, charted } = standFor(history, domains)
+    for (const asked of [{}, { hours: 2, vendor: 'ga4', event: 'purchase' }]) {
+      const together = await answer(asked)
+      expect(charted).toEqual([])
+      const shop = await answer({ ...asked, domainId: 'dom_shop' })
+      const outlet = await answer({ ...asked, domainId: 'dom_outlet' })
+      expect(together).toMatchObject({ grain: shop.grain, state: null, learningUntil: null })
+      const sums = shop.series.map(({ start, observed, expected }, index) => {
+        const other = outlet.series[index]
+        const isKnown = expected !== null && other?.expected !== null
+        return {
+          ...{ start, observed: observed + (other?.observed ?? 0), low: null, high: null },
+          expected: isKnown ? expect.closeTo(expected + (other?.expected ?? 0), 1) : null,
+        }
+      })
+      expect(together.series).toMatchObject(sums)
+      expect(together.series.filter(({ expected }) => expected !== null).length).toBeGreaterThan(50)
+      charted.length = 0
+    }
+    // Which vendor's is not said, and of days nothing is expected.
+    for (const asked of [{ event: 'purchase' }, { hours: 745 }]) {
+      for (const { expected } of (await answer(asked)).series) expect(expected).toBeNull()
     }
   })
 

@@ -4,11 +4,12 @@ import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
-import { pointFields, shownPoint, wholeEvents } from '../signals/point.ts'
+import { pointFields, shownBounds, wholeEvents } from '../signals/point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
 import { countsIn, type Stretch, sumsIn } from './count-series.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expectation.ts'
 import { insight, type Sources } from './insight.ts'
 
 const MAX_HOURS = 9600
@@ -56,7 +57,7 @@ const Output = Closed(
         maxItems: MAX_POINTS,
         description:
           'Oldest first, without gaps, up to now; none from before the domain was made. Days have no expectation, ' +
-          'and neither has what is not one domain, one of its vendors or one event of such a vendor',
+          `and neither has an event whose vendor is not named. ${EXPECTED_OF_SEVERAL}`,
       },
     ),
     state: Nullable(OneOf(STATES)),
@@ -105,18 +106,18 @@ export const volumeSeries = insight({
     const buckets = bucketsOf(input, now, stepMs).filter(({ end }) => end > madeAt)
     const { vendor, event = null } = input
     const scope = { domainIds: domains.map(({ id }) => id), vendors: vendor === undefined ? [] : [vendor], event }
-    const [sums, chart] = await Promise.all([
+    const asked = { ...scope, vendor: vendor ?? null, stepMs }
+    const [sums, chart, expected] = await Promise.all([
       sumsIn(buckets, countsIn(principal.orgId, scope), sources.history),
-      chartOf(sources, input, domains, buckets, stepMs),
+      chartOf(sources, asked, buckets),
+      togetherOf(sources, principal.orgId, asked, buckets),
     ])
-    const points = new Map(chart?.points.map((point) => [point.start, shownPoint(point)]))
+    const points = new Map(chart?.points.map((point) => [point.start, point]))
     const series = buckets.map(({ start, end }, index) => {
       const { weight, pageViews } = sums[index] ?? { weight: 0, pageViews: 0 }
-      const { expected, low, high, partial } = points.get(start) ?? { ...NO_BOUNDS, partial: false }
+      const { partial, ...bounds } = points.get(start) ?? expected?.(start) ?? { ...NO_BOUNDS, partial: false }
       return {
-        start,
-        observed: wholeEvents(weight),
-        ...{ expected, low, high },
+        ...{ start, observed: wholeEvents(weight), ...shownBounds(bounds) },
         partial: partial || end > now,
         pageViews: wholeEvents(pageViews),
       }
@@ -150,25 +151,31 @@ function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   }))
 }
 
-/**
- * Returns null where no series is followed for the request. For days there is no band, only the state of the last
- * hours.
- */
-async function chartOf(
-  sources: Sources,
-  { vendor, event }: Asked,
-  domains: readonly { id: string }[],
-  buckets: readonly Stretch[],
-  stepMs: number,
-): Promise<SeriesChart | null> {
-  const [domain, ...others] = domains
+/** True where rows of each domain are followed: of all its events, of a vendor or of one of its events. */
+const isFollowed = ({ vendor, event }: Together) => vendor !== null || event === null
+
+/** Of one domain; null where no series is followed for the request. For days there is no band, only the state of the last hours. */
+async function chartOf(sources: Sources, asked: Together, buckets: readonly Stretch[]): Promise<SeriesChart | null> {
+  const { domainIds, vendor, event, stepMs } = asked
+  const [domainId, ...others] = domainIds
   const [first, last] = [buckets.at(0), buckets.at(-1)]
-  const isSeries = others.length === 0 && (vendor !== undefined || event === undefined)
-  if (!domain || !first || !last || !isSeries) return null
-  const series = { domainId: domain.id, vendor: vendor ?? null, event: event ?? null }
+  if (domainId === undefined || !first || !last || others.length > 0 || !isFollowed(asked)) return null
+  const series = { domainId, vendor, event }
   if (stepMs <= SIGNAL_STEP_MS) return sources.chart({ ...series, stepMs }, { from: first.start, to: last.end })
   // Includes one hour before, because the day may have begun a moment ago.
   const range = { from: last.start - SIGNAL_STEP_MS, to: last.end }
   const chart = await sources.chart({ ...series, stepMs: SIGNAL_STEP_MS }, range)
   return { ...chart, points: [] }
+}
+
+/** Of several domains; null where none is known. */
+async function togetherOf(
+  sources: Sources,
+  orgId: string,
+  asked: Together,
+  buckets: readonly Stretch[],
+): Promise<Awaited<ReturnType<typeof expectationOf>> | null> {
+  const [first, last] = [buckets.at(0), buckets.at(-1)]
+  if (!first || !last || asked.domainIds.length < 2 || asked.stepMs > SIGNAL_STEP_MS || !isFollowed(asked)) return null
+  return expectationOf(sources, orgId, asked, { from: first.start, to: last.end })
 }

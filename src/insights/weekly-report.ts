@@ -1,4 +1,3 @@
-import type { WatchedDomain } from '../alerts/types/alert-type.ts'
 import { ChangeSchema, maskedChange } from '../changes/change.ts'
 import { changesIn } from '../changes/store.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
@@ -9,18 +8,15 @@ import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { issuesIn } from '../issues/week.ts'
 import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/point.ts'
-import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'
 import { insight, type Sources } from './insight.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
-import { signalScope } from './series-scope.ts'
 
 /** The most issues and changes of a report. */
 const MAX_WORST = 10
 const MAX_CHANGES = 50
-/** Of more domains no expectation is told: each is followed by itself. */
-const MAX_FOLLOWED = 10
 
 const Input = Closed({
   week: Type.Optional(
@@ -59,8 +55,7 @@ const WeeklyReportSchema = Closed(
       events: Int({ description: 'Weighted' }),
       before: Nullable(Int({ description: 'In the week before; null when no domain was there' })),
       series: Type.Array(Closed(pointFields), {
-        description:
-          'By the hour. `expected`: of several domains their sum, without `low` and `high`; of more than 10 null',
+        description: `By the hour. ${EXPECTED_OF_SEVERAL}`,
       }),
     }),
     worst: Type.Array(IssueSchema, {
@@ -199,7 +194,7 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
   const buckets = hoursOf(from - WEEK_MS, end)
   const [sums, expected] = await Promise.all([
     sumsIn(buckets, countsIn(orgId, { domainIds: ids, vendors: [], event: null }), sources.history),
-    expectationOf(sources, orgId, domains, { from, to: end }),
+    expectationOf(sources, orgId, { domainIds: ids, vendor: null, event: null, stepMs: HOUR_MS }, { from, to: end }),
   ])
   const counted = buckets.map(({ start, end }, at) => ({ start, end, weight: sums[at]?.weight ?? 0 }))
   const weightOf = (hours: typeof counted) => wholeEvents(hours.reduce((sum, { weight }) => sum + weight, 0))
@@ -219,33 +214,4 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
 function hoursOf(from: Instant, to: Instant): Stretch[] {
   const count = (to - from) / HOUR_MS
   return Array.from({ length: count }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))
-}
-
-type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
-
-/** Returns what was expected of these domains together in the hour that begins at an instant. */
-async function expectationOf(
-  { db, follower, watermark }: Sources,
-  orgId: string,
-  domains: readonly WatchedDomain[],
-  range: { from: Instant; to: Instant },
-): Promise<(start: Instant) => Expected> {
-  const scopes = domains.map(({ id }) =>
-    signalScope(db, { orgId, domainId: id, vendor: null, event: null, stepMs: HOUR_MS }),
-  )
-  const charts = domains.length <= MAX_FOLLOWED ? await follower.charts(scopes, range, watermark()) : []
-  const points = Map.groupBy(
-    charts.flatMap(({ points }) => points),
-    ({ start }) => start,
-  )
-  return (start) => {
-    const own = points.get(start) ?? []
-    const isWhole = own.length === domains.length && own.every(({ expected }) => expected !== null)
-    const [only] = domains.length === 1 ? own : []
-    return {
-      expected: isWhole ? own.reduce((sum, { expected }) => sum + (expected ?? 0), 0) : null,
-      ...{ low: only?.low ?? null, high: only?.high ?? null },
-      partial: own.some(({ partial }) => partial),
-    }
-  }
 }

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMatches, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Field, Fields, ValuesOf } from './fields.ts'
 import { SHARED, type Shared, valuesOf } from './search.ts'
 
@@ -28,7 +28,10 @@ function written<F extends Fields>(fields: F, part: Partial<ValuesOf<F>>): Recor
 }
 
 /** The project and the time range, which every page has. */
-export const useShared = (): [ValuesOf<Shared>, SetValues<Shared>] => useValues(SHARED)
+export function useShared(): [ValuesOf<Shared>, SetValues<Shared>] {
+  const shared = useMatches({ select: (matches) => matches.at(-1)?.staticData.shared })
+  return useValues(shared ?? SHARED)
+}
 
 const HOUR_MS = 3_600_000
 /** Hours of each time range. */

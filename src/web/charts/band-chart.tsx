@@ -18,6 +18,7 @@ import {
 import { Caption } from './caption.tsx'
 import classes from './charts.module.css'
 import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './frame.tsx'
+import { sayRange } from './say-range.ts'
 import { Walker } from './walker.tsx'
 import { formatBucket } from './zoned.ts'
 
@@ -39,6 +40,7 @@ interface BandChartProps extends ChartProps {
 export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
+  const hasExpected = !hasRange && points.some(({ expected }) => typeof expected === 'number')
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
   const legend = (
     <>
@@ -49,6 +51,11 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
         <LegendItem word={words.charts.expectedRange}>
           <rect x={0.5} y={1.5} width={15} height={9} className={classes.band} />
           <path d="M0.5,1.5H15.5M0.5,10.5H15.5" className={classes.edge} />
+        </LegendItem>
+      )}
+      {hasExpected && (
+        <LegendItem word={words.charts.expected}>
+          <path d="M1,6H15" className={classes.expected} />
         </LegendItem>
       )}
       {isBad && (
@@ -128,7 +135,7 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
 }
 
 function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: number; height: number }) {
-  const { left, right, top, bottom, axis, ticks, band, edges, solid, dashed, bad, first, marks } = drawing
+  const { left, right, top, bottom, axis, ticks, band, edges, expected, solid, dashed, bad, first, marks } = drawing
   return (
     <svg viewBox={`0 0 ${width} ${height}`} className={classes.drawing} aria-hidden>
       {bad.map(({ x, width }) => (
@@ -142,6 +149,7 @@ function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: numb
       {edges.map((edge) => (
         <path key={edge} d={edge} className={classes.edge} />
       ))}
+      <path d={expected} className={classes.expected} />
       <path d={solid} className={classes.line} />
       <path d={dashed} className={`${classes.line} ${classes.dashed}`} />
       {marks.map(({ x, row }) => (
@@ -163,13 +171,6 @@ function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMar
       {count === 1 ? label : words.charts.changes(count)}
     </text>
   )
-}
-
-/** The expected range in words: `380 to 520`, or of a limit alone `10 or more`; null for none. */
-export function sayRange({ low, high }: Pick<BandPoint, 'low' | 'high'>): string | null {
-  if (low !== null && high !== null) return words.charts.between(formatNumber(low, 0), formatNumber(high, 0))
-  if (low !== null) return words.charts.above(formatNumber(low, 0))
-  return high === null ? null : words.charts.below(formatNumber(high, 0))
 }
 
 const sayCount = (count: number | null) => (count === null ? words.charts.unknown : formatNumber(count, 0))

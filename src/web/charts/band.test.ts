@@ -102,6 +102,12 @@ describe('a band', () => {
     expect(lay([{ ...point(0, 1), partial: true }]).dashed).toEndWith('Z')
   })
 
+  test('an expectation without a range is a line, and none beside a range', () => {
+    const known = [40, 50, null, 60].map((expected, hour) => ({ ...point(hour, 45), expected }))
+    expect(moves(lay(known).expected)).toBe(2)
+    expect(lay(known.map((one) => ({ ...one, low: 30, high: 70 }))).expected).toBe('')
+  })
+
   test('a limit alone is a line, where both are known the range is filled', () => {
     const { edges, band } = lay([
       point(0, 5, [4, null]),

@@ -11,6 +11,8 @@ export interface BandPoint {
   /** The range of counts that is no anomaly; one of them alone is a limit, both null: no expectation. */
   low: number | null
   high: number | null
+  /** What was expected; drawn where no range is known. */
+  expected?: number | null
   /** The bucket still runs, or something of it is missing because of us. */
   partial: boolean
 }
@@ -64,6 +66,8 @@ export interface BandDrawing {
   xs: number[]
   band: string
   edges: string[]
+  /** The line of what was expected, where no range is known; empty: there is a range, or nothing is expected. */
+  expected: string
   solid: string
   dashed: string
   bad: { x: number; width: number }[]
@@ -163,7 +167,7 @@ export function layOutSpark(points: readonly BandPoint[], width: number, height:
 }
 
 const highestOf = (points: readonly BandPoint[]): number =>
-  Math.max(...points.map(({ observed, high, low }) => Math.max(observed ?? 0, high ?? low ?? 0)))
+  Math.max(...points.map(({ observed, high, low, expected }) => Math.max(observed ?? 0, high ?? low ?? expected ?? 0)))
 
 function firstIn(
   { from, to }: Span,
@@ -208,10 +212,16 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
       )
       .join('')
   // A limit alone is a line: beyond it there is nothing to fill.
-  const expected = runs(points, step, ({ low, high }) => low !== null && high !== null)
+  const ranges = runs(points, step, ({ low, high }) => low !== null && high !== null)
+  const edges = [edgeOf('low'), edgeOf('high')].filter(Boolean)
+  const middle = line<number>()
+    .x(at)
+    .y((index) => px(axis.y(points[index]?.expected ?? 0)))
+  const alone = edges.length > 0 ? [] : runs(points, step, ({ expected }) => typeof expected === 'number')
   return {
-    band: expected.map((run) => shape(run) ?? '').join(''),
-    edges: [edgeOf('low'), edgeOf('high')].filter(Boolean),
+    band: ranges.map((run) => shape(run) ?? '').join(''),
+    edges,
+    expected: alone.map((run) => middle(run) ?? '').join(''),
   }
 }
 

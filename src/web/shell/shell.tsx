@@ -2,8 +2,8 @@ import { Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useRef } from 'react'
-import { RANGES, type Range, SHARED } from '../address/search.ts'
-import { useValues } from '../address/use-search.ts'
+import { RANGES, type Range } from '../address/search.ts'
+import { useShared } from '../address/use-search.ts'
 import { words } from '../words.ts'
 import { Header } from './header.tsx'
 import { type Bindings, useKeys } from './keys.ts'
@@ -66,7 +66,7 @@ export function Shell() {
 /** The keys that work on every page. */
 function useShellKeys(showShortcuts: () => void, showPalette: () => void): void {
   const navigate = useNavigate()
-  const [, setShared] = useValues(SHARED)
+  const [, setShared] = useShared()
   const ranges = RANGES.map((range: Range, index) => [
     String(index + 1),
     () => setShared({ range, from: null, to: null }),

@@ -2,6 +2,7 @@
 export const charts = {
   observed: 'Observed',
   expectedRange: 'Expected range',
+  expected: 'Expected',
   firstAnomaly: 'First anomaly',
   notAsExpected: 'Not as expected',
   change: 'Change',
@@ -14,6 +15,7 @@ export const charts = {
   count: 'Count',
   above: (low: string) => `${low} or more`,
   below: (high: string) => `${high} or less`,
+  about: (expected: string) => `about ${expected}`,
   between: (low: string, high: string) => `${low} to ${high}`,
   walk: (chart: string) => `Points of ${chart}`,
   said: (observed: string) => `${observed} observed`,

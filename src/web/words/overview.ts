@@ -45,11 +45,12 @@ export const overview = {
     hour: 'events per hour',
     day: 'events per day',
   },
-  summary: (domain: string, last: string) => `Events of ${domain}. ${last}`,
-  lastIs: (observed: string, low: string, high: string) =>
-    `In the last whole hour ${observed} arrived, where ${low} to ${high} were expected.`,
+  summary: (domain: string | null, last: string) => `Events of ${domain ?? 'all domains'}. ${last}`,
+  lastIs: (observed: string, expected: string) =>
+    `At the last whole point ${observed} arrived, where ${expected} were expected.`,
   noExpectation: 'The expected range is still being learned.',
   domain: 'Domain',
+  allDomains: 'All domains',
   noVolume: 'No events in this time range.',
   score: { availability: 'Availability', accuracy: 'Accuracy', compliance: 'Compliance' },
   noChanges: 'No release or container version was seen yet.',

@@ -13,7 +13,7 @@ import { words } from '../../words.ts'
 import { JOURNEYS } from './address.ts'
 import classes from './explore.module.css'
 import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
-import { hoursOf, questions } from './questions.ts'
+import { flowHoursOf, questions } from './questions.ts'
 import { type Way, ways } from './ways.ts'
 
 const SHOWN_AT_MOST = 25
@@ -36,7 +36,7 @@ export function JourneysPage() {
                 title={said.figure}
                 summary={summaryOf(flows)}
                 flows={flows}
-                caption={said.sampled(formatNumber(flows.sessionsSampled), formatHours(hoursOf(asked)))}
+                caption={said.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(asked)))}
                 chosen={chosen}
                 choose={set}
               />

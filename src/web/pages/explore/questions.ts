@@ -23,7 +23,7 @@ export interface Asked {
 
 /** What is asked for, of all that an address says: what only the page looks at is no other question. */
 export const askedOf = ({ project, range, from, domainId, vendor, event }: Asked): Asked => ({
-  ...{ project: project ?? '', range: range ?? '24h', from: from ?? null },
+  ...{ project: project ?? '', range, from: from ?? null },
   ...{ domainId: domainId ?? '', vendor: vendor ?? '', event: event ?? '' },
 })
 
@@ -41,6 +41,13 @@ export const DICTIONARY_HOURS = 168
 
 /** The hours back from now that a dictionary is about. */
 export const dictionaryHours = (asked: Asked): number => Math.min(DICTIONARY_HOURS, hoursOf(asked))
+
+/** So far back sessions are followed. */
+const MOST_FLOW_HOURS = 336
+
+/** The same for journeys, which are about three days where the address does not say. */
+export const flowHoursOf = ({ range, from }: Asked): number =>
+  Math.min(MOST_FLOW_HOURS, hoursOf({ range: range ?? '3d', from }))
 
 /** A domain is narrower than its project. */
 const whereOf = ({ project, domainId }: Asked) => (domainId ? { domainId } : project ? { projectId: project } : {})
@@ -73,7 +80,10 @@ export const questions = {
     queryFn: ({ signal }: { signal: AbortSignal }) => changedKeysOf(asked, signal),
     staleTime: FRESH.dictionary,
   }),
-  flows: (asked: Asked) => ({ ...getJourneyFlowsOptions({ query: within(asked) }), staleTime: FRESH.insight }),
+  flows: (asked: Asked) => ({
+    ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(asked), ...whereOf(asked) } }),
+    staleTime: FRESH.insight,
+  }),
   performance: (asked: Asked) => ({ ...getTagPerformanceOptions({ query: within(asked) }), staleTime: FRESH.insight }),
   execution: (asked: Asked) => ({ ...getPerformanceStatsOptions({ query: within(asked) }), staleTime: FRESH.insight }),
 }

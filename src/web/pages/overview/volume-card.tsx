@@ -5,6 +5,7 @@ import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain, VolumeSeries } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
+import { sayRange } from '../../charts/say-range.ts'
 import { Card } from '../../parts/card.tsx'
 import { dataOption } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
@@ -16,27 +17,27 @@ import { questions } from './questions.ts'
 const BandChart = lazy(async () => ({ default: (await import('../../charts/band-chart.tsx')).BandChart }))
 
 const HEIGHT_PX = 280
-/** Beyond it the server counts days, which have no expectation. */
-const LONGEST_HOURS = 168
+/** The API answers no longer time. */
+const LONGEST_HOURS = 9600
 
-/** Events of a domain against what was expected, with its changes. */
+/** Events of all domains or of one against what was expected, with their changes. */
 export function VolumeCard({ project }: { project: string }) {
   const { data } = useQuery(questions.domains(project))
   const domains = byEvents(data?.domains ?? [])
   const [chosen, choose] = useState<string | null>(null)
-  const domain = domains.find(({ id }) => id === chosen) ?? domains[0]
+  const domain = domains.find(({ id }) => id === chosen) ?? null
   const field = domains.length > 1 && (
     <NativeSelect
       size="xs"
       aria-label={words.overview.domain}
-      value={domain?.id}
+      value={domain?.id ?? ''}
       onChange={({ currentTarget }) => choose(currentTarget.value)}
-      data={domains.map(({ id, name }) => dataOption(id, name))}
+      data={[{ value: '', label: words.overview.allDomains }, ...domains.map(({ id, name }) => dataOption(id, name))]}
     />
   )
   return (
     <Card title={words.overview.volumeTitle} beside={field}>
-      {domain ? <Volume domain={domain} /> : <div aria-busy={data === undefined} style={{ height: HEIGHT_PX }} />}
+      <Volume project={project} domain={domain} />
     </Card>
   )
 }
@@ -44,10 +45,12 @@ export function VolumeCard({ project }: { project: string }) {
 /** The busiest first: it is the one that people mean. */
 const byEvents = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
-function Volume({ domain }: { domain: Domain }) {
+function Volume({ project, domain }: { project: string; domain: Domain | null }) {
   const hours = Math.min(useMoments().hours, LONGEST_HOURS)
   const query = useQuery({
-    ...getVolumeOptions({ query: { domainId: domain.id, hours } }),
+    ...getVolumeOptions({
+      query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },
+    }),
     staleTime: FRESH.insight,
   })
   const isEmpty = ({ series }: VolumeSeries) => series.every(({ observed }) => observed === 0)
@@ -63,11 +66,11 @@ function Volume({ domain }: { domain: Domain }) {
           <BandChart
             title={words.overview.volumeTitle}
             isTitleHidden
-            summary={words.overview.summary(domain.name, summaryOf(volume))}
+            summary={words.overview.summary(domain?.name ?? null, summaryOf(volume))}
             points={volume.series}
             changes={volume.changes}
             unit={words.overview.unit[volume.grain]}
-            scope={domain.name}
+            scope={domain?.name}
             height={HEIGHT_PX}
           />
         </Suspense>
@@ -78,8 +81,6 @@ function Volume({ domain }: { domain: Domain }) {
 
 function summaryOf({ series }: VolumeSeries): string {
   const last = series.findLast(({ partial }) => !partial)
-  if (!last || last.low === null || last.high === null) return words.overview.noExpectation
-  return words.overview.lastIs(
-    ...([last.observed, last.low, last.high].map((count) => formatNumber(count, 0)) as [string, string, string]),
-  )
+  const expected = last && sayRange(last)
+  return expected ? words.overview.lastIs(formatNumber(last.observed, 0), expected) : words.overview.noExpectation
 }
