@@ -62,6 +62,7 @@ async function listenForMail(keep: (message: Omit<InboxMessage, 'at'>) => void):
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
     onData(stream, _session, done) {
       const parts: Buffer[] = []
       stream.on('data', (part: Buffer) => parts.push(part))

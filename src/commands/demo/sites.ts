@@ -35,7 +35,7 @@ export function plotOf(now: Instant): Plot {
   const ago = (days: number, hours = 0, minutes = 0) => now - days * DAY_MS - hours * HOUR_MS - minutes * MINUTE_MS
   return {
     ...{ from: ago(21), joinedAt: ago(13), harmlessAt: ago(12, 4), untitledAt: ago(11, 2), leakedAt: ago(9, 3) },
-    ...{ harmfulAt: ago(3, 5), collectedAt: ago(0, 24), silentAt: ago(0, 20, 10), now },
+    ...{ harmfulAt: ago(3, 5), collectedAt: ago(0, 22), silentAt: ago(0, 20, 10), now },
   }
 }
 

@@ -12,8 +12,8 @@ import { HOSTS, type Plot, type Sites, VERSIONS } from './sites.ts'
 interface Act {
   at: Instant
   do(): Promise<unknown>
-  /** False where nothing follows from it. */
-  isJudged?: boolean
+  /** The jobs that find out what follows from it; left out: nothing follows. */
+  jobs?: readonly string[]
 }
 
 /** A rule of the first weeks that was broken, and what people did about it. */
@@ -38,7 +38,7 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
   const healedAt = leakedAt + LEAK_DAYS * DAY_MS
   return [
     {
-      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + DAY_MS },
+      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + 8 * HOUR_MS },
       isBrokenBy: ({ event, params }) => event === 'video_start' && !('ep.video_title' in params),
       answers: [
         {
@@ -93,16 +93,16 @@ export async function liveFirstWeeks(
   const arrivals = noticed.map((event) => ({
     at: event.at,
     do: () => days.collect(batchesOf([event], event.at), sample.tokens),
-    isJudged: troubles.some(({ isBrokenBy }) => noticed.find(isBrokenBy) === event),
+    ...(troubles.some(({ isBrokenBy }) => noticed.find(isBrokenBy) === event) ? { jobs: ['evaluate', 'deliver'] } : {}),
   }))
   const acts: Act[] = [...arrivals, ...actsOf(days, sample, plot, { noticed, alertIds })]
-  for (const { at, do: act, isJudged = true } of acts.sort((a, b) => a.at - b.at)) {
+  for (const { at, do: act, jobs } of acts.sort((a, b) => a.at - b.at)) {
     days.until(at)
     await act()
-    if (!isJudged) continue
+    if (!jobs) continue
     // What is received in this millisecond is judged in the next one.
     days.until(at + SECOND_MS)
-    await days.run('evaluate', 'deliver')
+    await days.run(...jobs)
   }
   days.until(plot.collectedAt)
   await days.run('evaluate', 'deliver')
@@ -175,6 +175,7 @@ function actsOf(
     return answers.map(({ by, at, ...patch }) => ({
       at: at(first.at),
       do: () => changeIssue(calls[by], alertIds.get(alert) ?? '', patch),
+      jobs: ['deliver'],
     }))
   })
   return [

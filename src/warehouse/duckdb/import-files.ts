@@ -80,10 +80,11 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
   const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
   await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
   try {
-    const keys = await keysOf(parquet)
+    const parts = partsOf(batch, name, place)
+    const keys = await keysOf(parquet, parts)
     const written: WrittenPart[] = []
-    await atOnce(partsOf(batch, name, place), async (part) => {
-      const own = keysWorthIt(foundIn(part, keys), sumOf(part.hours))
+    await atOnce(parts, async (part) => {
+      const own = keysWorthIt(keys.get(part.path) ?? [], sumOf(part.hours))
       const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own.keys, own.isAll), OWN)
       if (rows > 0) written.push({ part, keys: own.keys })
     })
@@ -126,27 +127,22 @@ interface KeyCount {
   events: number
 }
 
-/** The parameters of the batch by organization and hour, most frequent first, up to one more than may get a column. */
-async function keysOf(parquet: ParquetFiles): Promise<Map<string, KeyCount[]>> {
-  const found = await parquet.runWide<KeyCount & { orgId: string; hour: Instant }>(
-    `SELECT orgId, hour, key, count(*) AS events FROM (
-       SELECT orgId, ${HOUR} AS hour, unnest(map_keys(params)) AS key FROM ${BATCH}
-     ) GROUP BY orgId, hour, key
-     QUALIFY row_number() OVER (PARTITION BY orgId, hour ORDER BY count(*) DESC, key) <= ${MAX_KEYS + 1}
+/** The parameters of the hours of each part, by its path, most frequent first, up to one more than may get a column. */
+async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Map<string, KeyCount[]>> {
+  const hours = parts.flatMap(({ path, orgId, hours }) =>
+    hours.map(({ hour }) => `(${quoteText(path)}, ${quoteText(orgId)}, ${hour})`),
+  )
+  const found = await parquet.runWide<KeyCount & { path: string }>(
+    `SELECT path, key, sum(events)::BIGINT AS events FROM (
+       SELECT orgId, hour, key, count(*) AS events FROM (
+         SELECT orgId, ${HOUR} AS hour, unnest(map_keys(params)) AS key FROM ${BATCH}
+       ) GROUP BY orgId, hour, key
+     ) JOIN (VALUES ${hours.join(', ')}) AS parts(path, orgId, hour) USING (orgId, hour)
+     GROUP BY path, key
+     QUALIFY row_number() OVER (PARTITION BY path ORDER BY sum(events) DESC, key) <= ${MAX_KEYS + 1}
      ORDER BY events DESC, key`,
   )
-  return Map.groupBy(found, ({ orgId, hour }) => nameOf(orgId, hour))
-}
-
-/** The same of a part. */
-function foundIn({ hours }: Part, keys: ReadonlyMap<string, readonly KeyCount[]>): KeyCount[] {
-  const counts = new Map<string, number>()
-  for (const { orgId, hour } of hours) {
-    for (const { key, events } of keys.get(nameOf(orgId, hour)) ?? []) counts.set(key, (counts.get(key) ?? 0) + events)
-  }
-  return [...counts]
-    .map(([key, events]) => ({ key, events }))
-    .sort((a, b) => b.events - a.events || (a.key < b.key ? -1 : 1))
+  return Map.groupBy(found, ({ path }) => path)
 }
 
 /** The rows of a part as `shredded` takes them. */
