@@ -44,6 +44,8 @@ export interface Surroundings {
   program?: readonly string[]
   cwd?: string
   env?: Record<string, string>
+  /** Where a server listens: a port of its own choice unless told. */
+  listen?: string
 }
 
 function spawn(args: readonly string[], { program = PROGRAM, cwd = '/', env = {} }: Surroundings, stdin: string) {
@@ -84,10 +86,10 @@ export interface Server {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `serve` on a port that is free. Fails with what it logged when it does not come up. */
+/** Starts `serve`, on a port that is free unless told. Fails with what it logged when it does not come up. */
 export async function startServer(data: string, around: Surroundings = {}): Promise<Server> {
   const startedAt = performance.now()
-  const child = spawn(['serve', '--data', data, '--listen', '127.0.0.1:0'], around, '')
+  const child = spawn(['serve', '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
   let log = ''
   void readAll(child.stderr, (text) => {
     log += text
@@ -155,10 +157,11 @@ export interface Watched {
   alert: AlertInput
 }
 
-/** Makes the first owner in a data folder, and answers the API key. */
-export async function initialize(data: string): Promise<string> {
+/** Makes the first owner in a data folder, and answers the API key. Without a password only the key signs in. */
+export async function initialize(data: string, password: string | null = null): Promise<string> {
   const args = ['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json']
-  return JSON.parse((await runProgram(args)).stdout).apiKey
+  const given = password === null ? [] : ['--password-stdin']
+  return JSON.parse((await runProgram([...args, ...given], {}, password ?? '')).stdout).apiKey
 }
 
 /** Makes a watched property. Webhooks go to `hookUrl`, signed with `secret`; the server must be allowed to reach it. */

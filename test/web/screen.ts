@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { startBrowser } from '../browser/chromium.ts'
 
 /** A page of the dashboard as a person has it before them: things have roles and names. */
@@ -42,7 +42,7 @@ async function fieldOf(page: Page, name: string) {
 }
 
 /** Opens a tab of its own browser, or of the one given, for the server at `url`. */
-export async function openScreen(url: string, shared: Browser | null = null): Promise<Screen> {
+export async function openScreen(url: string, shared: Pick<BrowserContext, 'newPage'> | null = null): Promise<Screen> {
   const own = shared ? null : await startBrowser()
   const browser = shared ?? own?.browser
   if (!browser) throw new Error('there is no browser')

@@ -48,7 +48,7 @@ export const domains = {
     template: 'Template for Google Tag Manager',
     templateHint: 'For who can not change the pages: save it as tagwarden.tpl and import it as a custom template.',
     copyTemplate: 'Copy the template',
-    noToken: 'The code has the property token, which viewers do not see. A member can copy it.',
+    what: 'Seeing the code, which has the property token,',
     open: 'Then open your site in this browser:',
     waiting: 'Waiting for the first event',
     arriving: 'Events arrive',

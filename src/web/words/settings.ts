@@ -124,6 +124,7 @@ export const settings = {
     deleted: 'a deleted domain',
   },
   auditLog: {
+    what: 'Reading the audit log',
     intro: 'Who changed what, newest first.',
     when: 'When',
     who: 'Who',

@@ -8,6 +8,7 @@ import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
+import { MayLine } from '../../../parts/may.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
@@ -24,8 +25,8 @@ export function DomainSetupPage() {
 }
 
 function SetUp({ domain }: { domain: Domain }) {
-  const query = useQuery(getSnippetOptions({ path: { id: domain.id } }))
   const may = useMay('member')
+  const query = useQuery({ ...getSnippetOptions({ path: { id: domain.id } }), enabled: may })
   const said = words.domains.setup
   return (
     <Stack gap="lg" maw={840}>
@@ -48,7 +49,7 @@ function SetUp({ domain }: { domain: Domain }) {
             )}
           </QueryState>
         ) : (
-          <Text>{said.noToken}</Text>
+          <MayLine needs="member" what={said.what} />
         )}
       </Paper>
       <Paper>
