@@ -9,6 +9,8 @@ export interface Session {
 }
 
 const KEY = 'tagwarden-session'
+/** Stands in the place of a session that ended, so that other tabs keep what they show. */
+const ENDED_MARK = 'ended'
 
 /** What the pages know: a session, none, or one that ended while a page was open, which stays as it is behind the form. */
 export type SessionState = { is: 'open'; session: Session } | { is: 'none' } | { is: 'ended' }
@@ -22,6 +24,7 @@ const listeners = new Set<() => void>()
 function read(): SessionState {
   const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)
   if (text === null) return NONE
+  if (text === ENDED_MARK) return ENDED
   try {
     const { credential, orgId } = JSON.parse(text)
     return { is: 'open', session: { credential: String(credential), orgId: orgId ?? null } }
@@ -52,7 +55,10 @@ export const session = {
 
   /** Forgets who was signed in, in all tabs. */
   close(): void {
-    forget()
+    for (const store of [sessionStorage, localStorage]) {
+      store.removeItem(KEY)
+      forgetKept(store)
+    }
     change(NONE)
   },
 
@@ -72,7 +78,9 @@ export const session = {
   /** The server no longer knows this credential: asks to sign in again over the open page. */
   end(credential: string): void {
     if (state.is !== 'open' || state.session.credential !== credential) return
-    forget()
+    const store = storeOf(state.session)
+    store.setItem(KEY, ENDED_MARK)
+    forgetKept(store)
     change(ENDED)
   },
 
@@ -82,12 +90,11 @@ export const session = {
   },
 }
 
-function forget(): void {
-  for (const store of [sessionStorage, localStorage]) {
-    for (const key of Object.keys(store)) if (key === KEY || key.startsWith(`${KEY}-`)) store.removeItem(key)
-  }
+function forgetKept(store: Storage): void {
+  for (const key of Object.keys(store)) if (key.startsWith(`${KEY}-`)) store.removeItem(key)
 }
 
+/** All tabs have sessions in common; a key is of one. */
 const storeOf = ({ credential }: Session): Storage => (credential.startsWith('st_') ? localStorage : sessionStorage)
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state)

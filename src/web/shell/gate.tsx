@@ -1,8 +1,9 @@
 import { Modal } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { useArrival } from '../api/arrival.ts'
-import { useSessionState } from '../api/session.ts'
+import { type SessionState, useSessionState } from '../api/session.ts'
 import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
 import { words } from '../words.ts'
 import { NoticeList } from './notice-list.tsx'
@@ -10,6 +11,18 @@ import { Shell } from './shell.tsx'
 
 /** Pages for who is not signed in. */
 const OPEN_PATHS = ['/setup', '/invite', '/reset']
+
+/** Asks again for all that is on screen when somebody signs in over it, here or in another tab. */
+function useOwnAnswers(state: SessionState): void {
+  const queries = useQueryClient()
+  const credential = state.is === 'open' ? state.session.credential : null
+  const last = useRef(credential)
+  useEffect(() => {
+    if (credential === null || credential === last.current) return
+    last.current = credential
+    void queries.invalidateQueries()
+  }, [credential, queries])
+}
 
 /** Lets who is signed in to the page, and shows the form to everybody else, at the same address. */
 export function Gate() {
@@ -19,6 +32,7 @@ export function Gate() {
   const wasIn = useRef(false)
   if (state.is === 'open') wasIn.current = true
   if (state.is === 'none') wasIn.current = false
+  useOwnAnswers(state)
   const isIn = state.is === 'open' || (state.is === 'ended' && wasIn.current)
   return (
     <>

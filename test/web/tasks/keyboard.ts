@@ -11,8 +11,10 @@ export interface Keyboard {
   press(name: string, role?: string): Promise<void>
   /** Types into the field of this name, in the place of what was there. */
   type(name: string, text: string): Promise<void>
-  /** Types what an option of a list to choose from begins with. */
+  /** Goes by the arrows to the option of this name. */
   choose(name: string, option: string): Promise<void>
+  /** Opens a list of which several can be chosen, chooses this one too, and closes it. */
+  pick(name: string, option: string): Promise<void>
 }
 
 /** More presses than any page has things to reach. */
@@ -53,10 +55,32 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
       await page.keyboard.type(text)
     },
     async choose(name, option) {
-      await reachField(name)
-      await page.keyboard.type(option)
+      await reach('combobox', name)
+      for (;;) {
+        const way = await page.evaluate(optionAhead, option)
+        if (way === 0) return
+        await press(way > 0 ? 'ArrowDown' : 'ArrowUp')
+      }
+    },
+    async pick(name, option) {
+      await reach('combobox', name)
+      await press('Enter')
+      await page.waitForSelector(named('option', option))
+      const isNext = (option: string) =>
+        document.querySelector('[role=option][data-combobox-selected]')?.textContent === option
+      while (!(await page.evaluate(isNext, option))) await press('ArrowDown')
+      await press('Enter')
+      await press('Escape')
     },
   }
+}
+
+/** How many options lie between the chosen one and that of this name, in the list that has the focus. */
+function optionAhead(name: string): number {
+  const { options, selectedIndex } = document.activeElement as HTMLSelectElement
+  const index = [...options].findIndex(({ text }) => text === name)
+  if (index === -1) throw new Error(`there is no ${name} among ${[...options].map(({ text }) => text)}`)
+  return index - selectedIndex
 }
 
 /** Where the thing stands seen from the focus. */

@@ -31,7 +31,7 @@ test(
     await press('New API key')
     await sees('dialog', 'New API key')
     await type('Name', 'pipeline')
-    await choose('Expires', 'in 7')
+    await choose('Expires', 'in 7 days')
     await press('Read only', 'checkbox')
     await press('Make the key')
     await sees('textbox', 'Secret key')

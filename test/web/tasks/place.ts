@@ -15,6 +15,8 @@ export interface Place extends AsyncDisposable {
   call(method: string, path: string, body?: object): ReturnType<typeof ask>
   /** Makes a domain, and returns what sends events of it. */
   makeShop(name?: string): Promise<Shop>
+  /** Makes an alert that fires when this event comes without an order's id. */
+  watch(name: string, event: string, more?: object): Promise<void>
   /** Somebody before a browser of their own, signed in with the credential unless it is null, the owner's unless told. */
   person(path: string, credential?: string | null): Promise<Person>
   /** Ends the server as the signal does, and starts it on the same address. */
@@ -28,7 +30,10 @@ export interface Shop {
   send(event: string, params: Readonly<Record<string, string>>): Promise<void>
 }
 
-export type Person = Screen & Keyboard
+export interface Person extends Screen, Keyboard {
+  /** Opens another tab of the same browser. */
+  beside(path: string): Promise<Screen & Keyboard>
+}
 
 export async function openPlace(around: Surroundings = {}): Promise<Place> {
   const folder = temporaryFolder()
@@ -49,15 +54,32 @@ export async function openPlace(around: Surroundings = {}): Promise<Place> {
         },
       }
     },
+    async watch(name, event, more = {}) {
+      await call('POST', '/v1/alerts', {
+        ...{ name, alertType: 'data_validation', severity: 'critical', period: '1h' },
+        filters: [{ parameter: '$event', op: 'equals', values: [event] }],
+        conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
+        channels: [{ type: 'email', target: OWNER.email }],
+        ...more,
+      })
+    },
     async person(path, credential = apiKey) {
       const context = await browser.browser.createBrowserContext()
-      const screen = await openScreen(url, context)
-      await screen.page.setViewport({ width: 1280, height: 800 })
+      const tab = async (): Promise<Screen & Keyboard> => {
+        const screen = await openScreen(url, context)
+        await screen.page.setViewport({ width: 1280, height: 800 })
+        return { ...screen, ...keyboardOf(screen) }
+      }
+      const screen = await tab()
       if (credential !== null) await signIn(screen, credential)
       await screen.open(path)
       return {
         ...screen,
-        ...keyboardOf(screen),
+        async beside(path) {
+          const other = await tab()
+          await other.open(path)
+          return other
+        },
         async [Symbol.asyncDispose]() {
           await screen[Symbol.asyncDispose]()
           await context.close()

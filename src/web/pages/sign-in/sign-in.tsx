@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, PasswordInput, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { signIn, whoami } from '#client/sdk.gen'
@@ -41,10 +41,8 @@ export function SignInForms({ reason }: { reason: string | null }) {
 }
 
 function PasswordForm() {
-  const queries = useQueryClient()
   const send = async ({ email = '', password = '' }: Record<string, string>) => {
     keepSession((await signIn({ body: { email, password }, throwOnError: true })).data)
-    await queries.invalidateQueries()
   }
   return (
     <EntryForm button={words.signIn.buttonSignIn} send={send}>
@@ -59,13 +57,11 @@ function PasswordForm() {
 }
 
 function KeyForm() {
-  const queries = useQueryClient()
   const send = async ({ key = '' }: Record<string, string>) => {
     const credential = key.trim()
     // The server says first whether it knows the key.
     await whoami({ auth: credential, throwOnError: true })
     session.open({ credential, orgId: null })
-    await queries.invalidateQueries()
   }
   return (
     <EntryForm button={words.signIn.buttonSignIn} send={send}>
