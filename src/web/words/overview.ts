@@ -16,6 +16,9 @@ export const overview = {
   small: (count: number) =>
     count === 1 ? 'Nothing urgent. 1 small issue is open.' : `Nothing urgent. ${count} small issues are open.`,
   learning: 'Watching. Signals are still learning; rules work now.',
+  learnedBy: 'They have learnt by',
+  empty: 'This project has no domain.',
+  toProjects: 'To the projects',
   well: (signals: number) =>
     signals === 1
       ? 'All well. 1 signal is within expectation.'
@@ -33,6 +36,7 @@ export const overview = {
   allIssues: (count: number) => (count === 1 ? 'The open issue' : `All ${count} open issues`),
   oneCause: (count: number) => `${count} issues, one likely cause`,
   noAlerts: 'Signals watch the volume already. Add an alert for what must never happen:',
+  noAlertsYet: 'Signals watch the volume already. There is no alert yet.',
   templates: {
     stopped: 'A conversion stopped',
     blank: 'A parameter is blank',

@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CauseList, Issue } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
@@ -27,11 +28,14 @@ export function AttentionCard({ project }: { project: string }) {
     <Card title={words.overview.attention} beside={all}>
       <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoneOpen />}>
         {({ issues }) => (
-          <ul className={classes.list}>
-            {groupByCause(issues, causes.data?.causes ?? []).map(({ cause, issues }) => (
-              <li key={issues[0]?.id}>{cause ? <CauseGroup cause={cause} issues={issues} /> : issues.map(toRow)}</li>
-            ))}
-          </ul>
+          <>
+            <ul className={classes.list}>
+              {groupByCause(issues, causes.data?.causes ?? []).map(({ cause, issues }) => (
+                <li key={issues[0]?.id}>{cause ? <CauseGroup cause={cause} issues={issues} /> : issues.map(toRow)}</li>
+              ))}
+            </ul>
+            <FirstAlert />
+          </>
         )}
       </QueryState>
     </Card>
@@ -92,18 +96,27 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
 /** Nothing is open: calm, or nothing that could find anything. */
 function NoneOpen() {
   const { data } = useQuery(questions.alerts())
+  return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{words.overview.noneOpen}</Text>
+}
+
+/** Three rules to begin with, while there is no alert. */
+function FirstAlert() {
+  const { data } = useQuery(questions.alerts())
+  const may = useMay('member')
   const said = words.overview
-  if (data?.alerts.length !== 0) return <Text>{said.noneOpen}</Text>
+  if (data?.alerts.length !== 0) return null
   return (
-    <Stack gap="sm">
-      <Text>{said.noAlerts}</Text>
-      <Group gap="sm">
-        {(['stopped', 'blank', 'personal'] as const).map((template) => (
-          <Button key={template} component={Link} to="/alerts/new" search={{ template } as never} variant="default">
-            {said.templates[template]}
-          </Button>
-        ))}
-      </Group>
+    <Stack gap="sm" className={classes.first}>
+      <Text>{may ? said.noAlerts : said.noAlertsYet}</Text>
+      {may && (
+        <Group gap="sm">
+          {(['stopped', 'blank', 'personal'] as const).map((template) => (
+            <Button key={template} component={Link} to="/alerts/new" search={{ template } as never} variant="default">
+              {said.templates[template]}
+            </Button>
+          ))}
+        </Group>
+      )}
     </Stack>
   )
 }

@@ -2,8 +2,8 @@ import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/cor
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { CauseList } from '#client/types.gen'
-import { Ago } from '../../parts/ago.tsx'
+import type { CauseList, Signal } from '#client/types.gen'
+import { Ago, At } from '../../parts/ago.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
@@ -11,7 +11,7 @@ import { useLive } from '../../shell/live-dot.tsx'
 import { words } from '../../words.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { type Situation, type Verdict, verdictOf } from './verdict.ts'
 
 /** The first thing that is read: whether all is well, in words. */
 export function VerdictCard({ project }: { project: string }) {
@@ -29,12 +29,11 @@ export function VerdictCard({ project }: { project: string }) {
       </section>
     )
   }
-  const judged = (signals.data?.signals ?? []).filter(({ mode }) => mode === 'auto')
   const verdict = verdictOf({
     openCounts: issues.data.openCounts,
     issues: issues.data.issues,
     domains: domains.data.domains,
-    signals: { watched: judged.length, learning: judged.filter(({ state }) => state === 'learning').length },
+    signals: signalsOf(signals.data?.signals ?? []),
     gapSince: pulse?.gapSince ?? null,
   })
   const badHosts = new Set(issues.data.issues.flatMap(({ hosts }) => hosts ?? []))
@@ -67,6 +66,17 @@ interface Around {
   badDomains: number
   domains: number
   causes: CauseList['causes']
+}
+
+/** Those that are judged, as the verdict counts them. */
+function signalsOf(all: readonly Signal[]): Situation['signals'] {
+  const judged = all.filter(({ mode }) => mode === 'auto')
+  const learning = judged.filter(({ state }) => state === 'learning')
+  const moments = learning.flatMap(({ learningUntil }) => learningUntil ?? [])
+  return {
+    ...{ watched: judged.length, learning: learning.length },
+    learnedAt: moments.length === 0 ? null : Math.max(...moments),
+  }
 }
 
 interface Drawn {
@@ -114,7 +124,23 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
         ),
       }
     case 'learning':
-      return { tone: 'low', headline: said.learning, sentence: null, acts: null }
+      return {
+        ...{ tone: 'low', headline: said.learning, acts: null },
+        sentence: verdict.until !== null && (
+          <>
+            {said.learnedBy} <At at={verdict.until} />
+          </>
+        ),
+      }
+    case 'empty':
+      return {
+        ...{ tone: 'low', headline: said.empty, sentence: null },
+        acts: (
+          <Button component={Link} to="/settings/projects" variant="default">
+            {said.toProjects}
+          </Button>
+        ),
+      }
     case 'well':
       return {
         tone: 'ok',

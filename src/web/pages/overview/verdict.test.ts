@@ -36,6 +36,8 @@ test.each<[string, Partial<Situation>, object]>([
   ['small', { issues: [issue('low')], openCounts: counts({ low: 2, medium: 1 }) }, { is: 'small', problems: 3 }],
   ['only waiting', { domains: WAITING }, { is: 'waiting', domain: WAITING[0] }],
   ['one waits beside one that sends', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
+  ['no domains', { domains: [] }, { is: 'empty' }],
+  ['all learn until', { signals: { watched: 2, learning: 2, learnedAt: 7 } }, { is: 'learning', until: 7 }],
   ['all signals learn', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
   ['no signals', { signals: { watched: 0, learning: 0 } }, { is: 'well', signals: 0 }],
   ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],

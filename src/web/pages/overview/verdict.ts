@@ -7,8 +7,8 @@ export interface Situation {
   /** Open issues, the worst first; at least one where any is open. */
   issues: readonly Pick<Issue, 'id' | 'title' | 'severity' | 'firstSeenAt' | 'hosts'>[]
   domains: readonly { id: string; name: string; status: 'waiting' | 'active' | 'silent'; lastEventAt?: number | null }[]
-  /** Signals that are judged, and how many of them learn. */
-  signals: { watched: number; learning: number }
+  /** Signals that are judged, how many of them learn, and when the last of those knows what is usual, where that is known. */
+  signals: { watched: number; learning: number; learnedAt?: number | null }
   /** Since when the server has not stored what it took in; null when it is up to date. */
   gapSince: number | null
 }
@@ -20,7 +20,8 @@ export type Verdict =
   | { is: 'silent'; domains: Situation['domains'] }
   | { is: 'small'; problems: number; worst: Situation['issues'][number] }
   | { is: 'waiting'; domain: Situation['domains'][number] }
-  | { is: 'learning' }
+  | { is: 'learning'; until: number | null }
+  | { is: 'empty' }
   | { is: 'well'; signals: number; lastEventAt: number | null }
 
 /**
@@ -39,9 +40,12 @@ export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Si
   const silent = domains.filter(({ status }) => status === 'silent')
   if (silent.length > 0) return { is: 'silent', domains: silent }
   if (worst) return { is: 'small', problems: open, worst }
+  if (domains.length === 0) return { is: 'empty' }
   const waiting = domains.find(({ status }) => status === 'waiting')
   if (waiting && domains.every(({ status }) => status === 'waiting')) return { is: 'waiting', domain: waiting }
-  if (signals.watched > 0 && signals.learning === signals.watched) return { is: 'learning' }
+  if (signals.watched > 0 && signals.learning === signals.watched) {
+    return { is: 'learning', until: signals.learnedAt ?? null }
+  }
   const moments = domains.flatMap(({ lastEventAt }) => lastEventAt ?? [])
   return {
     ...{ is: 'well', signals: signals.watched - signals.learning },

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { HOUR_MS } from '../../src/core/clock.ts'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { axeFindings } from './axe.ts'
+import { openScreen, type Screen } from './screen.ts'
+import { openAs, openWorld, type World } from './world.ts'
+
+/*
+ * The Overview of a server to which one thing after the other comes: the tests follow each other.
+ */
+
+const TEST_MS = 90_000
+const HOURS = 48
+const TEMPLATES = ['A conversion stopped', 'A parameter is blank', 'Personal data is sent']
+
+let world: World
+let browser: TestBrowser
+let viewer: string
+let shop: { id: string; token: string }
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  // Its first hours are not lived through by waiting.
+  world.app.clock.set(Date.now() - HOURS * HOUR_MS)
+  viewer = world.keyOf('viewer')
+}, TEST_MS)
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+async function open(path = '/', key = world.app.owner.apiKey): Promise<Screen> {
+  const screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, key, path)
+  return screen
+}
+
+/** Nothing is wrong with the page, on a phone either. */
+async function isWhole({ page, trouble }: Screen): Promise<void> {
+  await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
+  expect(await axeFindings(page)).toEqual([])
+  await page.setViewport({ width: 360, height: 800 })
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+  expect(trouble).toEqual([])
+}
+
+test(
+  'without a domain there is one thing to do, for who may',
+  async () => {
+    await using looking = await open('/', viewer)
+    await looking.reads('needs the role Admin or above')
+    expect(await looking.has('link', 'Add a domain')).toBe(false)
+    await using screen = await open()
+    await screen.reads('Watch your first website')
+    await isWhole(screen)
+    await screen.press('Add a domain', 'link')
+    await screen.sees('heading', 'Add a domain')
+  },
+  TEST_MS,
+)
+
+test(
+  'a domain that nothing came from is waited for; a project without one says so',
+  async () => {
+    shop = (await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
+    await using screen = await open()
+    await screen.reads('Waiting for the first event')
+    await isWhole(screen)
+    const { id } = (await world.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
+    await screen.open(`/?project=${id}`)
+    await screen.reads('This project has no domain.')
+    await screen.sees('link', 'To the projects')
+    expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All well')
+    await screen.open('/')
+    await screen.press('Open the domain', 'link')
+    await screen.sees('heading', 'shop.example')
+  },
+  TEST_MS,
+)
+
+test(
+  'without an alert three templates are offered to who may make one',
+  async () => {
+    for (let hour = 0; hour < HOURS; hour++) {
+      const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
+      await world.app.collect(shop.token, { events })
+      world.app.clock.advance(HOUR_MS)
+      await world.app.run('flush')
+    }
+    await using looking = await open('/', viewer)
+    await looking.reads('There is no alert yet.')
+    await using screen = await open()
+    for (const name of TEMPLATES) {
+      await screen.sees('link', name)
+      expect(await looking.has('link', name)).toBe(false)
+    }
+    await isWhole(screen)
+    world.open([{ title: 'The whole traffic fell', severity: 'low' }])
+    await screen.sees('link', 'The whole traffic fell')
+    await screen.press('A parameter is blank', 'link')
+    await screen.sees('heading', 'New alert')
+    await screen.sees('combobox', 'Parameter 1')
+    await world.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
+  },
+  TEST_MS,
+)
+
+test(
+  'signals that learn say until when',
+  async () => {
+    const { signals } = (await world.app.call('GET', '/v1/auto/signals')).body
+    expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
+    await using screen = await open()
+    await screen.reads('Signals are still learning; rules work now.')
+    await screen.reads('They have learnt by')
+    await isWhole(screen)
+  },
+  TEST_MS,
+)
