@@ -199,6 +199,28 @@ test(
   TEST_MS,
 )
 
+test(
+  'names of things in lists to choose from are not translated, and all other words are ours',
+  async () => {
+    await world.app.call('POST', '/v1/projects', { body: { name: 'Markets' } })
+    await using screen = await open('/')
+    await screen.page.evaluateOnNewDocument(() => {
+      if (location.protocol === 'http:') localStorage.setItem('tagwarden-preferences', '{"language":"pseudo"}')
+    })
+    const found: Record<string, string[]> = {}
+    for (const path of ['/', '/explore/dictionary', '/tests/new', '/audits/new', '/integrations/new', '/alerts/new']) {
+      await screen.open(path)
+      await screen.page.waitForFunction(() => document.querySelector('select option[translate=no]'))
+      await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
+      found[path] = await screen.page.$$eval('option:not([translate=no])', (options) =>
+        options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
+      )
+    }
+    expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
+  },
+  TEST_MS,
+)
+
 /** What stands in the fields of these names. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>
   Promise.all(
