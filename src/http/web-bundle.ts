@@ -18,9 +18,6 @@ const PAGES = ['index.html', 'docs.html'].map((name) => join(SOURCES, name))
 /** Runs before the dashboard is drawn, so that nobody sees the other colours first. All else loads beside the drawing. */
 const FIRST = { page: 'index.html', script: join(SOURCES, 'theme/first.ts') }
 
-/** Of smaller pieces several become one file, of source: a request costs more than what it brings. */
-const MIN_FILE_BYTES = 16_384
-
 let built: Promise<WebBundle> | null = null
 
 /**
@@ -48,7 +45,7 @@ interface BuildOptions extends FileOptions {
  * becomes a file of its own. Fails when they do not compile.
  */
 export async function buildWeb(pages: readonly string[], { first, ...options }: BuildOptions = {}): Promise<WebBundle> {
-  const outputs = await bundle(pages, { splitting: true, minChunkSize: MIN_FILE_BYTES })
+  const outputs = await bundle(pages, { splitting: true })
   // The bundler joins all scripts of a page into one module, which runs after the page was drawn.
   const firstOutputs = first === undefined ? [] : await bundle([first.script], { format: 'iife' })
   const firstTag = firstOutputs.map((output) => `<script src="${ASSETS_PATH}${nameOf(output)}"></script>`).join('')
