@@ -250,6 +250,12 @@ describe('the page of an issue', () => {
         await screen.reads('The run that found it last')
         await screen.reads('there is no such element')
         await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
+        // One at a time: at first the last one before the step that failed.
+        await screen.sees('image', 'What the browser showed at Click “Buy”')
+        await screen.press('Screenshot of Open shop.example')
+        await screen.sees('image', 'What the browser showed at Open shop.example')
+        expect(await page.evaluate(() => document.images.length)).toBe(1)
+        expect(await axeFindings(page)).toEqual([])
         expect(screen.trouble).toEqual([])
       })
     },

@@ -1,4 +1,4 @@
-import { List, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
 import { Ago, At } from '../../../parts/ago.tsx'
@@ -7,10 +7,10 @@ import { DiffTable } from '../../../parts/diff-table.tsx'
 import { formatDate, formatNumber } from '../../../parts/format.ts'
 import { Help } from '../../../parts/help.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
-import { Picture } from '../../../parts/picture.tsx'
 import { Lines } from '../../../parts/query-state.tsx'
 import { words } from '../../../words.ts'
 import { daysOf } from './occurrences.ts'
+import { Run } from './run.tsx'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
@@ -194,41 +194,3 @@ function InExplore({ event }: { event: Event | undefined }) {
     </Text>
   )
 }
-
-/** Steps of a flow test or pages of an audit, with what the browser showed where one failed. */
-function Run({ run: { path, headline, steps, sent } }: { run: NonNullable<IssueEvidence['run']> }) {
-  return (
-    <Stack gap="sm">
-      {headline && (
-        <Text>
-          <Data>{headline}</Data>
-        </Text>
-      )}
-      <List type="ordered" fz="sm" spacing="sm">
-        {steps.map(({ title, status, error, screenshot }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a run stay as they are
-          <List.Item key={index}>
-            <Data>{title}</Data>
-            <Dot />
-            <Data>{status}</Data>
-            {error && (
-              <Text c="var(--tw-critical-text)" fz="sm">
-                <Data>{error}</Data>
-              </Text>
-            )}
-            {screenshot && <Picture path={screenshot} name={words.issue.stepPicture(title)} />}
-          </List.Item>
-        ))}
-      </List>
-      {sent.length > 0 && (
-        <Text fz="sm" c="dimmed">
-          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
-        </Text>
-      )}
-      <PathLink path={pageOf(path)}>{words.issue.wholeRun}</PathLink>
-    </Stack>
-  )
-}
-
-/** `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` → `/audits/aud_…`. */
-const pageOf = (path: string): string => path.replace(/^\/v1\/flows\/runs\//, '/tests/runs/').replace(/^\/v1\//, '/')

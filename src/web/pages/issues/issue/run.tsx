@@ -1,0 +1,83 @@
+import { Button, Group, List, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { IssueEvidence } from '#client/types.gen'
+import { Data } from '../../../parts/data.tsx'
+import { PathLink } from '../../../parts/path-link.tsx'
+import { Picture } from '../../../parts/picture.tsx'
+import { type Standing, StatusMark } from '../../../parts/status-mark.tsx'
+import { words } from '../../../words.ts'
+import { STEP_STANDING } from '../../tests/standing.ts'
+
+type EvidenceRun = NonNullable<IssueEvidence['run']>
+type Step = EvidenceRun['steps'][number]
+
+/** The run of a flow test or an audit: its steps, and what the browser showed at one of them. */
+export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun }) {
+  const [chosen, choose] = useState<number | null>(null)
+  const shown = chosen ?? tellingStep(steps)
+  const { screenshot = null, title = '' } = steps[shown] ?? {}
+  return (
+    <Stack gap="sm">
+      {headline && (
+        <Text>
+          <Data>{headline}</Data>
+        </Text>
+      )}
+      <List type="ordered" fz="sm" spacing="sm">
+        {steps.map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a run stay as they are
+          <List.Item key={index}>
+            <StepLine step={step} isShown={index === shown} show={() => choose(index)} />
+          </List.Item>
+        ))}
+      </List>
+      {screenshot && <Picture key={screenshot} path={screenshot} name={words.issue.stepPicture(title)} />}
+      {sent.length > 0 && (
+        <Text fz="sm" c="dimmed">
+          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
+        </Text>
+      )}
+      <PathLink path={pageOf(path)}>{words.issue.wholeRun}</PathLink>
+    </Stack>
+  )
+}
+
+function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(): void }) {
+  const { title, status, error, screenshot } = step
+  const standings: Readonly<Record<string, Standing>> = STEP_STANDING
+  const statuses: Readonly<Record<string, string>> = words.tests.stepStatuses
+  return (
+    <>
+      <Group gap="sm">
+        <Data>{title}</Data>
+        <StatusMark status={standings[status] ?? 'learning'} word={statuses[status] ?? status} />
+        {screenshot && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={words.tests.showScreenshot(title)}
+            aria-pressed={isShown}
+            onClick={show}
+          >
+            {words.tests.screenshot}
+          </Button>
+        )}
+      </Group>
+      {error && (
+        <Text c="var(--tw-critical-text)" fz="sm">
+          <Data>{error}</Data>
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** The step whose picture says most: the first that failed, or the last before it that has one; -1 where none has. */
+export function tellingStep(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
+  const failed = steps.findIndex(({ status }) => status === 'failed')
+  const until = failed === -1 ? steps : steps.slice(0, failed + 1)
+  return until.findLastIndex(({ screenshot }) => screenshot !== null)
+}
+
+/** `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` → `/audits/aud_…`. */
+const pageOf = (path: string): string => path.replace(/^\/v1\/flows\/runs\//, '/tests/runs/').replace(/^\/v1\//, '/')
