@@ -221,6 +221,32 @@ test(
   TEST_MS,
 )
 
+test(
+  'an issue shows on which days it was seen',
+  async () => {
+    const conditions = { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] }
+    const rule = { name: 'No value', alertType: 'data_validation', severity: 'high', period: '1h', conditions }
+    const channels = [{ type: 'email', target: 'owners' }]
+    await world.app.call('POST', '/v1/alerts', { body: { ...rule, channels } })
+    await world.app.collect(shop.token, { events: [{ vendor: 'Shop', event: 'refund' }] })
+    world.app.clock.advance(MINUTE_MS)
+    await world.app.run('flush', 'evaluate')
+    const [{ id, occurrences }] = (await world.app.call('GET', '/v1/issues')).body.issues
+    await using screen = await open(`/issues/${id}`)
+    await screen.sees('figure', 'Occurrences by day')
+    await screen.reads('Seen on 1 day, most on')
+    await screen.press('Show as table')
+    await screen.sees('table', 'Occurrences by day')
+    const days = await screen.page.$$eval('table[aria-label="Occurrences by day"] tbody tr td:nth-child(2)', (cells) =>
+      cells.map(({ textContent }) => textContent),
+    )
+    expect(days).toEqual([...Array(6).fill('0'), String(occurrences)])
+    expect(await axeFindings(screen.page)).toEqual([])
+    expect(screen.trouble).toEqual([])
+  },
+  TEST_MS,
+)
+
 /** What stands in the fields of these names. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>
   Promise.all(

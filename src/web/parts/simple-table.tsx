@@ -39,7 +39,7 @@ export function SimpleTable<T>({ name, columns, rows, keyOf }: SimpleTableProps<
             <Table.Tr key={keyOf(row)}>
               {columns.map(({ head, isNumber, cell }, index) =>
                 index === 0 ? (
-                  <Table.Th key={head} scope="row" fw={600}>
+                  <Table.Th key={head} scope="row" fw={600} ta={isNumber ? 'end' : undefined}>
                     {cell(row)}
                   </Table.Th>
                 ) : (

@@ -97,7 +97,9 @@ export const issue = {
   noteSaving: 'Saving',
   noNote: 'No note.',
   run: 'The run that found it last',
+  audit: 'The audit that found it last',
   wholeRun: 'The whole run',
+  wholeAudit: 'The whole audit',
   sentEvents: 'Sent:',
   stepPicture: (step: string) => `What the browser showed at ${step}`,
 }

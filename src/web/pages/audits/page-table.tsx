@@ -39,7 +39,7 @@ function columns(): Column<AuditPage>[] {
       cell: ({ duplicates }) => <Num value={duplicates.length} />,
     },
     {
-      ...{ id: 'errors', head: said.errors, width: '90px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'errors', head: said.errors, width: '150px', isFigure: true, hideBelow: 1200 },
       cell: ({ errors }) => <Num value={errors.length} />,
     },
     {

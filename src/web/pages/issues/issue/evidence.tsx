@@ -10,7 +10,7 @@ import { PathLink } from '../../../parts/path-link.tsx'
 import { Lines } from '../../../parts/query-state.tsx'
 import { words } from '../../../words.ts'
 import { daysOf } from './occurrences.ts'
-import { Run } from './run.tsx'
+import { isAudit, Run } from './run.tsx'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
@@ -39,7 +39,8 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <Beside bad={badSample} good={evidence.goodSample} />
         </Paper>
       )}
-      {occurrences.length > 0 && (
+      {/* Runs are counted by day already. */}
+      {occurrences.length > 0 && !run && (
         <Paper>
           <Days occurrences={occurrences} />
         </Paper>
@@ -47,7 +48,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {run && (
         <Paper>
           <Title order={2} mb="sm">
-            {words.issue.run}
+            {isAudit(run) ? words.issue.audit : words.issue.run}
           </Title>
           <Run run={run} />
         </Paper>

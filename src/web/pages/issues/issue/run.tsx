@@ -37,7 +37,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
           {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
         </Text>
       )}
-      <PathLink path={pageOf(path)}>{words.issue.wholeRun}</PathLink>
+      <PathLink path={pageOf(path)}>{isAudit({ path }) ? words.issue.wholeAudit : words.issue.wholeRun}</PathLink>
     </Stack>
   )
 }
@@ -78,6 +78,8 @@ export function tellingStep(steps: readonly Pick<Step, 'status' | 'screenshot'>[
   const until = failed === -1 ? steps : steps.slice(0, failed + 1)
   return until.findLastIndex(({ screenshot }) => screenshot !== null)
 }
+
+export const isAudit = ({ path }: Pick<EvidenceRun, 'path'>): boolean => path.startsWith('/v1/audits/')
 
 /** `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` → `/audits/aud_…`. */
 const pageOf = (path: string): string => path.replace(/^\/v1\/flows\/runs\//, '/tests/runs/').replace(/^\/v1\//, '/')
