@@ -12,3 +12,9 @@ test.each<[string, string | null, string]>([
 ])('%j is about %p', (sentence, field, rest) => {
   expect(refusalFor(['email', 'items[0].name'], sentence)).toEqual({ field, sentence: rest })
 })
+
+test('what is refused in a list is about the list, where it has one field', () => {
+  const fields = ['items[0].values', 'items']
+  expect(refusalFor(fields, 'items[0].values[2]: is no number').field).toBe('items[0].values')
+  expect(refusalFor(fields, 'items[1].values[2]: is no number').field).toBe('items')
+})

@@ -13,7 +13,10 @@ export const alert = {
   templates: {
     stopped: 'A conversion stopped',
     blank: 'A parameter is blank',
+    number: 'A value is no number',
     personal: 'Personal data is sent',
+    fails: 'A tag fails',
+    thanks: 'A thank-you page without purchase',
     dropped: 'An event fell by half',
     unusual: 'Anything unusual',
   },

@@ -63,23 +63,24 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
 
 function Result({ result: { created, errors }, names }: Done) {
   const said = words.alerts
+  const reasons = new Map(errors.map(({ index, error }) => [index, error]))
   return (
     <div role="status">
-      <Text>{said.made(created)}</Text>
-      {errors.length > 0 && (
-        <>
-          <Text mb="sm">{said.refused(errors.length)}</Text>
-          <SimpleTable
-            name={said.refusedTable}
-            rows={errors}
-            keyOf={({ index }) => String(index)}
-            columns={[
-              { head: said.name, cell: ({ index }) => (names[index] ? <Data>{names[index]}</Data> : said.noName) },
-              { head: said.reason, cell: ({ error }) => <Data>{error}</Data> },
-            ]}
-          />
-        </>
-      )}
+      <Text mb="sm">
+        {said.made(created)} {errors.length > 0 && said.refused(errors.length)}
+      </Text>
+      <SimpleTable
+        name={said.imported}
+        rows={[...names.entries()].toSorted(([a], [b]) => Number(reasons.has(b)) - Number(reasons.has(a)) || a - b)}
+        keyOf={([index]) => String(index)}
+        columns={[
+          { head: said.name, cell: ([, name]) => (name ? <Data>{name}</Data> : said.noName) },
+          {
+            head: said.outcome,
+            cell: ([index]) => (reasons.has(index) ? <Data>{reasons.get(index)}</Data> : said.madeOne),
+          },
+        ]}
+      />
     </div>
   )
 }

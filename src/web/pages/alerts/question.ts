@@ -28,7 +28,7 @@ export function alertsAskedFor({ q, enabled, alertType, domainId, project }: Val
 }
 
 /** Switches an alert on or off; on screen at once, with a way back. */
-export async function switchAlert(alert: Alert, enabled: boolean): Promise<void> {
+export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
   await act({
@@ -44,7 +44,7 @@ export async function switchAlert(alert: Alert, enabled: boolean): Promise<void>
       { of: [{ _id: 'getAlert' }], to: (answer: Alert) => change(answer) },
     ],
     say: enabled ? words.alerts.switchedOn(name) : words.alerts.switchedOff(name),
-    undo: () => void switchAlert({ ...alert, enabled }, !enabled),
+    undo: () => void switchAlert(alert, !enabled),
   })
 }
 

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
@@ -14,6 +14,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { Prose } from '../../parts/schema-form.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { words } from '../../words.ts'
+import { switchAlert } from './question.ts'
 
 type Suggestion = SuggestionList['suggestions'][number]
 type Idle = SuggestionList['idleAlerts'][number]
@@ -92,6 +93,7 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
 }
 
 function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
+  const may = useMay('member')
   const said = words.alerts
   return (
     <Card title={said.idle}>
@@ -112,8 +114,25 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
             ),
           },
           { head: said.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={words.api.never} /> },
+          ...(may
+            ? [{ head: said.switchOff, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }]
+            : []),
         ]}
       />
     </Card>
+  )
+}
+
+function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
+  const queries = useQueryClient()
+  const said = words.alerts
+  const switchOff = async () => {
+    await switchAlert({ id: alertId, name }, false)
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
+  }
+  return (
+    <Button variant="default" size="compact-sm" aria-label={said.switchOffOf(name)} onClick={() => void switchOff()}>
+      {said.switchOff}
+    </Button>
   )
 }

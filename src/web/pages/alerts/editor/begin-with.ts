@@ -20,6 +20,11 @@ export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknow
     conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
     filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
   },
+  number: {
+    severity: 'high',
+    conditions: { logic: 'any', items: [{ parameter: 'epn.value', op: 'regex', values: ['[^0-9.-]'] }] },
+    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+  },
   personal: {
     severity: 'critical',
     conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
@@ -27,6 +32,20 @@ export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknow
   dropped: {
     ...{ alertType: 'tag_volume_change', severity: 'high', period: '1d', conditions: undefined },
     volume: { direction: 'decrease', percent: 50, event: 'purchase' },
+  },
+  fails: {
+    severity: 'high',
+    conditions: {
+      logic: 'any',
+      items: [{ parameter: '$status', op: 'equals', values: ['failure', 'exception', 'timeout'] }],
+    },
+  },
+  thanks: {
+    ...{ alertType: 'journey', severity: 'high', conditions: undefined },
+    journey: {
+      version: 2,
+      steps: [{ anchor: { kind: 'page', path: '/thank', op: 'contains' }, expect: [{ event: 'purchase' }] }],
+    },
   },
   unusual: {
     ...{ alertType: 'volume_anomaly', severity: 'high', conditions: undefined },

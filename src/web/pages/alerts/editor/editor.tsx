@@ -30,13 +30,15 @@ interface EditorProps {
 
 /** An alert as a form: what is watched, when it fires, who is told; beside it what it would have done. */
 export function Editor({ forms, begun, saved }: EditorProps) {
-  const [draft, change] = useState(begun)
+  const [first] = useState(begun)
+  const [draft, change] = useState(first)
   const [isJson, showJson] = useState(false)
+  const [isBroken, setBroken] = useState(false)
   const may = useMay('member')
   const element = useRef<HTMLFormElement>(null)
   const form = forms.alertTypes.find(({ kind }) => kind === draft.alertType)
   const paths = useMemo(() => [...sharedPaths(toSend(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
-  const saving = useSaving({ draft, form, saved, paths, isChanged: draft !== begun, element })
+  const saving = useSaving({ draft, form, saved, paths, isBroken, begun: first, element })
   const part = { draft, change, form, forms, paths, errorOf: saving.errorOf }
   const said = words.alert
   return (
@@ -55,7 +57,10 @@ export function Editor({ forms, begun, saved }: EditorProps) {
           size="xs"
           aria-label={said.json}
           value={isJson ? 'json' : 'fields'}
-          onChange={(chosen) => showJson(chosen === 'json')}
+          onChange={(chosen) => {
+            showJson(chosen === 'json')
+            setBroken(false)
+          }}
           data={[
             { value: 'fields', label: said.fields },
             { value: 'json', label: said.json },
@@ -67,7 +72,7 @@ export function Editor({ forms, begun, saved }: EditorProps) {
         <div className={classes.sides}>
           <fieldset disabled={!may} className={`plain ${classes.rule}`}>
             {isJson ? (
-              <JsonEditor draft={draft} change={change} />
+              <JsonEditor draft={draft} change={change} setBroken={setBroken} />
             ) : (
               <>
                 <WhatToWatch {...part} />

@@ -16,7 +16,8 @@ import type { Saving } from './saving.ts'
 export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
   const { save, isSending, refusal, mayLose } = saving
   const said = words.alert
-  useKeys({ 'Control+Enter': () => save(true) })
+  // An alert that is switched off is not switched on by a key that only says save.
+  useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
   return (
     <>
       <div className={classes.foot}>

@@ -5,8 +5,15 @@ import { words } from '../../../words.ts'
 import type { Draft } from './draft.ts'
 import { toSend } from './sending.ts'
 
+interface JsonEditorProps {
+  draft: Draft
+  change(draft: Draft): void
+  /** Called with true while what is typed is no JSON: then the draft is still what it was before. */
+  setBroken(isBroken: boolean): void
+}
+
 /** The alert as the API takes it, to be read, copied and changed. */
-export function JsonEditor({ draft, change }: { draft: Draft; change(draft: Draft): void }) {
+export function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
   const [typed, type] = useState(() => JSON.stringify(toSend(draft), null, 2))
   const read = (text: string): Draft | null => {
     try {
@@ -27,6 +34,7 @@ export function JsonEditor({ draft, change }: { draft: Draft; change(draft: Draf
         onChange={(text) => {
           type(text)
           const next = read(text)
+          setBroken(next === null)
           if (next) change({ ...next, name: String(next.name ?? ''), period: String(next.period ?? '') })
         }}
         error={read(typed) === null ? words.forms.notJson : undefined}

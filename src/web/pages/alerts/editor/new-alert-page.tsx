@@ -6,7 +6,7 @@ import { useValues } from '../../../address/use-search.ts'
 import { FRESH } from '../../../api/queries.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { NEW_ALERT } from '../address.ts'
-import { type Draft, EMPTY, withEvent, withVendor } from './draft.ts'
+import { type Draft, withEvent, withVendor } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { draftOf } from './sending.ts'
 import { draftFrom } from './templates.ts'
@@ -18,7 +18,7 @@ export function NewAlertPage() {
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   const [begun] = useState((): Draft => {
-    if (rule) return { ...EMPTY, ...draftOf({ ...rule }) }
+    if (rule) return draftOf({ ...rule })
     return draftFrom(template, { domainId, parameter })
   })
   return (

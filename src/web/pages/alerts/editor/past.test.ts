@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { barsOf, firedIn, perWeek, sensitivityFor } from './past.ts'
+import { barsOf, firedIn, longestOf, perWeek, runsOf, sensitivityFor } from './past.ts'
 
 const HOUR_MS = 3_600_000
 const buckets = (count: number, fires: readonly number[]) =>
@@ -38,4 +38,15 @@ test.each([
     { sensitivity: 8, fired: 1 },
   ]
   expect(sensitivityFor(alternatives, 14, most)).toBe(sensitivity)
+})
+
+test('what was found without a break is one run; the longest is said, of equals the latest', () => {
+  const at = (...hours: number[]) =>
+    Array.from({ length: 12 }, (_, hour) => ({
+      ...{ start: hour * HOUR_MS, matchCount: hours.includes(hour) ? 1 : 0, wouldFire: false },
+    }))
+  const run = (from: number, to: number) => ({ from: from * HOUR_MS, to: to * HOUR_MS })
+  expect(runsOf(at(1, 2, 5, 8, 9))).toEqual([run(1, 3), run(5, 6), run(8, 10)])
+  expect(longestOf(runsOf(at(1, 2, 5, 8, 9)))).toEqual(run(8, 10))
+  expect(longestOf(runsOf(at()))).toBeNull()
 })

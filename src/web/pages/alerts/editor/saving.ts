@@ -28,12 +28,15 @@ interface Given {
   saved: Alert | null
   /** Of the fields that show refusals. */
   paths: readonly string[]
-  isChanged: boolean
+  /** What is typed can not be read, and is not saved. */
+  isBroken: boolean
+  /** What it began with. */
+  begun: Draft
   element: RefObject<HTMLFormElement | null>
 }
 
 /** Saves an alert and goes back to the list; what the server refuses stands at its field. */
-export function useSaving({ draft, form, saved, paths, isChanged, element }: Given): Saving {
+export function useSaving({ draft, form, saved, paths, isBroken, begun, element }: Given): Saving {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const isOn = useRef(true)
@@ -53,15 +56,22 @@ export function useSaving({ draft, form, saved, paths, isChanged, element }: Giv
   })
   return {
     save(enabled) {
+      if (isBroken) {
+        element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+        return
+      }
       isOn.current = enabled
       sending.submit({ preventDefault() {}, currentTarget: element.current } as never)
     },
     ...{ isSending: sending.isSending, errorOf: sending.errorOf, refusal: sending.refusal },
-    mayLose: () => isChanged && !isDone.current,
+    mayLose: () => !isDone.current && (isBroken || !isSame(draft, begun)),
     forget() {
       isDone.current = true
     },
   }
 }
+
+const isSame = (one: Draft, other: Draft) =>
+  one === other || JSON.stringify(toSend(one)) === JSON.stringify(toSend(other))
 
 export const sayOperator = (op: string): string => words.forms.values[op] ?? op.replaceAll('_', ' ')

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
+import { axeFindings } from '../axe.ts'
+import { openScreen, type Screen } from '../screen.ts'
+import { openAs, openWorld, type World } from '../world.ts'
+
+setDefaultTimeout(90_000)
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const PHONE = { width: 360, height: 740 }
+const DESK = { width: 1280, height: 900 }
+
+let world: World
+let browser: TestBrowser
+let shop: { id: string; token: string }
+let blog: { id: string }
+
+/** A shop with some hours of orders. */
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  const { app } = world
+  const add = async (name: string) => (await app.call('POST', '/v1/domains', { body: { name } })).body
+  app.clock.advance(-6 * HOUR_MS)
+  ;[shop, blog] = [await add('shop.example'), await add('blog.example')]
+  for (let hour = 0; hour < 6; hour++) {
+    const order = { vendor: 'Shop', event: 'purchase', params: { order_id: `o${hour}`, currency: 'EUR' } }
+    await app.collect(shop.token, { events: [order, order] })
+    app.clock.advance(HOUR_MS)
+  }
+  const view = (n: number) => ({ vendor: 'Shop', event: 'view', params: { sku: `S${n}x` } })
+  await app.collect(shop.token, { events: Array.from({ length: 250 }, (_, n) => view(n)) })
+  app.clock.advance(MINUTE_MS)
+  await app.run('flush')
+})
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+async function open(path: string, size = DESK): Promise<Screen> {
+  const screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport(size)
+  await openAs(screen, world.app.owner.apiKey, path)
+  return screen
+}
+
+const save = async (body: object) => (await world.app.call('POST', '/v1/alerts', { body })).body
+const saved = async (id: string) => {
+  const { updatedAt: _, ...alert } = (await world.app.call('GET', `/v1/alerts/${id}`)).body
+  return alert
+}
+const choose = async ({ page }: Screen, name: string, value: string) => {
+  const field = await page.waitForSelector(`aria/[name=${JSON.stringify(name)}][role="combobox"]`)
+  await field?.select(value)
+}
+const ctrlEnter = async ({ page }: Screen) => {
+  await page.keyboard.down('Control')
+  await page.keyboard.press('Enter')
+  await page.keyboard.up('Control')
+}
+
+const validation = {
+  ...{ name: 'Orders', alertType: 'data_validation', period: '1h' },
+  conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
+  channels: [{ type: 'email', target: 'owners' }],
+}
+const everything = () => ({
+  ...validation,
+  ...{ name: 'Everything', severity: 'high', domainId: shop.id, domainIds: [blog.id], vendors: ['Shop', 'Blog'] },
+  filters: [
+    { parameter: '$host', op: 'ends_with', values: ['example'] },
+    { parameter: '$event', op: 'equals', values: ['purchase'] },
+  ],
+  conditions: {
+    logic: 'all',
+    items: [
+      { parameter: 'order_id', op: 'is_blank', values: ['kept'] },
+      { parameter: 'currency', op: 'not_equals', values: ['EUR', 'CHF'] },
+    ],
+  },
+  conditionGroups: [{ op: 'any', items: [{ parameter: 'valeu', op: 'gt', values: ['10'] }] }],
+  ...{ timezone: 'Europe/Berlin', runWindows: { hours: [22, 6], days: [1, 2, 3, 4, 5] } },
+  ...{ throttle: { count: 2, per: 4, unit: 'hours' }, impactValue: 900, enabled: false },
+})
+
+test('an alert with everything that there is is seen whole, also on a phone, and saved unchanged by a key', async () => {
+  const { id } = await save(everything())
+  const before = await saved(id)
+  await using screen = await open(`/alerts/${id}`, PHONE)
+  await screen.sees('heading', 'Everything')
+  for (const name of [
+    ...['Domain', 'Operator 2', 'How many must hold', 'How many must hold of group 1', 'Operator 1 of group 1'],
+    ...['Filter operator 1', 'From hour', 'Until hour', 'Severity', 'Limit', 'Channel 1'],
+    ...['Event', 'Parameter 1 of group 1', 'Filter parameter 1', 'Time zone'],
+  ]) {
+    await screen.sees('combobox', name)
+  }
+  for (const name of ['Value', 'Messages at most']) await screen.sees('textbox', name)
+  await screen.sees('button', 'Only these hours Mon–Fri, 22:00–06:00 Europe/Berlin')
+  await screen.sees('checkbox', 'Friday')
+  await screen.reads('Not seen in 7 days; check the spelling.')
+  // The result stays in sight below the fields, and its figures are a press away.
+  await screen.reads('Would not have fired in 14 days')
+  const isInSight = (name: string) =>
+    screen.page.$eval(
+      `section[aria-labelledby] h2`,
+      (_, name) => {
+        const region = [...document.querySelectorAll('section')].find(
+          (one) => one.querySelector('h2')?.textContent === name,
+        )
+        const box = region?.getBoundingClientRect()
+        return box !== undefined && box.bottom <= innerHeight + 1 && box.top < innerHeight
+      },
+      name,
+    )
+  expect(await isInSight('What would have happened')).toBe(true)
+  expect(await screen.has('radiogroup', 'Days of the past')).toBe(false)
+  await screen.press('Details')
+  await screen.sees('radiogroup', 'Days of the past')
+  expect(await screen.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
+  expect(await axeFindings(screen.page)).toEqual([])
+  // Nothing was changed: leaving asks nothing.
+  await screen.press('Cancel', 'link')
+  await screen.sees('heading', 'Alerts')
+  await screen.page.goBack()
+  await screen.sees('heading', 'Everything')
+  await screen.sees('button', 'Save and switch on')
+  await ctrlEnter(screen)
+  await screen.reads('Everything is saved, switched off.')
+  expect(await saved(id)).toEqual(before)
+  expect(screen.trouble).toEqual([])
+})
+
+test('hours, groups, filters and a limit are written by hand; leaving asks, once something was written', async () => {
+  const { id } = await save(validation)
+  await using screen = await open(`/alerts/${id}`)
+  await screen.sees('heading', 'Orders')
+  await screen.press('Only these hours always, UTC')
+  await screen.press('Saturday', 'checkbox')
+  await choose(screen, 'From hour', '20')
+  await choose(screen, 'Until hour', '4')
+  await screen.type('Time zone', 'Asia/Tokyo')
+  await screen.page.keyboard.press('Tab')
+  await screen.press('Groups of conditions none')
+  await screen.press('Add a group')
+  await screen.type('Parameter 1 of group 1', 'currency')
+  await screen.page.keyboard.press('Tab')
+  await screen.press('Filters none')
+  await screen.press('Add a filter')
+  await screen.type('Filter parameter 1', '$host')
+  await screen.page.keyboard.press('Tab')
+  await choose(screen, 'Filter operator 1', 'not_blank')
+  await screen.press('Limit No limit')
+  await choose(screen, 'Limit', 'minutes')
+  await screen.press('Alerts', 'link')
+  await screen.sees('dialog', 'Leave without saving?')
+  await screen.press('Stay')
+  await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
+  await ctrlEnter(screen)
+  await screen.reads('Orders is saved and switched on.')
+  expect(await saved(id)).toMatchObject({
+    ...{ timezone: 'Asia/Tokyo', runWindows: { hours: [20, 4], days: [6] } },
+    conditions: validation.conditions,
+    conditionGroups: [{ op: 'any', items: [{ parameter: 'currency', op: 'is_blank' }] }],
+    filters: [{ parameter: '$host', op: 'not_blank' }],
+    throttle: { count: 1, per: 1, unit: 'minutes' },
+  })
+})
+
+test('a refusal about what is folded opens it; JSON that is none is not saved', async () => {
+  await using screen = await open('/alerts/new')
+  await screen.type('Parameter 1', 'order_id')
+  await screen.page.keyboard.press('Tab')
+  await screen.press('Only these hours always, UTC')
+  await screen.type('Time zone', 'Atlantis')
+  await screen.page.keyboard.press('Tab')
+  await screen.press('Only these hours always, Atlantis')
+  await screen.press('Save switched off')
+  await screen.reads('Atlantis is no known time zone')
+  await screen.sees('combobox', 'Time zone')
+  await (await screen.page.$('input[type=radio][value=fields]'))?.focus()
+  await screen.page.keyboard.press('ArrowRight')
+  await screen.type('JSON', '{')
+  await screen.press('Save switched off')
+  await screen.page.waitForSelector('textarea[aria-invalid=true]:focus')
+  expect((await world.app.call('GET', '/v1/alerts?q=order_id')).body.alerts).toEqual([])
+})
+
+test('an anomaly rule shows its counts against what it expects; others have words for their fields', async () => {
+  await using screen = await open(`/alerts/new?template=unusual&domainId=${shop.id}`)
+  await screen.sees('textbox', 'Sensitivity')
+  await screen.sees('figure', 'When it would have fired')
+  await screen.type('Vendor', 'Shop')
+  await screen.page.keyboard.press('Tab')
+  await screen.sees('figure', 'Events against what was expected')
+  await screen.reads('events per hour')
+  await screen.type('At most so many alerts a week', '0')
+  await screen.page.waitForFunction(() =>
+    [...document.querySelectorAll('input')].some(({ value }) => value === '2 deviations'),
+  )
+  await choose(screen, 'Type', 'volume_threshold')
+  await screen.sees('combobox', 'Fires at')
+  await choose(screen, 'Type', 'tag_volume_change')
+  await screen.sees('combobox', 'Fires for')
+  await screen.sees('textbox', 'By at least')
+  await choose(screen, 'Type', 'journey')
+  await screen.sees('group', 'Step 1')
+  expect(screen.trouble).toEqual([])
+})
+
+test('a suggested rule opens the editor with its backtest; an alert that sees nothing is switched off', async () => {
+  const idle = { ...validation, name: 'Refunds', vendors: ['Nobody'] }
+  const { id } = await save(idle)
+  await using screen = await open('/alerts')
+  await screen.sees('table', 'Alerts that see nothing')
+  await screen.press('Switch off Refunds')
+  await screen.reads('Refunds is switched off.')
+  expect((await saved(id)).enabled).toBe(false)
+  await screen.press('Use this rule: Shop view: sku is there', 'link')
+  await screen.sees('heading', 'New alert')
+  await screen.reads('Would not have fired in 14 days')
+  await screen.reads('0 of 262 events match')
+  await screen.press('Save and switch on')
+  await screen.reads('Shop view: sku is there is saved and switched on.')
+})
