@@ -62,7 +62,6 @@ import { openIssuesOf } from './issues/list.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
 import { labelRoutes } from './labels/routes.ts'
-import { mcpEndpoint } from './mcp/endpoint.ts'
 import { keptMetrics, metricsOf } from './metrics.ts'
 import { orderRoutes } from './orders/routes.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
@@ -146,7 +145,10 @@ export function openApi(parts: ApiParts): Api {
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
   const perform = performer({ db, audit: auditor(db, clock), questions: parts.questions })
-  const mcp = mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
+  const mcp = openedAtFirst(async () => {
+    const { mcpEndpoint } = await import('./mcp/endpoint.ts')
+    return mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
+  })
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report, pages.missing)
     .use(oidcPages(oidc))
@@ -154,6 +156,17 @@ export function openApi(parts: ApiParts): Api {
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
     .use(router(routes, { authenticate, perform }))
   return { routes, handle: (request) => pages.answer(request) ?? Promise.resolve(app.handle(request)) }
+}
+
+type Answer = (request: Request) => Promise<Response>
+
+/** Opens what answers at its first request: who never asks does not wait for it at the start, nor keep it in memory. */
+function openedAtFirst(open: () => Promise<Answer>): Answer {
+  let opened: Promise<Answer> | undefined
+  return async (request) => {
+    opened ??= open()
+    return (await opened)(request)
+  }
 }
 
 /** Routes about properties, their events, and their issues. */

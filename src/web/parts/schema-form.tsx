@@ -15,7 +15,7 @@ import {
 } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { words } from '../words.ts'
-import { asData, Code, Data } from './data.tsx'
+import { asData, Data, Sentence } from './data.tsx'
 import { requiredLabel } from './required.tsx'
 import {
   type FormSchema,
@@ -118,7 +118,7 @@ const titleOf = ({ label, schema, name }: SchemaFieldProps) => label ?? schema.t
 /** Label, help and refusal, which all fields have. */
 const around = (props: SchemaFieldProps) => ({
   label: labelOf(props),
-  description: props.schema.description && <Prose text={props.schema.description} />,
+  description: props.schema.description && <Sentence>{props.schema.description}</Sentence>,
   error: props.errorOf(props.path),
   required: props.isRequired,
   withAsterisk: false,
@@ -127,13 +127,6 @@ const around = (props: SchemaFieldProps) => ({
 function labelOf(props: SchemaFieldProps): ReactNode {
   const label = props.label ?? <Data>{titleOf(props)}</Data>
   return props.isRequired ? requiredLabel(label) : label
-}
-
-/** The server's sentence; what stands in backticks is a name or value. */
-export function Prose({ text }: { text: string }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text
-  const parts = text.split('`').map((part, index) => (index % 2 ? <Code key={index}>{part}</Code> : part))
-  return <Data>{parts}</Data>
 }
 
 const sayValue = (value: unknown) => words.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
@@ -195,7 +188,7 @@ function SavedSecret(props: SchemaFieldProps) {
       </Text>
       {schema.description && (
         <Text fz="xs" c="dimmed">
-          <Prose text={schema.description} />
+          <Sentence>{schema.description}</Sentence>
         </Text>
       )}
       <Group gap="sm" mt="xs">
@@ -304,7 +297,7 @@ function ListField(props: SchemaFieldProps) {
       <Stack gap="md">
         {schema.description && (
           <Text fz="xs" c="dimmed">
-            <Prose text={schema.description} />
+            <Sentence>{schema.description}</Sentence>
           </Text>
         )}
         <FrameError {...props} />
@@ -355,7 +348,7 @@ function ShapeField(props: SchemaFieldProps) {
         {mark !== null && (
           <NativeSelect
             label={words.forms.shape}
-            description={schema.description && <Prose text={schema.description} />}
+            description={schema.description && <Sentence>{schema.description}</Sentence>}
             value={String(index)}
             onChange={({ currentTarget }) => change(startOf(shapes[Number(currentTarget.value)] ?? {}))}
             data={shapes.map(({ properties }, at) => ({

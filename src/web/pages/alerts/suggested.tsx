@@ -9,9 +9,8 @@ import { FRESH } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
-import { Prose } from '../../parts/schema-form.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { words } from '../../words.ts'
 import { switchAlert } from './question.ts'
@@ -73,7 +72,7 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
           <Data>{rule.name}</Data>
         </Text>
         <Text fz="sm" c="dimmed">
-          <Prose text={reason} />
+          <Sentence>{reason}</Sentence>
         </Text>
         <Text fz="sm">{said.fired(backtest.fired, backtest.days)}</Text>
       </div>

@@ -4,10 +4,9 @@ import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
 import { Refusal } from '../../../api/refusal.ts'
 import { Bars } from '../../../charts/bars.tsx'
 import { Card } from '../../../parts/card.tsx'
-import { Data } from '../../../parts/data.tsx'
+import { Data, Sentence } from '../../../parts/data.tsx'
 import { formatDay, formatDuration, formatNumber } from '../../../parts/format.ts'
 import { Lines, Refused } from '../../../parts/query-state.tsx'
-import { Prose } from '../../../parts/schema-form.tsx'
 import { useZone } from '../../../parts/zone.ts'
 import { words } from '../../../words.ts'
 import { Band } from './band.tsx'
@@ -98,7 +97,7 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
   if (error instanceof Refusal && error.status === 400) {
     return (
       <Text c="dimmed" role="status">
-        {words.alert.missing} <Prose text={error.message.replace(/^`?rule\./, '')} />
+        {words.alert.missing} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
       </Text>
     )
   }

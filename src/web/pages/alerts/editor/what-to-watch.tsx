@@ -1,7 +1,6 @@
 import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core'
 import { Card } from '../../../parts/card.tsx'
-import { asData } from '../../../parts/data.tsx'
-import { Prose } from '../../../parts/schema-form.tsx'
+import { asData, Sentence } from '../../../parts/data.tsx'
 import { words } from '../../../words.ts'
 import { DomainField } from './domain-field.tsx'
 import { domainsOf, eventOf, ownPlace, suggestedName, vendorOf, withEvent, withType, withVendor } from './draft.ts'
@@ -28,7 +27,7 @@ export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartPr
         />
         <NativeSelect
           label={said.type}
-          description={form && <Prose text={form.help} />}
+          description={form && <Sentence>{form.help}</Sentence>}
           value={draft.alertType}
           onChange={({ currentTarget }) => change(withType(draft, forms.alertTypes, currentTarget.value))}
           data={forms.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
