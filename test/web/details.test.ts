@@ -216,6 +216,8 @@ test(
         options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
       )
     }
+    // The language is the browser's, which the other tests have too.
+    await screen.page.evaluate(() => localStorage.clear())
     expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
   },
   TEST_MS,
