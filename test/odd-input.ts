@@ -135,5 +135,6 @@ export function oddQueries(parameters: readonly { name: string; schema: JsonSche
     '?',
     '%',
   ]
-  return [...odd, ...names.map((text) => `${base}&${text}`), ...odd.map((text) => `${base}&${text}`)]
+  const behindBase = odd.map((text) => `${base}&${text}`)
+  return [...odd, ...names.map((text) => `${base}&${text}`), ...(base === '' ? [] : behindBase)]
 }

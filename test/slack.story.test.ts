@@ -9,13 +9,9 @@ import {
 } from '../src/integrations/providers/team-chat/team-chat-server.fixture.ts'
 import { testApp } from './app.ts'
 import { TEST_START } from './fakes.ts'
+import { until } from './process.ts'
 
 /* An issue as Slack sees it, with the whole program: from the event to the message, to the button, and back. */
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !isTrue(); tries++) await Bun.sleep(5)
-  expect(isTrue()).toBe(true)
-}
 
 test('an issue is told, acknowledged by a press behind a firewall, and shown so', async () => {
   const time = { now: () => TEST_START }
@@ -32,7 +28,7 @@ test('an issue is told, acknowledged by a press behind a firewall, and shown so'
   })
   expect(chosen.body).toEqual({ ok: true, label: '#web' })
   await world.run('listen')
-  await until(() => slack.sockets.size === 1)
+  await until('Slack to be there', () => slack.sockets.size === 1)
 
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const alert = {
@@ -64,9 +60,9 @@ test('an issue is told, acknowledged by a press behind a firewall, and shown so'
     },
   })
   const status = () => world.app.db.prepare('SELECT status FROM issue').pluck().get()
-  await until(() => status() === 'acknowledged')
+  await until('what the press did', () => status() === 'acknowledged')
   await world.run('sync statuses')
   expect(JSON.stringify(message?.blocks)).toContain('Acknowledged by')
   await world.restart()
-  await until(() => slack.sockets.size === 0)
+  await until('Slack to be left', () => slack.sockets.size === 0)
 })

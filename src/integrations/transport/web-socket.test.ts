@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket, type Server as TcpServer } from 'node:net'
 import fc from 'fast-check'
+import { until } from '../../../test/process.ts'
 import { addressGuard } from './address-guard.ts'
 import { rawServer } from './raw-server.fixture.ts'
 import { type WebSocketOptions, webSockets } from './web-socket.ts'
@@ -14,12 +15,14 @@ const open = (url: string, options: Partial<WebSocketOptions> = {}, signal = nev
 
 /** A server of others: it says back what it hears, and closes when it hears `bye`. */
 function echo(options: { compress?: boolean } = {}) {
+  let pings = 0
   const server: Bun.Server<undefined> = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: (request) => (server.upgrade(request) ? undefined : new Response('no', { status: 400 })),
     websocket: {
       perMessageDeflate: options.compress ?? false,
+      ping: () => void pings++,
       message(socket, text) {
         if (text === 'bye') socket.close(1000, 'bye')
         else socket.send(text)
@@ -29,6 +32,7 @@ function echo(options: { compress?: boolean } = {}) {
   return {
     url: `ws://127.0.0.1:${server.port}/link?ticket=1`,
     port: Number(server.port),
+    pings: () => pings,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
@@ -132,8 +136,9 @@ test('a server that says nothing is given up', async () => {
 
 test('a connection on which nothing comes any more is broken, and one that answers pings is not', async () => {
   await using server = echo()
-  const line = await open(server.url, { quietMs: 30 })
-  await Bun.sleep(100)
+  const line = await open(server.url, { quietMs: 300 })
+  // After three without anything the connection is broken.
+  await until('more pings', () => server.pings() > 3)
   line.send('still here')
   line.send('bye')
   expect(await saidBy(line)).toEqual(['still here'])

@@ -61,6 +61,7 @@ describe('what a change makes old', () => {
   test('is asked again at most once a second, however much changes', async () => {
     const { queries, asked } = screen({ _id: 'listIssues' })
     const freshness = new Freshness(queries, () => true)
+    const startedAt = Date.now()
     for (let count = 0; count < 100; count++) {
       freshness.hear('issue', { id: `iss_${count}`, status: 'open', severity: 'low' })
       await Promise.resolve()
@@ -68,7 +69,9 @@ describe('what a change makes old', () => {
     await turn()
     for (let count = 0; count < 100; count++) freshness.hear('issue', { id: 'iss', status: 'open', severity: 'low' })
     await turn()
-    expect(asked).toEqual(['listIssues'])
+    expect(asked).toContain('listIssues')
+    // A busy machine may be at this for more than a second.
+    expect(asked.length).toBeLessThanOrEqual(1 + Math.floor((Date.now() - startedAt) / 1000))
     freshness.stop()
   })
 
