@@ -7,6 +7,7 @@ import { Card } from '../../../parts/card.tsx'
 import { Sentence } from '../../../parts/data.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { words } from '../../../words.ts'
+import classes from './editor.module.css'
 
 const SHOWN = 5
 
@@ -17,20 +18,22 @@ export function Recent({ alertId }: { alertId: string }) {
   )
   if (!data || data.issues.length === 0) return null
   return (
-    <Card title={words.alert.recent}>
-      <Stack gap="sm">
-        {data.issues.map(({ id, severity, title, lastSeenAt }) => (
-          <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
-            <Group gap="sm" wrap="nowrap">
-              <SeverityMark severity={severity} />
-              <Anchor component={Link} to={`/issues/${id}`} fz="sm">
-                <Sentence>{title}</Sentence>
-              </Anchor>
+    <div className={classes.recent}>
+      <Card title={words.alert.recent}>
+        <Stack gap="sm">
+          {data.issues.map(({ id, severity, title, lastSeenAt }) => (
+            <Group key={id} justify="space-between" gap="sm">
+              <Group gap="sm" wrap="nowrap" miw={0}>
+                <SeverityMark severity={severity} />
+                <Anchor component={Link} to={`/issues/${id}`} fz="sm">
+                  <Sentence>{title}</Sentence>
+                </Anchor>
+              </Group>
+              <Ago at={lastSeenAt} isQuiet />
             </Group>
-            <Ago at={lastSeenAt} isQuiet />
-          </Group>
-        ))}
-      </Stack>
-    </Card>
+          ))}
+        </Stack>
+      </Card>
+    </div>
   )
 }
