@@ -16,6 +16,7 @@ import { signInRoutes } from './pages/sign-in/routes.ts'
 import { signalsRoutes } from './pages/signals/routes.ts'
 import { testsRoutes } from './pages/tests/routes.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
+import { Failed } from './shell/faults.tsx'
 import { root } from './shell/root.ts'
 
 /** All pages by their addresses. */
@@ -39,6 +40,8 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch: writeSearch,
+  // Within the shell, so that one can go elsewhere.
+  defaultErrorComponent: Failed,
   defaultPreload: 'intent',
   // TanStack Query decides what is fresh.
   defaultPreloadStaleTime: 0,

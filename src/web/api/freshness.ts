@@ -58,6 +58,11 @@ export class Freshness {
     void this.queries.refetchQueries({ queryKey: [{ _id: 'listIssues' }], type: 'active' })
   }
 
+  /** The server is there again after it was not: asks again what it could not be asked. */
+  recover(): void {
+    void this.queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+  }
+
   /** Takes an event of the stream. */
   hear(name: string, data: unknown): void {
     if (name === 'reset') this.isAllOld = true

@@ -17,8 +17,8 @@ export interface LiveState {
   news: (News & { at: number }) | null
 }
 
-/** What tabs of a browser tell each other: an event of the stream, or that the stream is lost. */
-type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost' }
+/** What tabs of a browser tell each other: an event of the stream, or that the stream is lost, by which nothing came for long. */
+type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
 
 /** The server's pulse comes every 10 s; when two are missing the connection is dead, whatever the browser thinks. */
 const SILENCE_MS = 25_000
@@ -118,9 +118,9 @@ class Follower {
       tellOthers(told)
     }
     while (!until.aborted) {
-      const heard = await this.readOnce(until, tell)
+      const { heard, isSilent } = await this.readOnce(until, tell)
       if (until.aborted) return
-      tell({ is: 'lost' })
+      tell({ is: 'lost', isSilent })
       // If the credential has ended, the answer to this says so.
       if (!heard) void queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
       wait = heard ? RETRY_MS.first : Math.min(wait * 2, RETRY_MS.most)
@@ -128,8 +128,13 @@ class Follower {
     }
   }
 
-  /** Reads one connection to its end. Returns true when something came. */
-  private async readOnce(until: AbortSignal, tell: (told: Told) => void): Promise<boolean> {
+  /** Reads one connection to its end, or to that of the network. */
+  private async readOnce(
+    until: AbortSignal,
+    tell: (told: Told) => void,
+  ): Promise<{ heard: boolean; isSilent: boolean }> {
+    const network = new AbortController()
+    window.addEventListener('offline', () => network.abort(), { signal: until, once: true })
     const silence = new AbortController()
     let timer = setTimeout(() => silence.abort(), SILENCE_MS)
     let heard = false
@@ -141,19 +146,22 @@ class Follower {
     }
     const headers = this.lastId === null ? {} : { 'Last-Event-ID': this.lastId }
     try {
-      const signal = AbortSignal.any([silence.signal, until])
+      const signal = AbortSignal.any([silence.signal, network.signal, until])
       const { stream } = await streamChanges({ headers, signal, onSseEvent, sseMaxRetryAttempts: 1 })
       for await (const _data of stream);
     } catch {
       // Whatever ended it, it is begun anew.
     }
     clearTimeout(timer)
-    return heard
+    return { heard, isSilent: silence.signal.aborted }
   }
 
   private hear(told: Told): void {
-    if (told.is === 'lost') return this.waitForMore()
-    if (this.lost) clearTimeout(this.lost)
+    if (told.is === 'lost') return this.waitForMore(told.isSilent ? 0 : PATIENCE_MS)
+    if (this.lost) {
+      clearTimeout(this.lost)
+      this.freshness.recover()
+    }
     this.lost = null
     this.lastId = told.id ?? this.lastId
     if (state.heardAt === null) this.freshness.begin()
@@ -172,17 +180,21 @@ class Follower {
     if (news) change({ news: { ...news, at } })
   }
 
-  private waitForMore(ms = PATIENCE_MS): void {
+  private waitForMore(ms: number): void {
     this.lost ??= setTimeout(() => change({ isLive: false }), ms)
   }
 }
 
+/** Waits so long, or until the network is there again. */
 function rest(ms: number, until: AbortSignal): Promise<void> {
   return new Promise((done) => {
-    const timer = setTimeout(done, ms)
-    until.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer)
+      window.removeEventListener('online', end)
       done()
-    })
+    }
+    const timer = setTimeout(end, ms)
+    window.addEventListener('online', end)
+    until.addEventListener('abort', end)
   })
 }

@@ -1,8 +1,10 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
-import { type ErrorComponentProps, Link } from '@tanstack/react-router'
-import { sentenceOf } from '../api/refusal.ts'
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
+import { Refusal, sentenceOf } from '../api/refusal.ts'
 import { Data } from '../parts/data.tsx'
 import { PageHead } from '../parts/page-head.tsx'
+import { Refused } from '../parts/query-state.tsx'
 import { words } from '../words.ts'
 
 /** An address that is no page. */
@@ -17,8 +19,9 @@ export function NotFound() {
   )
 }
 
-/** A page that threw while it was drawn. */
+/** A page that threw while it was drawn, or whose code could not be loaded. */
 export function Failed({ error }: ErrorComponentProps) {
+  if (error instanceof Refusal) return <Unreachable refusal={error} />
   return (
     <Stack p="lg" role="alert" maw="72ch">
       <Text fz="md">{words.shell.failed}</Text>
@@ -29,5 +32,26 @@ export function Failed({ error }: ErrorComponentProps) {
         {words.shell.reload}
       </Button>
     </Stack>
+  )
+}
+
+/** The page is loaded as soon as the network is there again, or at a press. */
+function Unreachable({ refusal }: { refusal: Refusal }) {
+  const router = useRouter()
+  const [isAsking, ask] = useState(false)
+  const again = useCallback(async () => {
+    ask(true)
+    await router.invalidate()
+    ask(false)
+  }, [router])
+  useEffect(() => {
+    window.addEventListener('online', again)
+    return () => window.removeEventListener('online', again)
+  }, [again])
+  return (
+    <>
+      <PageHead title={words.shell.notLoaded} />
+      <Refused refusal={refusal} retry={() => void again()} isAsking={isAsking} />
+    </>
   )
 }

@@ -1,4 +1,6 @@
 import { createRootRoute } from '@tanstack/react-router'
+import { Refusal } from '../api/refusal.ts'
+import { words } from '../words.ts'
 import { Failed, NotFound } from './faults.tsx'
 import { Gate } from './gate.tsx'
 
@@ -7,3 +9,17 @@ export const root = createRootRoute({ component: Gate, notFoundComponent: NotFou
 
 /** The beginning of each page's route. */
 export const at = { getParentRoute: () => root }
+
+/** The pages of a room, whose code is loaded when one of them is shown first. */
+export const room =
+  <Pages>(load: () => Promise<Pages>) =>
+  (): Promise<Pages> =>
+    load().catch(sayWhy)
+
+/** The router takes code that can't be had for that of an older server, and loads the document anew: not where there is none. */
+async function sayWhy(error: unknown): Promise<never> {
+  await fetch('/', { method: 'HEAD' }).catch(() => {
+    throw new Refusal(words.shell.unreachable, 0, null)
+  })
+  throw error
+}

@@ -47,6 +47,7 @@ export const shell = {
   undo: 'Undo',
   retry: 'Retry',
   dismiss: 'Dismiss',
+  notLoaded: 'The page could not be loaded',
   unreachable: 'The server can not be reached.',
   failed: 'The page failed. What you did before is kept; reload to go on.',
   reload: 'Reload',

@@ -4,11 +4,11 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { preload, preloadPages } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { ALERTS, NEW_ALERT } from './address.ts'
 import { alertsAskedFor } from './question.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const alertsRoutes = [
   createRoute({

@@ -2,9 +2,9 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAuditOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
 import { preload } from '../../api/queries.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const auditsRoutes = [
   createRoute({

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { COMPLIANCE } from './address.ts'
 
-const pages = () => import('./compliance-page.tsx')
+const pages = room(() => import('./compliance-page.tsx'))
 
 export const complianceRoutes = [
   createRoute({

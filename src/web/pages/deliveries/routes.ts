@@ -2,11 +2,11 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { preloadPages } from '../../api/queries.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { DELIVERIES } from './address.ts'
 import { deliveriesAskedFor } from './question.ts'
 
-const pages = () => import('./deliveries-page.tsx')
+const pages = room(() => import('./deliveries-page.tsx'))
 
 export const deliveriesRoutes = [
   createRoute({

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { CONNECT } from './address.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const integrationsRoutes = [
   createRoute({

@@ -3,12 +3,12 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { preloadPages } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { ISSUES } from './address.ts'
 import { preloadIssue } from './issue/question.ts'
 import { issuesAskedFor } from './question.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const issuesRoutes = [
   createRoute({

@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHOW } from '../../charts/address.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { preloadOverview } from './questions.ts'
 
-const pages = () => import('./overview-page.tsx')
+const pages = room(() => import('./overview-page.tsx'))
 
 export const overviewRoutes = [
   createRoute({

@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHOW } from '../../charts/address.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { REPORT } from './address.ts'
 
-const pages = () => import('./report-page.tsx')
+const pages = room(() => import('./report-page.tsx'))
 
 export const reportRoutes = [
   createRoute({

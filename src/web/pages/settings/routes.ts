@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const settingsRoutes = [
   createRoute({

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const signInRoutes = [
   createRoute({

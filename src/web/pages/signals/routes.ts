@@ -2,11 +2,11 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { preloadPages } from '../../api/queries.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { SIGNALS } from './address.ts'
 import { signalsAskedFor } from './question.ts'
 
-const pages = () => import('./signals-page.tsx')
+const pages = room(() => import('./signals-page.tsx'))
 
 export const signalsRoutes = [
   createRoute({

@@ -2,11 +2,11 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
 import { preload, preloadPages } from '../../api/queries.ts'
-import { at } from '../../shell/root.ts'
+import { at, room } from '../../shell/root.ts'
 import { NEW_TEST } from './address.ts'
 import { testsQuery } from './question.ts'
 
-const pages = () => import('./pages.ts')
+const pages = room(() => import('./pages.ts'))
 
 export const testsRoutes = [
   createRoute({
