@@ -136,7 +136,8 @@ const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
   binary: () => [
     () =>
       tests('tests of the executable', {
-        paths: ['test/binary/', 'test/crash/'],
+        // Of the tests of the pages those that start the program themselves: whole tasks, and every page.
+        paths: ['test/binary/', 'test/crash/', 'test/web/tasks/', 'test/web/every-page/'],
         env: { TAGWARDEN_BINARY: BUILT, ...inMemory() },
       }),
   ],

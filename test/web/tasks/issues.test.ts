@@ -71,7 +71,7 @@ test(
 test(
   'what is filtered survives reloading, going back and forward, and another tab',
   async () => {
-    await using person = await place.person('/issues')
+    await using person = await place.person('/issues', await place.session())
     const { sees, keys, reach, type, choose, pick, page } = person
     await sees('table', 'Issues')
     await pick('Severity', 'Critical')

@@ -13,6 +13,8 @@ export interface Place extends AsyncDisposable {
   apiKey: string
   /** Asks the API as the owner; fails with what it refuses. */
   call(method: string, path: string, body?: object): ReturnType<typeof ask>
+  /** A session of the owner. */
+  session(): Promise<string>
   /** Makes a domain, and returns what sends events of it. */
   makeShop(name?: string): Promise<Shop>
   /** Makes an alert that fires when this event comes without an order's id. */
@@ -44,6 +46,7 @@ export async function openPlace(around: Surroundings = {}): Promise<Place> {
   const call: Place['call'] = (method, path, body) => ask(method, url + path, apiKey, body)
   return {
     ...{ url, apiKey, call },
+    session: async () => (await ask('POST', `${url}/v1/auth/login`, '', OWNER)).token,
     async makeShop(name = 'shop.example') {
       const { id, token } = await call('POST', '/v1/domains', { name })
       const page = { url: `https://${name}/checkout` }

@@ -14,9 +14,6 @@ beforeAll(async () => {
 }, TEST_MS)
 afterAll(() => place[Symbol.asyncDispose]())
 
-/** A session of the owner. */
-const newSession = async (): Promise<string> => (await ask('POST', `${place.url}/v1/auth/login`, '', OWNER)).token
-
 /** Signs in in the dialog that lies over the page. */
 async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promise<void> {
   await sees('dialog', 'Sign in')
@@ -30,7 +27,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
   test(
     'an alert',
     async () => {
-      const session = await newSession()
+      const session = await place.session()
       await using person = await place.person('/alerts/new', session)
       const { type, choose, keys, sees, reads, press } = person
       await type('Name', 'No order id')
@@ -65,7 +62,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
   test(
     'a test',
     async () => {
-      const session = await newSession()
+      const session = await place.session()
       await using person = await place.person('/tests/new', session)
       const { type, choose, keys, sees, press } = person
       await sees('heading', 'New test')
@@ -92,7 +89,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
   test(
     'an integration',
     async () => {
-      const session = await newSession()
+      const session = await place.session()
       await using person = await place.person('/integrations/new', session)
       const { type, choose, keys, sees, press, reads } = person
       await sees('heading', 'Connect')
@@ -115,7 +112,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
   test(
     'what stands in another tab of the browser',
     async () => {
-      const session = await newSession()
+      const session = await place.session()
       await using person = await place.person('/alerts/new', session)
       await person.type('Name', 'Half written')
       await using other = await person.beside('/settings/organization')
