@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'puppeteer-core'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { addressesOf } from './addresses.ts'
+import { goTo, settled } from './going.ts'
 import { layoutFaults } from './layout.ts'
 import { openOthersWorld } from './others-world.ts'
-import { openScreen, type Screen } from './screen.ts'
+import { openScreen } from './screen.ts'
 import { openAs, type World } from './world.ts'
 
 /*
@@ -24,23 +24,6 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-/** Goes to the address within the page, as its links do, and waits until it has its heading and nothing of it is loading. */
-async function goTo({ page }: Screen, address: string): Promise<void> {
-  await page.evaluate((to) => {
-    history.pushState({}, '', to)
-    dispatchEvent(new PopStateEvent('popstate', { state: {} }))
-  }, address)
-  await settled(page)
-}
-
-async function settled(page: Page): Promise<void> {
-  const isThere = () =>
-    document.title !== '' &&
-    document.querySelector('h1') !== null &&
-    document.querySelector('[aria-busy=true], [data-asking]') === null
-  await page.waitForFunction(isThere, { polling: 20 })
-}
-
 test(
   'names of every kind run nothing and change no layout, on any page',
   async () => {
@@ -48,10 +31,11 @@ test(
     const { page } = screen
     await page.setViewport({ width: 1280, height: HEIGHT })
     await openAs(screen, world.app.owner.apiKey, '/')
+    await settled(page)
     const get = async (path: string) => (await world.app.call('GET', path)).body
     const found: Record<string, string[]> = {}
     for (const address of await addressesOf(get)) {
-      await goTo(screen, address)
+      await goTo(page, address)
       for (const width of [1280, 360]) {
         await page.setViewport({ width, height: HEIGHT })
         await settled(page)

@@ -6,7 +6,7 @@ import type { TestApp } from '../app.ts'
 import { storeAudit } from '../finished-audit.ts'
 import { aRun, storeRun } from '../shared-run.ts'
 import { NAME_KINDS, nameOf, worst } from './others-names.ts'
-import { openWorld, type World } from './world.ts'
+import { made, openWorld, type World } from './world.ts'
 
 /** One pixel. */
 const PNG = Buffer.from(
@@ -47,11 +47,9 @@ export async function openOthersWorld(): Promise<World> {
 }
 
 /** Makes it a second after what was made before. */
-async function make(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
+function make(app: TestApp, path: string, body: object, method?: 'PATCH') {
   app.clock.advance(SECOND_MS)
-  const answer = await app.call(method, path, { body })
-  if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return answer.body
+  return made(app, path, body, method)
 }
 
 async function organization(app: TestApp): Promise<void> {
@@ -66,9 +64,9 @@ async function organization(app: TestApp): Promise<void> {
 /** Returns that with the worst name. */
 async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   const monitoredUrls = [RUNS, `https://${HOST}/${'p'.repeat(40)}`]
-  const made = []
-  for (const name of names(200)) made.push(await make(app, '/v1/domains', { name, monitoredUrls }))
-  const last = made.at(-1)
+  const all = []
+  for (const name of names(200)) all.push(await make(app, '/v1/domains', { name, monitoredUrls }))
+  const last = all.at(-1)
   for (const name of names(100)) await make(app, '/v1/projects', { name, domainIds: [last.id] })
   return last
 }

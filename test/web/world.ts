@@ -84,6 +84,13 @@ export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): P
   }
 }
 
+/** Makes something by the API, as the owner; answers it. Fails with what the server said against it. */
+export async function made(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
+  const answer = await app.call(method, path, { body })
+  if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
 /** Opens a page of who has this API key. */
 export async function openAs(screen: Screen, key: string, path: string): Promise<void> {
   await screen.page.evaluateOnNewDocument(

@@ -113,7 +113,7 @@ export class Freshness {
     const inList = inPages<IssueList>((list) =>
       list.issues.some((issue) => mend(issue) !== issue) ? { ...list, issues: list.issues.map(mend) } : list,
     )
-    this.queries.setQueriesData({ queryKey: [{ _id: 'listIssues' }] }, (answer: unknown) => answer && inList(answer))
+    this.queries.setQueriesData({ queryKey: [{ _id: 'listIssues' }] }, inList)
   }
 }
 

@@ -1,12 +1,16 @@
+/** So many rows a list asks for at a time. */
+export const AT_ONCE = 100
+
 /** For an infinite query over a list of the API: each answer names the cursor of the next. */
 export const PAGED = {
   initialPageParam: {},
   getNextPageParam: ({ nextCursor }: { nextCursor: string | null }): string | undefined => nextCursor ?? undefined,
 }
 
-/** The change of one part of every page that a list has loaded: `{pages: [{issues}]}` and `{issues}` alike. */
+/** The change of one part of every page that a list has loaded: `{pages: [{issues}]}` and `{issues}` alike; of nothing nothing. */
 export function inPages<Page>(change: (page: Page) => Page): (answer: unknown) => unknown {
   return (answer) => {
+    if (answer === undefined) return undefined
     if (typeof answer !== 'object' || answer === null || !('pages' in answer)) return change(answer as Page)
     return { ...answer, pages: (answer.pages as Page[]).map(change) }
   }

@@ -1,5 +1,7 @@
 import { Table, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Paged } from './paged.tsx'
+import type { Pages } from './virtual-table.tsx'
 
 /** A column of a short table. */
 export interface SimpleColumn<T> {
@@ -17,10 +19,22 @@ interface SimpleTableProps<T> {
   columns: readonly SimpleColumn<T>[]
   rows: readonly T[]
   keyOf(row: T): string
+  /** Where there may be more rows than are loaded. */
+  pages?: Pages | null
+  /** How many rows are shown at a time; 100 unless told. */
+  size?: number
 }
 
-/** A table of at most a few hundred rows, in a box of its own that scrolls sideways. The first column names the row. */
-export function SimpleTable<T>({ name, columns, rows, keyOf }: SimpleTableProps<T>) {
+/** A table in a box of its own that scrolls sideways, so many rows at a time. The first column names the row. */
+export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps<T>) {
+  return (
+    <Paged rows={rows} pages={pages ?? null} {...(size && { size })}>
+      {(shown) => <Rows {...table} rows={shown} />}
+    </Paged>
+  )
+}
+
+function Rows<T>({ name, columns, rows, keyOf }: Omit<SimpleTableProps<T>, 'pages' | 'size'>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
     <section aria-label={name} tabIndex={0} className="scroll">

@@ -32,7 +32,6 @@ export const changes = {
   refHint: 'As it is called where it was made: a version, a commit.',
   save: 'Record the change',
   recorded: 'The change was recorded and is watched.',
-  more: 'Show more',
   kinds: {
     event_lost: 'An event stopped',
     event_fell: 'An event fell',

@@ -47,5 +47,4 @@ export const compliance = {
   action: 'Decision',
   kind: 'Kind',
   vendor: 'Vendor',
-  more: 'Show more',
 }

@@ -10,6 +10,10 @@ export const parts = {
   chip: (label: string) => `${label}:`,
   clearAll: 'Clear all',
   clearFilters: 'Clear filters',
+  back: 'Back',
+  goOn: 'Next',
+  place: (first: string, last: string, of: string | null) =>
+    of === null ? `${first} to ${last} of more` : `${first} to ${last} of ${of}`,
   noneMatch: 'Nothing matches these filters.',
   parameter: 'Parameter',
   differs: 'differs',

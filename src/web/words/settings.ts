@@ -132,7 +132,6 @@ export const settings = {
     target: 'What',
     address: 'From',
     none: 'Nothing was changed yet.',
-    more: 'Show more',
     byServer: 'the server',
   },
   preferences: {

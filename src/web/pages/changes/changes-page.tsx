@@ -12,6 +12,7 @@ import { Data } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
@@ -44,22 +45,17 @@ export function ChangesPage() {
       <Filters />
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.changes.length === 0} empty={empty}>
         {({ pages }) => (
-          <Stack gap="md">
-            <ol className={classes.list} aria-label={words.shell.pages.changes}>
-              {pages
-                .flatMap(({ changes }) => changes)
-                .map((change) => (
+          <Paged rows={pages.flatMap(({ changes }) => changes)} pages={query}>
+            {(changes) => (
+              <ol className={classes.list} aria-label={words.shell.pages.changes}>
+                {changes.map((change) => (
                   <li key={change.id}>
                     <Row change={change} />
                   </li>
                 ))}
-            </ol>
-            {query.hasNextPage && (
-              <Button variant="default" w="fit-content" onClick={() => void query.fetchNextPage()}>
-                {said.more}
-              </Button>
+              </ol>
             )}
-          </Stack>
+          </Paged>
         )}
       </QueryState>
       <Modal

@@ -3,12 +3,11 @@ import { listChanges } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { Refusal } from '../../api/refusal.ts'
 import { words } from '../../words.ts'
 import type { CHANGES } from './address.ts'
 
-const AT_ONCE = 50
 const MOST = 200
 
 /** The question that the list asks. */

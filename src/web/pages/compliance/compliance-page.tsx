@@ -15,16 +15,14 @@ import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { words } from '../../words.ts'
 import { COMPLIANCE } from './address.ts'
-import { Findings } from './findings.tsx'
-
-const AT_ONCE = 50
+import { FINDINGS_AT_ONCE, Findings } from './findings.tsx'
 
 /** `/compliance`: what tags give away that they should not. */
 export function CompliancePage() {
   const [{ domainId, vendor, action, project }] = useValues({ ...COMPLIANCE, ...SHARED })
   const said = words.compliance
   const query = {
-    limit: AT_ONCE,
+    limit: FINDINGS_AT_ONCE,
     ...(domainId && { domainId }),
     ...(vendor && { vendor }),
     ...(action && { action }),

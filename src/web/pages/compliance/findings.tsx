@@ -10,6 +10,7 @@ import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Code, Data, Dot } from '../../parts/data.tsx'
 import { formatList, formatNumber } from '../../parts/format.ts'
+import { Paged } from '../../parts/paged.tsx'
 import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
@@ -19,11 +20,14 @@ import classes from './findings.module.css'
 const CONSENT = '$consent'
 
 type Action = ComplianceFinding['action']
+/** Two lists share the page. */
+export const FINDINGS_AT_ONCE = 50
+
 type Answer = InfiniteData<ComplianceFindingList>
 
 interface FindingsProps {
   title: string
-  query: AnyQuery<Answer> & Pick<Pages, 'hasNextPage' | 'fetchNextPage'>
+  query: AnyQuery<Answer> & Pages
   /** What stands for no finding. */
   none: ReactNode
 }
@@ -37,22 +41,17 @@ export function Findings({ title, query, none }: FindingsProps) {
       </Title>
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.findings.length === 0} empty={none}>
         {({ pages }) => (
-          <Stack gap="md">
-            <ul className={classes.list} aria-label={words.compliance.findings}>
-              {pages
-                .flatMap(({ findings }) => findings)
-                .map((finding) => (
+          <Paged rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_AT_ONCE}>
+            {(findings) => (
+              <ul className={classes.list} aria-label={words.compliance.findings}>
+                {findings.map((finding) => (
                   <li key={`${finding.vendor} ${finding.key} ${finding.kind}`}>
                     <Finding finding={finding} />
                   </li>
                 ))}
-            </ul>
-            {query.hasNextPage && (
-              <Button variant="default" w="fit-content" onClick={() => void query.fetchNextPage()}>
-                {words.compliance.more}
-              </Button>
+              </ul>
             )}
-          </Stack>
+          </Paged>
         )}
       </QueryState>
     </section>

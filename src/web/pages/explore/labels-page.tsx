@@ -10,12 +10,13 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listLabelsOptions } from '#client/@tanstack/react-query.gen'
+import { listLabelsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { assignLabel, deleteLabel, unassignLabel } from '#client/sdk.gen'
 import type { Label } from '#client/types.gen'
 import { act } from '../../api/act.ts'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -24,17 +25,17 @@ import { Form, useSending } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
+import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import classes from './explore.module.css'
 import { ExploreHead } from './explore-head.tsx'
 
 const LIST = [{ _id: 'listLabels' }]
-const MOST = 200
 
 /** `/explore/labels`: names for the same thing at several vendors. */
 export function LabelsPage() {
-  const query = useQuery(listLabelsOptions({ query: { limit: MOST } }))
+  const query = useInfiniteQuery({ ...listLabelsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const may = useMay('member')
   const [edited, edit] = useState<Label | 'new' | null>(null)
   const [leaving, leave] = useState<Label | null>(null)
@@ -57,8 +58,19 @@ export function LabelsPage() {
         </Button>
       )}
       <Paper>
-        <QueryState query={query} isEmpty={({ labels }) => labels.length === 0} empty={<Text>{said.none}</Text>}>
-          {({ labels }) => <LabelTable labels={labels} edit={may ? edit : null} leave={leave} />}
+        <QueryState
+          query={query}
+          isEmpty={({ pages }) => pages[0]?.labels.length === 0}
+          empty={<Text>{said.none}</Text>}
+        >
+          {({ pages }) => (
+            <LabelTable
+              labels={pages.flatMap(({ labels }) => labels)}
+              pages={query}
+              edit={may ? edit : null}
+              leave={leave}
+            />
+          )}
         </QueryState>
       </Paper>
       <Modal
@@ -86,17 +98,19 @@ export function LabelsPage() {
 
 interface LabelTableProps {
   labels: readonly Label[]
+  pages: Pages
   /** Null for who may only look. */
   edit: ((label: Label) => void) | null
   leave(label: Label): void
 }
 
-function LabelTable({ labels, edit, leave }: LabelTableProps) {
+function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
   const said = words.explore.labels
   return (
     <SimpleTable
       name={words.explore.pages.labels}
       rows={labels}
+      pages={pages}
       keyOf={({ id }) => id}
       columns={[
         {

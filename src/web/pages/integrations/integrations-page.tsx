@@ -1,25 +1,25 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listFormsOptions, listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
+import { listFormsOptions, listIntegrationsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { Integration } from '#client/types.gen'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { FRESH } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
 import classes from './integrations.module.css'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
 
-const MOST = 200
-
 /** `/integrations`: with whom Tagwarden speaks. */
 export function IntegrationsPage() {
-  const query = useQuery(listIntegrationsOptions({ query: { limit: MOST } }))
+  const query = useInfiniteQuery({ ...listIntegrationsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const may = useMay('admin')
   const said = words.integrations
   const connect = may && (
@@ -38,10 +38,14 @@ export function IntegrationsPage() {
           </Title>
           <QueryState
             query={query}
-            isEmpty={({ integrations }) => integrations.length === 0}
+            isEmpty={({ pages }) => pages[0]?.integrations.length === 0}
             empty={<Text maw="72ch">{said.none}</Text>}
           >
-            {({ integrations }) => <Connected integrations={integrations} />}
+            {({ pages }) => (
+              <Paged rows={pages.flatMap(({ integrations }) => integrations)} pages={query}>
+                {(integrations) => <Connected integrations={integrations} />}
+              </Paged>
+            )}
           </QueryState>
         </section>
         {may && <Available />}

@@ -1,7 +1,7 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { PAGED } from '../../api/pages.ts'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
 import { At } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
@@ -10,8 +10,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
-
-const AT_ONCE = 100
 
 /** `/settings/audit-log`: who changed what, newest first. */
 export function AuditLogPage() {
@@ -37,30 +35,19 @@ function Entries() {
   return (
     <QueryState query={query} isEmpty={({ pages }) => pages[0]?.entries.length === 0} empty={<Text>{said.none}</Text>}>
       {({ pages }) => (
-        <Stack gap="md">
-          <SimpleTable
-            name={words.settings.pages['audit-log']}
-            rows={pages.flatMap(({ entries }) => entries)}
-            keyOf={({ id }) => id}
-            columns={[
-              { head: said.act, cell: ({ act }) => <Code>{act}</Code> },
-              { head: said.target, cell: ({ target }) => <Data>{target}</Data> },
-              { head: said.who, cell: ({ email }) => (email === null ? said.byServer : <Data>{email}</Data>) },
-              { head: said.address, cell: ({ address }) => <Data>{address}</Data> },
-              { head: said.when, cell: ({ at }) => <At at={at} /> },
-            ]}
-          />
-          {query.hasNextPage && (
-            <Button
-              variant="default"
-              w="fit-content"
-              loading={query.isFetching}
-              onClick={() => void query.fetchNextPage()}
-            >
-              {said.more}
-            </Button>
-          )}
-        </Stack>
+        <SimpleTable
+          name={words.settings.pages['audit-log']}
+          rows={pages.flatMap(({ entries }) => entries)}
+          pages={query}
+          keyOf={({ id }) => id}
+          columns={[
+            { head: said.act, cell: ({ act }) => <Code>{act}</Code> },
+            { head: said.target, cell: ({ target }) => <Data>{target}</Data> },
+            { head: said.who, cell: ({ email }) => (email === null ? said.byServer : <Data>{email}</Data>) },
+            { head: said.address, cell: ({ address }) => <Data>{address}</Data> },
+            { head: said.when, cell: ({ at }) => <At at={at} /> },
+          ]}
+        />
       )}
     </QueryState>
   )

@@ -1,9 +1,10 @@
 import { Button, Checkbox, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listKeysOptions } from '#client/@tanstack/react-query.gen'
+import { listKeysInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { useMay, useWho } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -12,13 +13,14 @@ import { Form, useSending } from '../../parts/form.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
+import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/keys`: API keys; a secret is shown once. */
 export function KeysPage() {
-  const query = useQuery(listKeysOptions({ query: { limit: 200 } }))
+  const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
   const who = useWho()
   const [isMaking, make] = useState(false)
@@ -37,8 +39,10 @@ export function KeysPage() {
       <Text c="dimmed" mb="md">
         {said.intro} {who?.via === 'key' && said.sessionOnly}
       </Text>
-      <QueryState query={query} isEmpty={({ keys }) => keys.length === 0} empty={<Text>{said.none}</Text>}>
-        {({ keys }) => <KeyTable keys={keys} revoke={mayRevoke ? revoke : null} />}
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.keys.length === 0} empty={<Text>{said.none}</Text>}>
+        {({ pages }) => (
+          <KeyTable keys={pages.flatMap(({ keys }) => keys)} pages={query} revoke={mayRevoke ? revoke : null} />
+        )}
       </QueryState>
       <Modal
         opened={isMaking}
@@ -70,12 +74,19 @@ export function KeysPage() {
   )
 }
 
-function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: ((key: Key) => void) | null }) {
+interface KeyTableProps {
+  keys: readonly Key[]
+  pages: Pages
+  revoke: ((key: Key) => void) | null
+}
+
+function KeyTable({ keys, pages, revoke }: KeyTableProps) {
   const said = words.settings.keys
   return (
     <SimpleTable
       name={words.settings.pages.keys}
       rows={keys}
+      pages={pages}
       keyOf={({ id }) => id}
       columns={[
         { head: words.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },

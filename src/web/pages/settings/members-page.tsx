@@ -1,9 +1,10 @@
 import { Button, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listMembersOptions } from '#client/@tanstack/react-query.gen'
+import { listMembersInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { changeMemberRole, inviteMember, removeMember } from '#client/sdk.gen'
 import type { Member } from '#client/types.gen'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { sentenceOf } from '../../api/refusal.ts'
 import { ROLES, type Role, useMay, useWho } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
@@ -14,6 +15,7 @@ import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
+import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -23,7 +25,7 @@ const callOf = ({ name, email, id }: Member) => name ?? email ?? id
 
 /** `/settings/members`: who belongs to the organization, with which role. */
 export function MembersPage() {
-  const query = useQuery(listMembersOptions({ query: { limit: 200 } }))
+  const query = useInfiniteQuery({ ...listMembersInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
   const may = useMay('admin')
   const [isInviting, invite] = useState(false)
@@ -38,7 +40,9 @@ export function MembersPage() {
   return (
     <SettingsFrame name="members" acts={may && <Button onClick={() => invite(true)}>{said.invite}</Button>}>
       <MayLine needs="admin" what={said.what} />
-      <QueryState query={query}>{({ members }) => <MemberTable members={members} remove={remove} />}</QueryState>
+      <QueryState query={query}>
+        {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
+      </QueryState>
       <Modal
         opened={isInviting}
         onClose={() => invite(false)}
@@ -69,7 +73,13 @@ export function MembersPage() {
   )
 }
 
-function MemberTable({ members, remove }: { members: readonly Member[]; remove(member: Member): void }) {
+interface MemberTableProps {
+  members: readonly Member[]
+  pages: Pages
+  remove(member: Member): void
+}
+
+function MemberTable({ members, pages, remove }: MemberTableProps) {
   const may = useMay('admin')
   const who = useWho()
   const said = words.settings.members
@@ -77,6 +87,7 @@ function MemberTable({ members, remove }: { members: readonly Member[]; remove(m
     <SimpleTable
       name={words.settings.pages.members}
       rows={members}
+      pages={pages}
       keyOf={({ id }) => id}
       columns={[
         { head: words.settings.fields.name, cell: ({ name }) => <Data>{name ?? '–'}</Data> },

@@ -1,9 +1,10 @@
 import { Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listDomainsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
+import { listDomainsOptions, listProjectsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createProject, deleteProject, updateProject } from '#client/sdk.gen'
 import type { Project } from '#client/types.gen'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -13,13 +14,14 @@ import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
+import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/projects`: groups of domains. */
 export function ProjectsPage() {
-  const query = useQuery(listProjectsOptions({ query: { limit: 200 } }))
+  const query = useInfiniteQuery({ ...listProjectsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const may = useMay('admin')
   const queries = useQueryClient()
   const [edited, edit] = useState<Project | 'new' | null>(null)
@@ -37,8 +39,19 @@ export function ProjectsPage() {
       <Text c="dimmed" mb="md">
         {said.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ projects }) => projects.length === 0} empty={<Text>{said.none}</Text>}>
-        {({ projects }) => <ProjectTable projects={projects} edit={edit} remove={remove} />}
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.projects.length === 0}
+        empty={<Text>{said.none}</Text>}
+      >
+        {({ pages }) => (
+          <ProjectTable
+            projects={pages.flatMap(({ projects }) => projects)}
+            pages={query}
+            edit={edit}
+            remove={remove}
+          />
+        )}
       </QueryState>
       <Modal
         opened={edited !== null}
@@ -67,17 +80,19 @@ export function ProjectsPage() {
 
 interface ProjectTableProps {
   projects: readonly Project[]
+  pages: Pages
   edit(project: Project): void
   remove(project: Project): void
 }
 
-function ProjectTable({ projects, edit, remove }: ProjectTableProps) {
+function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
   const may = useMay('admin')
   const said = words.settings.projects
   return (
     <SimpleTable
       name={words.settings.pages.projects}
       rows={projects}
+      pages={pages}
       keyOf={({ id }) => id}
       columns={[
         { head: words.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },

@@ -1,8 +1,9 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { listHostnamesOptions, listHostnamesQueryKey } from '#client/@tanstack/react-query.gen'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { listHostnamesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { judgeHostname } from '#client/sdk.gen'
 import type { Hostname, HostnameList } from '#client/types.gen'
+import { AT_ONCE, inPages, PAGED } from '../../../api/pages.ts'
 import { sentenceOf } from '../../../api/refusal.ts'
 import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
@@ -27,7 +28,11 @@ const ORDER: Record<Hostname['status'], number> = { unreviewed: 0, denied: 1, ap
 function Hostnames() {
   const id = useDomainId()
   const may = useMay('member')
-  const query = useQuery(listHostnamesOptions({ path: { id }, query: { limit: 200 } }))
+  const query = useInfiniteQuery({
+    ...listHostnamesInfiniteOptions({ path: { id }, query: { limit: AT_ONCE } }),
+    ...PAGED,
+    initialPageParam: { path: { id } },
+  })
   const judge = useJudge(id)
   const said = words.domains.hostnames
   return (
@@ -36,11 +41,16 @@ function Hostnames() {
       <Text c="dimmed" mb="md">
         {said.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ hostnames }) => hostnames.length === 0} empty={<Text>{said.none}</Text>}>
-        {({ hostnames }) => (
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.hostnames.length === 0}
+        empty={<Text>{said.none}</Text>}
+      >
+        {({ pages }) => (
           <SimpleTable
             name={words.domains.parts.hostnames}
-            rows={hostnames.toSorted((a, b) => ORDER[a.status] - ORDER[b.status])}
+            rows={pages.flatMap(({ hostnames }) => hostnames.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]))}
+            pages={query}
             keyOf={({ hostname }) => hostname}
             columns={[
               { head: said.hostname, cell: ({ hostname }) => <Data>{hostname}</Data> },
@@ -88,15 +98,14 @@ function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
 function useJudge(id: string): Judge {
   const queries = useQueryClient()
   const said = words.domains.hostnames
-  const queryKey = listHostnamesQueryKey({ path: { id }, query: { limit: 200 } })
+  const queryKey = [{ _id: 'listHostnames', path: { id } }]
   const show = (hostname: string, status: Hostname['status']) =>
-    queries.setQueryData<HostnameList>(
-      queryKey,
-      (list) =>
-        list && {
-          ...list,
-          hostnames: list.hostnames.map((one) => (one.hostname === hostname ? { ...one, status } : one)),
-        },
+    queries.setQueriesData(
+      { queryKey },
+      inPages<HostnameList>((list) => ({
+        ...list,
+        hostnames: list.hostnames.map((one) => (one.hostname === hostname ? { ...one, status } : one)),
+      })),
     )
   return async function judge(host, verdict) {
     const { hostname, status } = host

@@ -1,9 +1,10 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
+import { listRejectionsInfiniteOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { LiveEvents } from '#client/types.gen'
+import { PAGED } from '../../../api/pages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Code, Data } from '../../../parts/data.tsx'
 import { UNKNOWN } from '../../../parts/format.ts'
@@ -18,6 +19,7 @@ type LiveEvent = LiveEvents['events'][number]
 /** Capture on the server is asked for what follows so often, and goes on as long as somebody asks. */
 const LOOK_EVERY_MS = 1000
 const SHOWN = 100
+const REFUSED_SHOWN = 20
 
 /** `/domains/{id}/live`: events as they come, and what was refused. */
 export function DomainLivePage() {
@@ -96,20 +98,22 @@ function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {
 
 function Refusals() {
   const domainId = useDomainId()
-  const query = useQuery(listRejectionsOptions({ query: { domainId, limit: SHOWN } }))
+  const query = useInfiniteQuery({ ...listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }), ...PAGED })
   const said = words.domains.live
   return (
     <Stack gap="md">
       <Title order={2}>{said.refusedTitle}</Title>
       <QueryState
         query={query}
-        isEmpty={({ rejections }) => rejections.length === 0}
+        isEmpty={({ pages }) => pages[0]?.rejections.length === 0}
         empty={<Text>{said.noneRefused}</Text>}
       >
-        {({ rejections }) => (
+        {({ pages }) => (
           <SimpleTable
             name={said.refusedTable}
-            rows={rejections}
+            rows={pages.flatMap(({ rejections }) => rejections)}
+            pages={query}
+            size={REFUSED_SHOWN}
             keyOf={({ reason, sample }) => `${reason} ${sample}`}
             columns={[
               { head: said.reason, cell: ({ reason }) => <Data>{reason}</Data> },

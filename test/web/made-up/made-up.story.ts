@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
+import { axeFindings } from '../axe.ts'
+import { openScreen, type Screen } from '../screen.ts'
+import { openAs, openWorld, type World } from '../world.ts'
+
+/*
+ * Run by made-up.test.ts, in a process whose lists have a type of alert, a provider and an insight more than the program knows.
+ */
+
+const TEST_MS = 60_000
+
+let world: World
+let browser: TestBrowser
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+}, TEST_MS)
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+async function open(path: string): Promise<Screen> {
+  const screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, world.app.owner.apiKey, path)
+  return screen
+}
+
+const get = async (path: string) => (await world.app.call('GET', path)).body
+
+async function fill(screen: Screen, name: string, text: string): Promise<void> {
+  await screen.type(name, text)
+  await screen.page.keyboard.press('Tab')
+}
+
+async function choose({ page }: Screen, name: string, value: string): Promise<void> {
+  const field = await page.waitForSelector(`aria/[name=${JSON.stringify(name)}][role="combobox"]`)
+  await field?.select(value)
+}
+
+/** Waits until the refusal of a field stands at it. */
+const refused = ({ page }: Screen, sentence: string) =>
+  page.waitForFunction(
+    (said) =>
+      [...document.querySelectorAll('[aria-invalid=true]')].some(
+        (field) =>
+          document
+            .getElementById(field.getAttribute('aria-describedby')?.split(' ').at(-1) ?? '')
+            ?.parentElement?.textContent?.includes(said) ||
+          field.closest('.mantine-InputWrapper-root')?.textContent?.includes(said),
+      ),
+    {},
+    sentence,
+  )
+
+test(
+  'an integration with a provider that the pages do not know is filled in, refused at its field, saved and changed',
+  async () => {
+    await using screen = await open('/integrations')
+    await screen.reads('Rings pagers.')
+    await screen.open('/integrations/new')
+    await choose(screen, 'Provider', 'pager')
+    await fill(screen, 'Name', 'On call')
+    await fill(screen, 'Team', 'nobody')
+    await fill(screen, 'Ring for', '20')
+    await fill(screen, 'Pass phrase', 'open sesame')
+    await choose(screen, 'Urgency', 'loud')
+    await screen.press('At night too', 'checkbox')
+    await screen.type('Words to say', 'wake up')
+    await screen.page.keyboard.press('Enter')
+    expect(await axeFindings(screen.page)).toEqual([])
+    await screen.press('Connect it')
+    await refused(screen, 'has no pagers')
+    await fill(screen, 'Team', 'shop')
+    await screen.press('Connect it')
+    await screen.sees('heading', 'On call')
+    const [{ id }] = (await get('/v1/integrations')).integrations
+    const config = { team: 'shop', ringSeconds: 20, urgency: 'loud', isNightly: true, words: ['wake up'] }
+    expect((await get(`/v1/integrations/${id}`)).config).toEqual(config)
+    // What is secret is said to be there, and stays unless another is typed.
+    await screen.sees('button', 'Replace Pass phrase')
+    await fill(screen, 'Ring for', '30')
+    await screen.press('Save')
+    await screen.reads('The integration was saved.')
+    expect((await get(`/v1/integrations/${id}`)).config).toEqual({ ...config, ringSeconds: 30 })
+    await screen.press('Send a test')
+    await screen.reads('The test was sent')
+    expect(screen.trouble.filter((one) => !one.includes('400'))).toEqual([])
+  },
+  TEST_MS,
+)
+
+test(
+  'an alert of a type, with a channel, that the pages do not know is filled in and saved',
+  async () => {
+    await using screen = await open('/alerts/new')
+    await fill(screen, 'Name', 'Large orders')
+    await choose(screen, 'Type', 'order_limit')
+    await screen.reads('Fires for orders above a limit.')
+    await fill(screen, 'Parameter', 'value')
+    await fill(screen, 'Most', '100')
+    await choose(screen, 'Channel 1', 'pager')
+    // One of the integrations that fit, or an address.
+    await screen.sees('combobox', 'Integration 1')
+    await fill(screen, 'Target 1', 'ann')
+    await screen.press('Save and switch on')
+    await refused(screen, 'must have four digits')
+    await fill(screen, 'Target 1', '1234')
+    await screen.press('Save and switch on')
+    await screen.sees('heading', 'Alerts')
+    await screen.reads('Large orders')
+    const [alert] = (await get('/v1/alerts')).alerts
+    expect(alert).toMatchObject({
+      ...{ name: 'Large orders', alertType: 'order_limit', limit: { parameter: 'value', most: 100 } },
+      channels: [{ type: 'pager', target: '1234' }],
+    })
+    await screen.open(`/alerts/${alert.id}`)
+    await screen.sees('heading', 'Large orders')
+    await fill(screen, 'Most', '200')
+    await screen.press('Save and switch on')
+    await screen.sees('heading', 'Alerts')
+    expect((await get(`/v1/alerts/${alert.id}`)).limit).toEqual({ parameter: 'value', most: 200 })
+  },
+  TEST_MS,
+)
+
+test('an insight has its form, and answers', async () => {
+  const { insights } = await get('/v1/forms')
+  const form = insights.find(({ kind }: { kind: string }) => kind === 'countRings')
+  expect(form).toMatchObject({ schema: { properties: { team: { title: 'Team' } } } })
+  expect(await get('/v1/rings?team=shop')).toEqual({ rings: 3 })
+})
