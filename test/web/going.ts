@@ -1,13 +1,24 @@
 import type { Page } from 'puppeteer-core'
 
+/** A page that asks for nothing. */
+const BETWEEN = '/settings/preferences'
+
 /** Goes to the address within the page, as its links do, and waits until it is whole. */
 export async function goTo(page: Page, address: string): Promise<void> {
-  await page.evaluate((to) => {
+  // Two pages of one thing may keep their heading, by which one would see that the second is there.
+  await arriveAt(page, BETWEEN)
+  await arriveAt(page, address)
+}
+
+async function arriveAt(page: Page, address: string): Promise<void> {
+  const isThere = await page.evaluate((to) => {
+    if (location.pathname + location.search === to) return true
     for (const heading of document.querySelectorAll('h1')) heading.dataset.left = 'true'
     history.pushState({}, '', to)
     dispatchEvent(new PopStateEvent('popstate', { state: {} }))
+    return false
   }, address)
-  await settled(page)
+  if (!isThere) await settled(page)
 }
 
 /** Waits until the page has its heading, and nothing of it is loading. */

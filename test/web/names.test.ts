@@ -29,6 +29,7 @@ test(
   async () => {
     await using screen = await openScreen(world.url, browser.browser)
     const { page } = screen
+    page.setDefaultTimeout(TEST_MS)
     await page.setViewport({ width: 1280, height: HEIGHT })
     await openAs(screen, world.app.owner.apiKey, '/')
     await settled(page)
