@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
+import { until } from '../../process.ts'
 import { axeFindings } from '../axe.ts'
 import { openScreen, type Screen } from '../screen.ts'
 import { openAs, openWorld, type World } from '../world.ts'
@@ -29,9 +30,15 @@ async function open(path: string): Promise<Screen> {
 
 const get = async (path: string) => (await world.app.call('GET', path)).body
 
+/** Types in the place of what is there, however the field writes it, and leaves the field. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
-  await screen.type(name, text)
-  await screen.page.keyboard.press('Tab')
+  const { keyboard } = screen.page
+  await screen.type(name, '')
+  await keyboard.down('Control')
+  await keyboard.press('a')
+  await keyboard.up('Control')
+  await keyboard.type(text)
+  await keyboard.press('Tab')
 }
 
 async function choose({ page }: Screen, name: string, value: string): Promise<void> {
@@ -82,7 +89,7 @@ test(
     await screen.sees('button', 'Replace Pass phrase')
     await fill(screen, 'Ring for', '30')
     await screen.press('Save')
-    await screen.reads('The integration was saved.')
+    await until('the change', async () => (await get(`/v1/integrations/${id}`)).config.ringSeconds === 30)
     expect((await get(`/v1/integrations/${id}`)).config).toEqual({ ...config, ringSeconds: 30 })
     await screen.press('Send a test')
     await screen.reads('The test was sent')
