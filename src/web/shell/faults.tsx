@@ -1,11 +1,12 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { Refusal, sentenceOf } from '../api/refusal.ts'
 import { Data } from '../parts/data.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Refused } from '../parts/query-state.tsx'
 import { words } from '../words.ts'
+import { useLive } from './live-dot.tsx'
 
 /** An address that is no page. */
 export function NotFound() {
@@ -35,9 +36,11 @@ export function Failed({ error }: ErrorComponentProps) {
   )
 }
 
-/** The page is loaded as soon as the network is there again, or at a press. */
+/** The page is loaded as soon as the server is heard again, or at a press. */
 function Unreachable({ refusal }: { refusal: Refusal }) {
   const router = useRouter()
+  const { heardAt } = useLive()
+  const before = useRef(heardAt)
   const [isAsking, ask] = useState(false)
   const again = useCallback(async () => {
     ask(true)
@@ -45,9 +48,8 @@ function Unreachable({ refusal }: { refusal: Refusal }) {
     ask(false)
   }, [router])
   useEffect(() => {
-    window.addEventListener('online', again)
-    return () => window.removeEventListener('online', again)
-  }, [again])
+    if (heardAt !== before.current) void again()
+  }, [heardAt, again])
   return (
     <>
       <PageHead title={words.shell.notLoaded} />
