@@ -59,11 +59,7 @@ export class Days {
 
   /** Returns a way to ask the API for whoever has this key. */
   as(apiKey: string): Call {
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-    return async (method, path, body) => {
-      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-      return answerOf(path, await this.app.fetch(new Request(`http://127.0.0.1${path}`, init)))
-    }
+    return callOf(this.app, apiKey)
   }
 
   /** Sends batches to the collector, together. `tokens`: of the domains, by host. */
@@ -93,7 +89,16 @@ export class Days {
   }
 }
 
-export async function answerOf(path: string, response: Response): Promise<unknown> {
+/** Returns a way to ask the API of a running program for whoever has this key. */
+export function callOf(app: Pick<App, 'fetch'>, apiKey: string): Call {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  return async (method, path, body) => {
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    return answerOf(path, await app.fetch(new Request(`http://127.0.0.1${path}`, init)))
+  }
+}
+
+async function answerOf(path: string, response: Response): Promise<unknown> {
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
   return response.status === 204 ? null : response.json()
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findChromium, howToGetChromium } from '../../browser/chromium.ts'
 import type { RecordedHit } from '../../browser/har-requests.ts'
 import type { Config } from '../../config.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -11,16 +12,18 @@ import { parseHar } from '../har.ts'
 import { logTo } from '../log.ts'
 import { type Running, startServer, untilStopped } from '../server.ts'
 import { configOf } from '../settings.ts'
-import { Days, PastClock } from './days.ts'
-import { type InboxMessage, openInbox } from './inbox.ts'
+import { callOf, Days, PastClock } from './days.ts'
+import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
 import { makeSample, type Sample } from './people.ts'
 import { recordings } from './recordings/index.ts'
 import { batchesOf, importLine } from './sent.ts'
 import type { SiteEvent } from './site.ts'
 import { HOSTS, type Plot, plotOf, Sites } from './sites.ts'
+import { openStorefront, type Storefront } from './storefront.ts'
 import { liveFirstWeeks, liveLastDays, noticedOf } from './story.ts'
 import { questions } from './tour.ts'
 import { FAULTY_AFTER_MS, faulty, isRecordedAt, type Replayed, recordedVisit } from './traffic.ts'
+import { type MadeTests, walkAll } from './walks.ts'
 
 const TRAFFIC_EVERY_MS = 1000
 
@@ -31,13 +34,14 @@ export async function runDemo(invocation: Invocation): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
   const messages = announcer()
   const inbox = await openInbox(clock, messages.announce)
+  const storefront = openStorefront()
   try {
     const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
     const config = configOf(invocation, settings)
     if (!config.listen) throw new UsageError('demo: --listen is empty')
     const sample = await makeSample(folder, clock)
     const sites = new Sites(plot)
-    await livePast(config, { sample, sites, plot, clock, webhookUrl: inbox.webhookUrl })
+    const tests = await livePast(config, { sample, sites, plot, clock, inbox, storefront })
     clock.letGo()
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === '/demo/inbox'
@@ -46,16 +50,19 @@ export async function runDemo(invocation: Invocation): Promise<number> {
     const running = await startServer(config, logTo(config.logLevel), showInbox)
     try {
       const stopTraffic = sendTraffic(running, sample, sites)
-      greet(running.url, sample, folder)
+      greet(running.url, sample, config, folder)
       messages.begin()
+      const walks = walkInBackground(running, sample, config, { storefront, tests })
       await untilStopped()
       stopTraffic()
+      await walks.stop()
     } finally {
       await running.stop()
     }
     return 0
   } finally {
     await inbox.close()
+    await storefront.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -65,14 +72,15 @@ interface Past {
   sites: Sites
   plot: Plot
   clock: PastClock
-  webhookUrl: string
+  inbox: Inbox
+  storefront: Storefront
 }
 
 /**
  * The organization has a past, and each part of it came in as anybody's does: weeks by an import, what broke a rule and the
- * last days through the collector, on the program's own jobs and routes.
+ * last days through the collector, on the program's own jobs and routes. Returns its flow tests, which have not run yet.
  */
-async function livePast(config: Config, { sample, sites, plot, clock, webhookUrl }: Past): Promise<void> {
+async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<MadeTests> {
   const { events, orders } = sites.until(plot.collectedAt)
   const { noticed, others } = noticedOf(events, plot)
   const live = async <T>(part: (days: Days) => Promise<T>) => {
@@ -83,9 +91,10 @@ async function livePast(config: Config, { sample, sites, plot, clock, webhookUrl
       await days.close()
     }
   }
-  const alertIds = await live((days) => liveFirstWeeks(days, sample, plot, noticed))
+  const made = await live((days) => liveFirstWeeks(days, sample, plot, { noticed, webhookUrl: inbox.webhookUrl }))
   await importPast(config.data, clock, { sample, plot, events: others })
-  await live((days) => liveLastDays(days, sample, plot, { sites, sold: orders, alertIds, webhookUrl }))
+  const { origin } = storefront
+  return live((days) => liveLastDays(days, sample, plot, { sites, sold: orders, made, origin }))
 }
 
 async function importPast(
@@ -140,7 +149,37 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
   return hit
 }
 
-function greet(url: string, { owner: { email, password, key }, domainIds }: Sample, folder: string): void {
+/** Flow tests and an audit, after the start and while somebody looks; without a browser none. */
+function walkInBackground(
+  { app }: Running,
+  { owner, domainIds }: Sample,
+  { chromium }: Config,
+  parts: { storefront: Storefront; tests: MadeTests },
+): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const walks = async () => {
+    if (findChromium(chromium) === null) return
+    await walkAll(callOf(app, owner.key), { ...parts, domainId: domainIds[HOSTS.shop] ?? '' }, stopping.signal)
+  }
+  const ended = walks().catch((error: unknown) => console.error(`flow tests: ${error}`))
+  return {
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}
+
+function greet(
+  url: string,
+  { owner: { email, password, key }, domainIds }: Sample,
+  { chromium }: Config,
+  folder: string,
+): void {
+  const walked =
+    findChromium(chromium) === null
+      ? `none ran: ${howToGetChromium(chromium)}`
+      : 'two flow tests and an audit of the shop run now, for about a minute'
   const sees = questions(domainIds[HOSTS.shop] ?? '')
   const width = Math.max(...sees.map(([path]) => path.length))
   console.log(
@@ -153,6 +192,7 @@ function greet(url: string, { owner: { email, password, key }, domainIds }: Samp
       `  API key   ${key}   (organization Sample Shop, role owner)`,
       `  try       curl -H "Authorization: Bearer ${key}" ${url}PATH`,
       ...sees.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
+      `  tests     ${walked}`,
       `  data      ${folder}   (removed at the end)`,
       '',
       'Messages from the built-in inbox follow; stop with Ctrl-C.',

@@ -6,8 +6,8 @@ export const CART_WITHOUT_CURRENCY = 'Cart without a currency'
 
 const MARKETING = { type: 'email', target: 'marketing@shop.example' } as const
 
-/** Returns the alerts that the sample organization made on its first day, each about something of its past. */
-export function firstAlerts(domains: { shop: string; magazine: string }): AlertInput[] {
+/** Returns the alerts that the sample organization made on its first day, each about something of its past. `onCall`: a webhook. */
+export function firstAlerts(domains: { shop: string; magazine: string }, onCall: string): AlertInput[] {
   const shared = {
     ...{ alertType: 'data_validation', vendors: ['Google Analytics 4'], period: '1d' },
     channels: [MARKETING],
@@ -27,6 +27,7 @@ export function firstAlerts(domains: { shop: string; magazine: string }): AlertI
       domainIds: [domains.shop],
       severity: 'high',
       conditions: { logic: 'any', items: [{ parameter: 'ep.form_field', op: 'contains_email' }] },
+      channels: [MARKETING, { type: 'webhook', target: onCall }],
       impactValue: 4000,
     },
     {
@@ -41,9 +42,9 @@ export function firstAlerts(domains: { shop: string; magazine: string }): AlertI
   ]
 }
 
-/** Returns the alerts of today, one of each type. */
-export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[] {
-  const channels: AlertInput['channels'] = [MARKETING, { type: 'webhook', target: webhookUrl }]
+/** Returns the alerts of today, one of each type. `onCall`: a webhook. */
+export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
+  const channels: AlertInput['channels'] = [MARKETING, { type: 'webhook', target: onCall }]
   const shared = { domainIds: [domainId], channels }
   return [
     {

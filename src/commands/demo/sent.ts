@@ -1,6 +1,9 @@
 import type { Instant } from '../../core/clock.ts'
-import type { HitItem, TagItem } from '../../ingest/batch.ts'
+import type { Batch, HitItem, PageVendorItem, TagItem } from '../../ingest/batch.ts'
 import type { SiteEvent } from './site.ts'
+import { GTM } from './vendors.ts'
+
+type PageStats = NonNullable<Batch['pageStats']>
 
 /** A batch in the collector's format, and the host that sends it. */
 export interface SentBatch {
@@ -13,6 +16,7 @@ export interface SentBatch {
     page: { url: string; title: string }
     hits: HitItem[]
     tags: TagItem[]
+    pageStats?: PageStats
   }
 }
 
@@ -25,7 +29,7 @@ export function batchesOf(events: readonly SiteEvent[], sentAt: Instant): SentBa
     const { host, path, title, sessionId, version } = first
     const page = { url: `https://${host}${path}`, title }
     const batch = { batchId: crypto.randomUUID(), sentAt, sessionId, version, page }
-    return [{ host, batch: { ...batch, hits: own.flatMap(hitOf), tags: own.flatMap(tagOf) } }]
+    return [{ host, batch: { ...batch, hits: own.flatMap(hitOf), tags: own.flatMap(tagOf), ...measured(own) } }]
   })
 }
 
@@ -38,6 +42,26 @@ function tagOf({ at, of, event, status, durMs, params }: SiteEvent): TagItem[] {
   if (of.request) return []
   const { tagId = '', name = '' } = params
   return [{ ts: at, container: of.account, tagId, name, event, status, execMs: durMs }]
+}
+
+/** One browser in five does not tell for how long code blocks. */
+const SILENT_BROWSERS = 5n
+/** Milliseconds of a request on a page of middling speed. */
+const MIDDLING_MS = 90
+
+/** What the browser measured of the vendors' code, where the page was seen from its beginning. */
+function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
+  const [first] = own
+  if (!first || !own.some(({ of }) => of === GTM)) return {}
+  const loaf = Bun.hash.wyhash(first.sessionId) % SILENT_BROWSERS !== 0n
+  const vendors = [...Map.groupBy(own, ({ of }) => of)].map(([{ code }, events]): PageVendorItem => {
+    const slowness = (events[0]?.durMs ?? MIDDLING_MS) / MIDDLING_MS
+    return {
+      ...{ host: code.host, requests: events.length, durMs: events.map(({ durMs }) => durMs), bytes: code.bytes },
+      ...(loaf ? { blockMs: Math.round(code.blockMs * slowness ** 2) } : {}),
+    }
+  })
+  return { pageStats: { ts: first.at, loaf, vendors } }
 }
 
 /** Returns an event as a line of `tagwarden import events`. */

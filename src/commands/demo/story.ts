@@ -7,6 +7,7 @@ import { batchesOf } from './sent.ts'
 import { LEAK_DAYS } from './shop.ts'
 import type { Order, SiteEvent } from './site.ts'
 import { HOSTS, type Plot, type Sites, VERSIONS } from './sites.ts'
+import { type MadeTests, makeTests } from './walks.ts'
 
 /** Something that was done in the past, and when. */
 interface Act {
@@ -79,23 +80,21 @@ export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: 
   return { noticed, others }
 }
 
-/** What happened between the day when the organization joined and the last days. `noticed`: see `noticedOf`. Returns the ids
- * of the alerts by name. */
+/** What happened between the day when the organization joined and the last days. `noticed`: see `noticedOf`. */
 export async function liveFirstWeeks(
   days: Days,
   sample: Sample,
   plot: Plot,
-  noticed: readonly SiteEvent[],
-): Promise<Map<string, string>> {
-  const owner = days.as(sample.owner.key)
-  const alertIds = await setUp(owner, sample)
+  { noticed, webhookUrl }: { noticed: readonly SiteEvent[]; webhookUrl: string },
+): Promise<SetUp> {
+  const made = await setUp(days.as(sample.owner.key), sample, webhookUrl)
   const troubles = troublesOf(plot)
   const arrivals = noticed.map((event) => ({
     at: event.at,
     do: () => days.collect(batchesOf([event], event.at), sample.tokens),
     ...(troubles.some(({ isBrokenBy }) => noticed.find(isBrokenBy) === event) ? { jobs: ['evaluate', 'deliver'] } : {}),
   }))
-  const acts: Act[] = [...arrivals, ...actsOf(days, sample, plot, { noticed, alertIds })]
+  const acts: Act[] = [...arrivals, ...actsOf(days, sample, plot, { noticed, alertIds: made.alertIds })]
   for (const { at, do: act, jobs } of acts.sort((a, b) => a.at - b.at)) {
     days.until(at)
     await act()
@@ -106,14 +105,22 @@ export async function liveFirstWeeks(
   }
   days.until(plot.collectedAt)
   await days.run('evaluate', 'deliver')
-  return alertIds
+  return made
 }
 
-/** Names, groups and rules. Returns the ids of alerts by name. */
+/** What the organization made on its first day. */
+export interface SetUp {
+  /** By name. */
+  alertIds: ReadonlyMap<string, string>
+  /** The integration that tells who is on call. */
+  onCall: string
+}
+
 async function setUp(
   owner: Call,
   { domainIds: { [HOSTS.shop]: shop = '', [HOSTS.outlet]: outlet = '', [HOSTS.magazine]: magazine = '' } }: Sample,
-): Promise<Map<string, string>> {
+  webhookUrl: string,
+): Promise<SetUp> {
   await owner('PATCH', '/v1/org', { currency: 'EUR' })
   await owner('POST', '/v1/projects', { name: 'Shops', domainIds: [shop, outlet] })
   await owner('POST', '/v1/projects', { name: 'Content', domainIds: [magazine] })
@@ -123,7 +130,9 @@ async function setUp(
       members: members.map(([vendor, event]) => ({ vendor, event })),
     })
   }
-  return makeAlerts(owner, firstAlerts({ shop, magazine }))
+  const hook = { provider: 'webhook', label: 'On call', config: { url: webhookUrl } }
+  const { id: onCall } = (await owner('POST', '/v1/integrations', hook)) as { id: string }
+  return { onCall, alertIds: await makeAlerts(owner, firstAlerts({ shop, magazine }, onCall)) }
 }
 
 const LABELS: Record<string, [vendor: string, event: string][]> = {
@@ -194,17 +203,21 @@ interface LastDays {
   sites: Sites
   /** Orders of before. */
   sold: readonly Order[]
-  alertIds: ReadonlyMap<string, string>
-  webhookUrl: string
+  made: SetUp
+  /** Of the storefront. */
+  origin: string
 }
 
-/** What happened in the last days, through the collector; at their end the organization makes its other alerts. */
+/**
+ * What happened in the last days, through the collector; at their end the organization makes its other alerts, and its flow
+ * tests, which are returned.
+ */
 export async function liveLastDays(
   days: Days,
   sample: Sample,
   plot: Plot,
-  { sites, sold, alertIds, webhookUrl }: LastDays,
-): Promise<void> {
+  { sites, sold, made, origin }: LastDays,
+): Promise<MadeTests> {
   await days.run('automatic alerts')
   const { events, orders } = sites.until(plot.now)
   const foundAt = plot.silentAt + FOUND_AFTER_MS
@@ -216,7 +229,7 @@ export async function liveLastDays(
       isFound = true
       days.until(foundAt)
       await days.run('flush', 'evaluate', 'evaluate series', 'deliver')
-      await changeIssue(days.as(sample.keys.jonas), alertIds.get(CART_WITHOUT_CURRENCY) ?? '', {
+      await changeIssue(days.as(sample.keys.jonas), made.alertIds.get(CART_WITHOUT_CURRENCY) ?? '', {
         status: 'acknowledged',
         notes: 'The new cart forgets the currency. The fix is in review.',
       })
@@ -226,7 +239,10 @@ export async function liveLastDays(
   }
   days.until(plot.now)
   await tellSold(days, sample, [...sold, ...orders])
-  await makeAlerts(days.as(sample.owner.key), sampleAlerts(sample.domainIds[HOSTS.shop] ?? '', webhookUrl))
+  const shop = sample.domainIds[HOSTS.shop] ?? ''
+  const owner = days.as(sample.owner.key)
+  await makeAlerts(owner, sampleAlerts(shop, made.onCall))
+  return makeTests(owner, origin, shop)
 }
 
 async function tellSold(days: Days, { owner, domainIds }: Sample, orders: readonly Order[]): Promise<void> {
