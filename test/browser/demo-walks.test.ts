@@ -29,7 +29,7 @@ test(
       ['Join the newsletter', 'failed'],
     ])
     const { runs } = await get('/v1/flows/runs')
-    expect(runs.map(({ status }: { status: string }) => status)).toEqual(['failed', 'passed', 'passed'])
+    expect(runs.map(({ status }: { status: string }) => status).slice(0, 2)).toEqual(['failed', 'passed'])
     expect(tests[1].healing).toMatchObject([{ step: 2, runId: runs[0].id }])
     const run = await get(`/v1/flows/runs/${runs[0].id}`)
     expect(JSON.stringify(run)).toContain('sign_up')
