@@ -39,7 +39,7 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
   const healedAt = leakedAt + LEAK_DAYS * DAY_MS
   return [
     {
-      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + 8 * HOUR_MS },
+      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + DAY_MS },
       isBrokenBy: ({ event, params }) => event === 'video_start' && !('ep.video_title' in params),
       answers: [
         {

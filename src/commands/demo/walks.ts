@@ -56,15 +56,11 @@ export async function makeTests(call: Call, origin: string, domainId: string): P
     recording: {
       title: 'Join the newsletter',
       timeout: STEP_MS,
-      steps: [
-        { type: 'navigate', url: `${origin}/newsletter` },
-        { type: 'change', selectors: ['#email'], value: 'kim@shop.example' },
-        clickOn('join'),
-      ],
+      steps: [{ type: 'navigate', url: `${origin}/newsletter` }, clickOn('join')],
     },
     expectations: [
       { step: 0, vendor: GA4, event: 'page_view' },
-      { step: 2, vendor: GA4, event: 'sign_up' },
+      { step: 1, vendor: GA4, event: 'sign_up' },
     ],
   })
   return { buying, joining }
