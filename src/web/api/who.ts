@@ -7,8 +7,11 @@ import { FRESH } from './queries.ts'
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
+/** The question who is signed in, for places where nothing can be shown before its answer. */
+export const useWhoQuery = () => useQuery({ ...whoamiOptions(), staleTime: FRESH.dictionary })
+
 /** Who is signed in; undefined until the server said it. */
-export const useWho = (): Whoami | undefined => useQuery({ ...whoamiOptions(), staleTime: FRESH.dictionary }).data
+export const useWho = (): Whoami | undefined => useWhoQuery().data
 
 /** True when the caller may do what needs this role. False until it is known. */
 export function useMay(role: Role): boolean {

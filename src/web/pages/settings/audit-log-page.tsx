@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { useMay } from '../../api/who.ts'
+import { useMay, useWhoQuery } from '../../api/who.ts'
 import { At } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
@@ -13,6 +13,7 @@ import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/audit-log`: who changed what, newest first. */
 export function AuditLogPage() {
+  const who = useWhoQuery()
   const may = useMay('admin')
   const said = words.settings.auditLog
   return (
@@ -21,7 +22,7 @@ export function AuditLogPage() {
         {said.intro}
       </Text>
       <MayLine needs="admin" what={said.what} />
-      {may && <Entries />}
+      <QueryState query={who}>{() => may && <Entries />}</QueryState>
     </SettingsFrame>
   )
 }
