@@ -121,6 +121,7 @@ export const tests = {
   noFindings: 'Nothing was wrong.',
   passedSummary: (steps: string, vendors: string) => `${steps} steps passed, ${vendors} vendors fired.`,
   failedSummary: (findings: string) => `It failed: ${findings} findings.`,
+  sharing: 'Sharing a run',
   share: 'Share',
   shareTitle: 'Share the run',
   shareHint: 'Whoever has the link sees the steps, pictures and tags of this run, without secrets, until it expires.',

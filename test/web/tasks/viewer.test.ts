@@ -77,7 +77,19 @@ const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
 /** Controls that change what one sees, and nothing else. */
 const HARMLESS = [
-  ...['Copy link', 'Copy as Markdown', 'Show as table', 'Fields', 'JSON', 'Export', 'Print', 'Pause'],
+  ...[
+    'Copy link',
+    'Copy as Markdown',
+    'Show as table',
+    'Fields',
+    'JSON',
+    'Export',
+    'Print',
+    'Pause',
+    'Details',
+    'New',
+    'Gone',
+  ],
   ...['7 d', '14 d', '30 d', 'Show 30 days', 'Search', 'Domain', 'Vendor', 'Event', 'Parameter', 'Shop', 'purchase'],
 ]
 

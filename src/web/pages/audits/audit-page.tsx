@@ -8,6 +8,7 @@ import { PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
+import { MayLine } from '../../parts/may.tsx'
 import { NoSuch } from '../../parts/no-such.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -60,6 +61,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
           </Button>
         )}
       </PageHead>
+      <MayLine needs="member" what={words.tests.sharing} />
       <Stack gap="lg">
         <Summary audit={audit} />
         {audit.differences && <Differences differences={audit.differences} />}

@@ -8,6 +8,7 @@ import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
+import { MayLine } from '../../../parts/may.tsx'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { Duration } from '../../../parts/numbers.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -60,6 +61,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
           </Button>
         )}
       </PageHead>
+      <MayLine needs="member" what={words.tests.sharing} />
       <Stack gap="lg">
         <Headline run={run} />
         <section>
