@@ -8,7 +8,8 @@ import { createRoot } from 'react-dom/client'
 import { ArrivalContext } from './api/arrival.ts'
 import { type Arrival, arrive } from './api/arrive.ts'
 import { prepareClient } from './api/client.ts'
-import { queries } from './api/queries.ts'
+import { preload, queries } from './api/queries.ts'
+import { whoAskedFor } from './api/who.ts'
 import { router } from './routes.ts'
 import { listenToKeys } from './shell/keys.ts'
 import { preferences } from './shell/preferences.ts'
@@ -22,7 +23,9 @@ async function begin(): Promise<void> {
   if (preferences.read().language === 'pseudo') speak((await import('./pseudo.ts')).pseudo(english))
   prepareClient(() => words.shell.unreachable)
   listenToKeys()
-  draw(await arrive())
+  const arrival = await arrive()
+  preload(whoAskedFor())
+  draw(arrival)
 }
 
 function draw(arrival: Arrival): void {

@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query'
+import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
 import { inPages } from './pages.ts'
 
@@ -26,6 +26,11 @@ export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
   integration: ['listIntegrations', 'getIntegration'],
 }
 
+/** Answers that the stream tells to be old. */
+const TOLD = new Set(Object.values(QUESTIONS).flat())
+
+const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
+
 /** Questions about one thing are asked again only when that thing changed. */
 const OF_ONE = new Set(['getIssue', 'investigateIssue', 'getDelivery', 'getAlert', 'getDomain', 'getIntegration'])
 
@@ -52,9 +57,15 @@ export class Freshness {
     private readonly isSeen: () => boolean,
   ) {}
 
-  /** From now on changes are heard; what was asked before may have missed some. Only the issues are asked for at once. */
+  /**
+   * From now on changes are heard; what was asked before may have missed some of those that the stream tells. Only the
+   * issues are asked for at once.
+   */
   begin(): void {
-    void this.queries.invalidateQueries({ refetchType: 'none' })
+    void this.queries.invalidateQueries({
+      refetchType: 'none',
+      predicate: ({ queryKey }) => TOLD.has(questionOf(queryKey)),
+    })
     void this.queries.refetchQueries({ queryKey: [{ _id: 'listIssues' }], type: 'active' })
   }
 

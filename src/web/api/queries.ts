@@ -4,6 +4,7 @@ import {
   QueryClient,
   type QueryKey,
 } from '@tanstack/react-query'
+import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { isPassing, Refusal } from './refusal.ts'
 import { session } from './session.ts'
 
@@ -30,6 +31,16 @@ export const queries = new QueryClient({
     },
   },
 })
+
+/** The API answers no more at once. */
+const MOST = 200
+
+/** Questions of several pages: asked in one way, they have one answer. */
+export const shared = {
+  /** The domains for fields and columns that name them. */
+  domains: () => ({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: FRESH.insight }),
+  forms: () => ({ ...listFormsOptions(), staleTime: FRESH.dictionary }),
+}
 
 /**
  * Asks again at once what was refused so, `refetch` being what asks it: also while it waits to ask again by itself, which

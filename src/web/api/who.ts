@@ -7,8 +7,11 @@ import { FRESH } from './queries.ts'
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-/** The question who is signed in, for places where nothing can be shown before its answer. */
-export const useWhoQuery = () => useQuery({ ...whoamiOptions(), staleTime: FRESH.dictionary })
+/** The question who is signed in. Pages are drawn when it is answered: what they show depends on the role. */
+export const whoAskedFor = () => ({ ...whoamiOptions(), staleTime: FRESH.dictionary })
+
+/** The same, for places where nothing can be shown before its answer. */
+export const useWhoQuery = () => useQuery(whoAskedFor())
 
 /** Who is signed in; undefined until the server said it. */
 export const useWho = (): Whoami | undefined => useWhoQuery().data

@@ -48,7 +48,11 @@ export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children 
   }
   if (data === undefined) return <Loading>{skeleton}</Loading>
   return (
-    <div className={classes.there} data-asking={isFetching || undefined} data-old={isPlaceholderData || undefined}>
+    <div
+      className={`column ${classes.there}`}
+      data-asking={isFetching || undefined}
+      data-old={isPlaceholderData || undefined}
+    >
       {error !== null && <Refused refusal={error} retry={retry} isAsking={isFetching} />}
       {isEmpty?.(data) ? empty : children(data)}
     </div>

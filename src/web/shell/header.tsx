@@ -1,10 +1,10 @@
-import { ActionIcon, Anchor, Button, Kbd, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Kbd, Menu, NativeSelect } from '@mantine/core'
 import { IconMenu2, IconSearch, IconUser } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { signOut } from '#client/sdk.gen'
-import { RANGES, type Range } from '../address/search.ts'
+import { RANGES } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWho } from '../api/who.ts'
@@ -63,14 +63,21 @@ function ProjectField() {
 function RangeField() {
   const [{ range, from, to }, setShared] = useShared()
   return (
-    <SegmentedControl
-      className={classes.range}
-      aria-label={words.shell.range}
-      // Two moments are no range of these.
-      value={from === null && to === null ? range : ''}
-      onChange={(chosen) => setShared({ range: chosen as Range, from: null, to: null })}
-      data={RANGES.map((value) => ({ value, label: words.shell.ranges[value] }))}
-    />
+    <div role="radiogroup" className={classes.range} aria-label={words.shell.range}>
+      {RANGES.map((value) => (
+        <label key={value} className={classes.choice}>
+          <input
+            type="radio"
+            name="range"
+            className="heard"
+            // Two moments are no range of these.
+            checked={from === null && to === null && range === value}
+            onChange={() => setShared({ range: value, from: null, to: null })}
+          />
+          {words.shell.ranges[value]}
+        </label>
+      ))}
+    </div>
   )
 }
 

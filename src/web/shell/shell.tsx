@@ -1,9 +1,11 @@
 import { Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useRef } from 'react'
 import { RANGES, type Range } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
+import { whoAskedFor } from '../api/who.ts'
 import { words } from '../words.ts'
 import { Header } from './header.tsx'
 import { type Bindings, useKeys } from './keys.ts'
@@ -48,8 +50,8 @@ export function Shell() {
             <Navigation onGo={menu.close} />
           </Drawer>
         )}
-        <main id="main" className={classes.main} tabIndex={-1}>
-          <Outlet />
+        <main id="main" className={`column ${classes.main}`} tabIndex={-1}>
+          <Page />
         </main>
       </div>
       {wasPaletteOpen.current && (
@@ -61,6 +63,12 @@ export function Shell() {
       <Shortcuts isOpen={areKeysShown} close={keys.close} />
     </>
   )
+}
+
+/** The page of the address, as soon as it is known, or refused, what its reader may do: controls of a role push nothing aside. */
+function Page() {
+  const { data, failureReason } = useQuery(whoAskedFor())
+  return data || failureReason ? <Outlet /> : <div aria-busy="true" />
 }
 
 /** The keys that work on every page. */

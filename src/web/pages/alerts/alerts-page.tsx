@@ -2,10 +2,9 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
+import { shared } from '../../api/queries.ts'
 import { sentenceOf } from '../../api/refusal.ts'
 import { useMay } from '../../api/who.ts'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
@@ -20,8 +19,6 @@ import { columnsWith } from './columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { alertsAskedFor, exportedAlerts } from './question.ts'
 import { Suggested } from './suggested.tsx'
-
-const MOST_DOMAINS = 200
 
 /** `/alerts`: the rules that watch, with a switch each, and what could be watched beside. */
 export function AlertsPage() {
@@ -117,12 +114,12 @@ function NoAlerts() {
 }
 
 function useDomainNames(): ReadonlyMap<string, string> {
-  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MOST_DOMAINS } }), staleTime: FRESH.insight })
+  const { data } = useQuery(shared.domains())
   return new Map(data?.domains.map(({ id, name }) => [id, name]))
 }
 
 function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof typeof ALERTS>[] {
-  const { data } = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const { data } = useQuery(shared.forms())
   const said = words.alerts
   const titles: Readonly<Record<string, string>> = words.api.alertTypes
   return [

@@ -1,11 +1,12 @@
 import type { InfiniteData } from '@tanstack/react-query'
-import { listAlertsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listAlertsInfiniteOptions, listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
 import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
 import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
 import { act } from '../../api/act.ts'
 import { PAGED } from '../../api/pages.ts'
+import { FRESH } from '../../api/queries.ts'
 import { words } from '../../words.ts'
 import type { ALERTS } from './address.ts'
 
@@ -26,6 +27,12 @@ export function alertsAskedFor({ q, enabled, alertType, domainId, project }: Val
   }
   return { ...listAlertsInfiniteOptions({ query }), ...PAGED }
 }
+
+/** What the traffic suggests to watch beside; of all projects when it is empty. */
+export const suggestionsAskedFor = (project: string) => ({
+  ...listSuggestionsOptions({ query: { ...(project && { projectId: project }) } }),
+  staleTime: FRESH.insight,
+})
 
 /** Switches an alert on or off; on screen at once, with a way back. */
 export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {

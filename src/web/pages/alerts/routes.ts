@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { getAlertOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages } from '../../api/queries.ts'
+import { preload, preloadPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
 import { ALERTS, NEW_ALERT } from './address.ts'
-import { alertsAskedFor } from './question.ts'
+import { alertsAskedFor, suggestionsAskedFor } from './question.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -16,14 +16,19 @@ export const alertsRoutes = [
     path: '/alerts',
     ...search(ALERTS),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => preloadPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps))),
+    loader: ({ deps }) => {
+      preloadPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps)))
+      preload(shared.domains())
+      preload(shared.forms())
+      preload(suggestionsAskedFor(deps.project ?? ''))
+    },
     component: lazyRouteComponent(pages, 'AlertsPage'),
   }),
   createRoute({
     ...at,
     path: '/alerts/new',
     ...search({ ...NEW_ALERT, ...SHOW }),
-    loader: () => preload(listFormsOptions()),
+    loader: () => preload(shared.forms()),
     component: lazyRouteComponent(pages, 'NewAlertPage'),
   }),
   createRoute({
@@ -32,7 +37,7 @@ export const alertsRoutes = [
     ...search(SHOW),
     loader: ({ params: { id } }) => {
       preload(getAlertOptions({ path: { id } }))
-      preload(listFormsOptions())
+      preload(shared.forms())
     },
     component: lazyRouteComponent(pages, 'AlertPage'),
   }),

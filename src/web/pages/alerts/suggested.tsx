@@ -2,10 +2,8 @@ import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
 import type { SuggestionList } from '#client/types.gen'
 import { useShared } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -13,7 +11,7 @@ import { Data, Sentence } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { words } from '../../words.ts'
-import { switchAlert } from './question.ts'
+import { suggestionsAskedFor, switchAlert } from './question.ts'
 
 type Suggestion = SuggestionList['suggestions'][number]
 type Idle = SuggestionList['idleAlerts'][number]
@@ -23,8 +21,7 @@ const SHOWN_AT_FIRST = 5
 /** Rules that the traffic suggests, and alerts that no event comes to. */
 export function Suggested() {
   const [{ project }] = useShared()
-  const query = { ...(project && { projectId: project }) }
-  const answer = useQuery({ ...listSuggestionsOptions({ query }), staleTime: FRESH.insight })
+  const answer = useQuery(suggestionsAskedFor(project))
   const idle = answer.data?.idleAlerts ?? []
   return (
     <Stack gap="lg" mt="lg">

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preloadPages } from '../../api/queries.ts'
+import { preload, preloadPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { CHANGES } from './address.ts'
 import { changesAskedFor } from './question.ts'
@@ -14,7 +14,10 @@ export const changesRoutes = [
     path: '/changes',
     ...search(CHANGES),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => preloadPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps))),
+    loader: ({ deps }) => {
+      preloadPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps)))
+      preload(shared.domains())
+    },
     component: lazyRouteComponent(pages, 'ChangesPage'),
   }),
   createRoute({

@@ -1,41 +1,26 @@
 import { Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import {
-  getUsageOptions,
-  listConsentFindingsInfiniteOptions,
-  listDomainsOptions,
-  listPersonalDataInfiniteOptions,
-} from '#client/@tanstack/react-query.gen'
+import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { shared } from '../../api/queries.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { words } from '../../words.ts'
 import { COMPLIANCE } from './address.ts'
-import { FINDINGS_AT_ONCE, Findings } from './findings.tsx'
+
+import { Findings } from './findings.tsx'
+import { findingsAskedFor } from './question.ts'
 
 /** `/compliance`: what tags give away that they should not. */
 export function CompliancePage() {
-  const [{ domainId, vendor, action, project }] = useValues({ ...COMPLIANCE, ...SHARED })
+  const [values] = useValues({ ...COMPLIANCE, ...SHARED })
   const said = words.compliance
-  const query = {
-    limit: FINDINGS_AT_ONCE,
-    ...(domainId && { domainId }),
-    ...(vendor && { vendor }),
-    ...(action && { action }),
-    ...(project && { projectId: project }),
-  }
-  const personal = useInfiniteQuery({
-    ...{ ...listPersonalDataInfiniteOptions({ query }), ...PAGED },
-    placeholderData: keepPreviousData,
-  })
-  const consent = useInfiniteQuery({
-    ...{ ...listConsentFindingsInfiniteOptions({ query }), ...PAGED },
-    placeholderData: keepPreviousData,
-  })
+  const asked = findingsAskedFor(values)
+  const personal = useInfiniteQuery({ ...asked.personal, placeholderData: keepPreviousData })
+  const consent = useInfiniteQuery({ ...asked.consent, placeholderData: keepPreviousData })
   return (
     <>
       <PageHead title={words.shell.pages.compliance} />
@@ -44,7 +29,7 @@ export function CompliancePage() {
       </Text>
       <MayLine needs="member" what={said.what} />
       <Filters />
-      <Stack gap="xl">
+      <Stack gap="xl" className="column">
         <Findings title={said.personal} query={personal} none={<LookedAt />} />
         <Findings title={said.consent} query={consent} none={<LookedAt />} />
       </Stack>
@@ -53,7 +38,7 @@ export function CompliancePage() {
 }
 
 function Filters() {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(shared.domains())
   const said = words.compliance
   const any = { value: '', label: words.parts.any }
   return (

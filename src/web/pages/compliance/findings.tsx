@@ -2,10 +2,10 @@ import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { type InfiniteData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { decideFinding } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
 import { act } from '../../api/act.ts'
+import { shared } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Code, Data, Dot } from '../../parts/data.tsx'
@@ -15,13 +15,12 @@ import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import classes from './findings.module.css'
+import { FINDINGS_AT_ONCE } from './question.ts'
 
 /** The key of findings about consent. */
 const CONSENT = '$consent'
 
 type Action = ComplianceFinding['action']
-/** Two lists share the page. */
-export const FINDINGS_AT_ONCE = 50
 
 type Answer = InfiniteData<ComplianceFindingList>
 
@@ -79,7 +78,7 @@ const Example = ({ masked }: { masked: string }) => (
 )
 
 function Domains({ ids }: { ids: readonly string[] }) {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(shared.domains())
   const names = (data?.domains ?? []).filter(({ id }) => ids.includes(id)).map(({ name }) => name)
   if (names.length === 0) return null
   return (

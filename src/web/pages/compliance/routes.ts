@@ -1,7 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preload, preloadPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { COMPLIANCE } from './address.ts'
+import { findingsAskedFor } from './question.ts'
 
 const pages = room(() => import('./compliance-page.tsx'))
 
@@ -10,6 +13,13 @@ export const complianceRoutes = [
     ...at,
     path: '/compliance',
     ...search(COMPLIANCE),
+    loaderDeps: ({ search }) => search,
+    loader({ deps }) {
+      const { personal, consent } = findingsAskedFor(valuesOf({ ...SHARED, ...COMPLIANCE }, deps))
+      preloadPages(personal)
+      preloadPages(consent)
+      preload(shared.domains())
+    },
     component: lazyRouteComponent(pages, 'CompliancePage'),
   }),
 ] as const

@@ -1,7 +1,6 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
@@ -20,10 +19,7 @@ import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DELIVERIES } from './address.ts'
 import { Inbox } from './inbox.tsx'
-import { deliveriesAskedFor } from './question.ts'
-
-/** Names of more alerts are not asked for. */
-const MOST_ALERTS = 200
+import { alertsAskedFor, deliveriesAskedFor } from './question.ts'
 
 /** How a standing is marked. */
 const STANDING: Record<Delivery['status'], Standing> = {
@@ -118,7 +114,7 @@ function useColumns(): Column<Delivery>[] {
 }
 
 function What({ delivery: { transition, issueId, alertId, lastError, dueAt, status } }: { delivery: Delivery }) {
-  const { data } = useQuery(listAlertsOptions({ query: { limit: MOST_ALERTS } }))
+  const { data } = useQuery(alertsAskedFor())
   const alertName = data?.alerts.find(({ id }) => id === alertId)?.name
   const said = words.deliveries
   return (

@@ -5,28 +5,11 @@ import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { words } from '../../words.ts'
 import classes from './inbox.module.css'
-
-/** A message that the demo's mail server or webhook receiver got. */
-interface Message {
-  id: string
-  at: number
-  via: string
-  title: string
-  text: string
-}
-
-/** Null where there is no demo. */
-const inboxQuery = {
-  queryKey: [{ _id: 'demoInbox' }],
-  async queryFn(): Promise<readonly Message[] | null> {
-    const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })
-    return response.ok ? (await response.json()).messages : null
-  },
-}
+import { inboxAskedFor } from './question.ts'
 
 /** What the demo delivered. */
 export function Inbox() {
-  const { data } = useQuery(inboxQuery)
+  const { data } = useQuery(inboxAskedFor)
   const said = words.deliveries
   if (!data) return null
   return (

@@ -1,4 +1,4 @@
-import { listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listAlertsOptions, listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
 import { PAGED } from '../../api/pages.ts'
@@ -16,3 +16,27 @@ export function deliveriesAskedFor({ status, issueId, project }: ValuesOf<typeof
   }
   return { ...listDeliveriesInfiniteOptions({ query }), ...PAGED }
 }
+
+/** A message that the demo's mail server or webhook receiver got. */
+interface Message {
+  id: string
+  at: number
+  via: string
+  title: string
+  text: string
+}
+
+/** What the demo's mail server and webhook receiver got; null where there is no demo. */
+export const inboxAskedFor = {
+  queryKey: [{ _id: 'demoInbox' }],
+  async queryFn(): Promise<readonly Message[] | null> {
+    const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })
+    return response.ok ? (await response.json()).messages : null
+  },
+}
+
+/** Names of more alerts are not asked for. */
+const MOST_ALERTS = 200
+
+/** The alerts that deliveries are about, for their names. */
+export const alertsAskedFor = () => listAlertsOptions({ query: { limit: MOST_ALERTS } })

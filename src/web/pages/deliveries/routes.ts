@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preloadPages } from '../../api/queries.ts'
+import { preload, preloadPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { DELIVERIES } from './address.ts'
-import { deliveriesAskedFor } from './question.ts'
+import { alertsAskedFor, deliveriesAskedFor, inboxAskedFor } from './question.ts'
 
 const pages = room(() => import('./deliveries-page.tsx'))
 
@@ -14,7 +14,11 @@ export const deliveriesRoutes = [
     path: '/deliveries',
     ...search(DELIVERIES),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps))),
+    loader: ({ deps }) => {
+      preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
+      preload(alertsAskedFor())
+      preload(inboxAskedFor)
+    },
     component: lazyRouteComponent(pages, 'DeliveriesPage'),
   }),
 ] as const

@@ -1,10 +1,8 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listDomainsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
-import { PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -17,22 +15,13 @@ import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DOMAINS } from './address.ts'
-
-const AT_ONCE = 100
-
-/** The question that the list begins with. */
-export const domainsQuery = (q: string, projectId: string) => ({
-  ...listDomainsInfiniteOptions({
-    query: { limit: AT_ONCE, ...(q && { q }), ...(projectId && { projectId }) },
-  }),
-  ...PAGED,
-})
+import { domainsAskedFor } from './question.ts'
 
 /** `/domains`: the websites and apps that are watched. */
 export function DomainsPage() {
   const [{ q }] = useValues(DOMAINS)
   const [{ project }] = useShared()
-  const query = useInfiniteQuery({ ...domainsQuery(q, project), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...domainsAskedFor({ q, project }), placeholderData: keepPreviousData })
   const may = useMay('admin')
   const said = words.domains
   const isFiltered = q !== '' || project !== ''

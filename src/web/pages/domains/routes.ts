@@ -1,15 +1,27 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preload, preloadPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { DOMAINS } from './address.ts'
+import { domainsAskedFor } from './question.ts'
 
 const pages = room(() => import('./pages.ts'))
+
+/** Every page of one domain begins with it. */
+const ofOne = {
+  ...search({}),
+  loader: ({ params: { id } }: { params: { id: string } }) => preload(getDomainOptions({ path: { id } })),
+}
 
 export const domainsRoutes = [
   createRoute({
     ...at,
     path: '/domains',
     ...search(DOMAINS),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(domainsAskedFor(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
     component: lazyRouteComponent(pages, 'DomainsPage'),
   }),
   createRoute({
@@ -28,37 +40,37 @@ export const domainsRoutes = [
   createRoute({
     ...at,
     path: '/domains/$id/setup',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSetupPage'),
   }),
   createRoute({
     ...at,
     path: '/domains/$id/live',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainLivePage'),
   }),
   createRoute({
     ...at,
     path: '/domains/$id/hostnames',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainHostnamesPage'),
   }),
   createRoute({
     ...at,
     path: '/domains/$id/vendors',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainVendorsPage'),
   }),
   createRoute({
     ...at,
     path: '/domains/$id/sampling',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSamplingPage'),
   }),
   createRoute({
     ...at,
     path: '/domains/$id/settings',
-    ...search({}),
+    ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSettingsPage'),
   }),
 ] as const

@@ -37,7 +37,10 @@ export const exploreRoutes = [
     path: '/explore/dictionary',
     ...search(DICTIONARY),
     loaderDeps: ({ search }) => askedOf(search),
-    loader: ({ deps }) => preload(explore.dictionary(deps)),
+    loader: ({ deps }) => {
+      preload(explore.dictionary(deps))
+      preload(explore.flatDictionary(deps))
+    },
     component: lazyRouteComponent(pages, 'DictionaryPage'),
   }),
   createRoute({

@@ -1,10 +1,10 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listFormsOptions, listIntegrationsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+
 import type { Integration } from '#client/types.gen'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { FRESH } from '../../api/queries.ts'
+import { shared } from '../../api/queries.ts'
+
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -15,11 +15,12 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
 import classes from './integrations.module.css'
+import { integrationsAskedFor } from './question.ts'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
 
 /** `/integrations`: with whom Tagwarden speaks. */
 export function IntegrationsPage() {
-  const query = useInfiniteQuery({ ...listIntegrationsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
+  const query = useInfiniteQuery(integrationsAskedFor())
   const may = useMay('admin')
   const said = words.integrations
   const connect = may && (
@@ -85,7 +86,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
 
 /** What can be connected: whatever the server has a form for. */
 function Available() {
-  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const query = useQuery(shared.forms())
   const said = words.integrations
   return (
     <section>

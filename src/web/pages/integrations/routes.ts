@@ -1,7 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
+import { preload, preloadPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { CONNECT } from './address.ts'
+import { integrationsAskedFor } from './question.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -10,6 +12,10 @@ export const integrationsRoutes = [
     ...at,
     path: '/integrations',
     ...search({}),
+    loader() {
+      preloadPages(integrationsAskedFor())
+      preload(shared.forms())
+    },
     component: lazyRouteComponent(pages, 'IntegrationsPage'),
   }),
   createRoute({

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { listAlertsOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import { useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
+import { FRESH, shared } from '../../api/queries.ts'
 import type { Option } from '../../parts/choices.tsx'
 import type { Filter } from '../../parts/filter-bar.tsx'
 import { words } from '../../words.ts'
@@ -17,8 +17,7 @@ const MOST = 200
 /** The fields by which issues are filtered and ordered. */
 export function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
   const [{ alertId }] = useValues(ISSUES)
-  const domains = useQuery({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: FRESH.insight }).data
-    ?.domains
+  const domains = useQuery(shared.domains()).data?.domains
   const alerts = useQuery({
     ...listAlertsOptions({ query: { limit: MOST } }),
     staleTime: FRESH.insight,

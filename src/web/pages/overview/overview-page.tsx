@@ -33,7 +33,7 @@ export function OverviewPage() {
           <div>
             <VolumeCard project={project} />
           </div>
-          <div className={classes.side}>
+          <div className={`column ${classes.side}`}>
             <ScoresCard project={project} />
             <ChangesCard project={project} />
             <ValueCard />

@@ -62,7 +62,7 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
       empty={<Text>{words.overview.noVolume}</Text>}
     >
       {(volume) => (
-        <Suspense fallback={<div style={{ height: HEIGHT_PX }} />}>
+        <Suspense fallback={<div aria-busy="true" style={{ height: HEIGHT_PX }} />}>
           <BandChart
             title={words.overview.volumeTitle}
             isTitleHidden

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preloadPages } from '../../api/queries.ts'
+import { preload, preloadPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { SIGNALS } from './address.ts'
 import { signalsAskedFor } from './question.ts'
@@ -14,7 +14,10 @@ export const signalsRoutes = [
     path: '/signals',
     ...search(SIGNALS),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => preloadPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps))),
+    loader: ({ deps }) => {
+      preloadPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
+      preload(shared.domains())
+    },
     component: lazyRouteComponent(pages, 'SignalsPage'),
   }),
 ] as const

@@ -1,10 +1,10 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import type { Signal } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
+import { shared } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
@@ -57,7 +57,7 @@ const worstFirst = (signals: readonly Signal[]) =>
   signals.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state))
 
 function Filters() {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(shared.domains())
   const said = words.signals
   const any = { value: '', label: words.parts.any }
   return (

@@ -23,7 +23,7 @@ function Settings({ domain }: { domain: Domain }) {
   const may = useMay('admin')
   const said = words.domains.settings
   return (
-    <Stack gap="lg" maw={560}>
+    <Stack gap="lg" maw={560} className="column">
       <MayLine needs="admin" what={words.domains.what} />
       <Part title={said.capture}>
         <CaptureForm id={domain.id} />

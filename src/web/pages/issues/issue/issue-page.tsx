@@ -57,6 +57,7 @@ const Waiting = () => (
 function Whole({ issue }: { issue: IssueDetail }) {
   const { id, title } = issue
   const evidence = useQuery(investigateIssueOptions({ path: { id } }))
+  const isFirstAsked = evidence.data === undefined && evidence.failureReason === null
   const mayChange = useMay('member')
   const [isMuting, setMuting] = useState(false)
   const note = useRef<HTMLTextAreaElement>(null)
@@ -85,24 +86,33 @@ function Whole({ issue }: { issue: IssueDetail }) {
         {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
       </PageHead>
       <MayLine what={words.issues.changing} needs="member" />
-      <Said issue={issue} evidence={evidence.data} />
-      <div className={classes.columns}>
+      {/* All at once: its parts stand above and beside each other, and would move. */}
+      {isFirstAsked ? (
         <QueryState query={evidence} skeleton={<Lines count={8} />}>
-          {(answer) => <Evidence evidence={answer} occurrences={issue.occurrenceSeries} />}
+          {() => null}
         </QueryState>
-        <Stack gap="lg">
-          <Facts issue={issue} evidence={evidence.data} />
-          <Paper>
-            <Note issue={issue} field={note} />
-          </Paper>
-          <Paper>
-            <Title order={2} mb="md">
-              {words.issue.happened}
-            </Title>
-            <WhatHappened history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
-          </Paper>
-        </Stack>
-      </div>
+      ) : (
+        <>
+          <Said issue={issue} evidence={evidence.data} />
+          <div className={classes.columns}>
+            <QueryState query={evidence} skeleton={<Lines count={8} />}>
+              {(answer) => <Evidence evidence={answer} occurrences={issue.occurrenceSeries} />}
+            </QueryState>
+            <Stack gap="lg">
+              <Facts issue={issue} evidence={evidence.data} />
+              <Paper>
+                <Note issue={issue} field={note} />
+              </Paper>
+              <Paper>
+                <Title order={2} mb="md">
+                  {words.issue.happened}
+                </Title>
+                <WhatHappened history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
+              </Paper>
+            </Stack>
+          </div>
+        </>
+      )}
     </>
   )
 }
