@@ -119,19 +119,37 @@ export function changesAround(
 const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
 
+const CHANGES_OF_ISSUE = `SELECT id, title, occurredAt FROM change
+   WHERE domainId = @domainId AND orgId = @orgId
+     AND EXISTS (SELECT 1 FROM (${OPENINGS}) WHERE occurredAt <= at AND endsAt > at)
+   ORDER BY occurredAt DESC, id DESC`
+
+/** Of an issue. */
+interface Opened {
+  id: string
+  orgId: string
+  domainId: string | null
+  firstSeenAt: Instant
+}
+
 /**
  * Returns the changes in whose watch windows an issue opened, latest first: its first occurrence lies in one, or its last
  * opening does, which is later where windows are judged at their end. None for an issue of no single domain.
  */
-export function changesOfIssue(
-  db: Db,
-  { id, orgId, domainId, firstSeenAt }: { id: string; orgId: string; domainId: string | null; firstSeenAt: Instant },
-): ChangeName[] {
-  return prepared<[object], ChangeName>(
-    db,
-    `SELECT DISTINCT id, title, occurredAt FROM change JOIN (${OPENINGS}) ON occurredAt <= at AND endsAt > at
-     WHERE domainId = @domainId AND orgId = @orgId ORDER BY occurredAt DESC, id DESC`,
-  ).all({ id, orgId, domainId, firstSeenAt })
+export function changesOfIssue(db: Db, { id, orgId, domainId, firstSeenAt }: Opened): ChangeName[] {
+  return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all({ id, orgId, domainId, firstSeenAt })
+}
+
+/** Returns the latest of `changesOfIssue`, however many there are; null when there is none. */
+export function latestChangeOfIssue(db: Db, issue: Opened): ChangeName | null {
+  const { id, orgId, domainId, firstSeenAt } = issue
+  const row = prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get({
+    id,
+    orgId,
+    domainId,
+    firstSeenAt,
+  })
+  return row ?? null
 }
 
 /** Returns changes with `from <= occurredAt < to`, oldest first, at most `limit`: the latest. `domainId` null: of all domains. */

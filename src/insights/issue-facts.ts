@@ -1,9 +1,10 @@
 import { keptAlerts } from '../alerts/store.ts'
-import { changesOfIssue } from '../changes/store.ts'
+import { latestChangeOfIssue } from '../changes/store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
+import { Pace } from '../core/pace.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { explanationOf, isDomainFall } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
@@ -23,6 +24,8 @@ const LEAD_MS = HOUR_MS
 const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
 /** The history is asked about issues that began so lately; of others the counts around their beginning stay unknown. */
 const ASKED_MS = 14 * DAY_MS
+/** What else explains an issue is looked up for so many, the latest: each is held against all others of its domain. */
+const MOST_ASKED = 1000
 
 type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
@@ -34,7 +37,8 @@ export async function factsOf(
   now: Instant,
 ): Promise<IssueFacts[]> {
   const { db } = sources
-  const recent = issues
+  const asked = new Set(issues.toSorted((a, b) => b.firstSeenAt - a.firstSeenAt).slice(0, MOST_ASKED))
+  const recent = [...asked]
     .filter(({ firstSeenAt }) => firstSeenAt > now - ASKED_MS)
     .map((issue) => stretchesOf(issue, now))
   const [reports, failures] = await Promise.all([reportsOf(sources, orgId, recent), failuresOf(sources, orgId, recent)])
@@ -44,14 +48,16 @@ export async function factsOf(
     .filter(({ key }) => key === CONSENT_KEY)
     .toSorted((a, b) => b.firstSeenAt - a.firstSeenAt)
   const masked = maskFor(sources)
-  return issues.map((issue) => {
+  const factsOfOne = (issue: IssueRecord): IssueFacts => {
     const { id, domainId, firstSeenAt } = issue
     const rule = rules.get(issue.alertId)?.read() ?? null
     const ofType = rule?.alertType === issue.alertType ? rule : null
     const explanation = isDomainFall({ issue, rule: ofType })
       ? { issueId: id, title: issue.title }
-      : explanationOf(db, { issue, rule: ofType })
-    const [change = null] = changesOfIssue(db, issue)
+      : asked.has(issue)
+        ? explanationOf(db, { issue, rule: ofType })
+        : null
+    const change = latestChangeOfIssue(db, issue)
     const [gap = null] = gapsBetween(db, firstSeenAt - GAP_NEAR_MS, firstSeenAt + GAP_NEAR_MS)
     return {
       issue,
@@ -63,7 +69,14 @@ export async function factsOf(
       failures: failures.get(id) ?? null,
       change: change && { ...change, title: masked(change.title) },
     }
-  })
+  }
+  const facts: IssueFacts[] = []
+  const pace = new Pace()
+  for (const issue of issues) {
+    if (pace.isDue) await pace.rest()
+    facts.push(factsOfOne(issue))
+  }
+  return facts
 }
 
 /** True when the finding of consent began in the domain of the issue, in the 2 hours before it. */
