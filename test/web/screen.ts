@@ -69,7 +69,15 @@ export async function openScreen(url: string, shared: Pick<BrowserContext, 'newP
     },
     roleOfField: async (name) => (await fieldOf(page, name)).role,
     async press(name, role = 'button') {
-      await (await page.waitForSelector(named(role, name)))?.click()
+      for (;;) {
+        const found = await page.waitForSelector(named(role, name))
+        try {
+          return await found?.click()
+        } catch (error) {
+          // Drawn anew since it was found: as people do, press what is there now.
+          if (!String(error).includes('detached')) throw error
+        }
+      }
     },
     async sees(role, name) {
       await page.waitForSelector(named(role, name))
