@@ -25,9 +25,11 @@ export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
  * printed when it does not come up.
  */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
+  // The setting of the tests is none of the program's, which refuses it.
+  const { TAGWARDEN_BINARY: _, ...around } = process.env
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
-    env: { ...process.env, ...env },
+    env: { ...around, ...env },
   })
   let printed = ''
   const read = async (stream: ReadableStream<Uint8Array>) => {
