@@ -70,7 +70,9 @@ async function probes({ url, token, hooks, first }: ProbesInput): Promise<number
     const arrival = hooks.arrivalOf(name)
     const events = [{ vendor: 'Shop', event: 'view', params: { probe: name } }]
     const sentAt = performance.now()
-    await fetch(`${url}/api/v1/events`, { method: 'POST', headers, body: JSON.stringify({ batchId: name, events }) })
+    const body = JSON.stringify({ batchId: `telling-${name}`, events })
+    const { status } = await fetch(`${url}/api/v1/events`, { method: 'POST', headers, body })
+    if (status !== 202) throw new Error(`a violation was answered with ${status}`)
     const toldAt = await Promise.race([arrival, Bun.sleep(PATIENCE_MS).then(() => Number.POSITIVE_INFINITY)])
     took.push(toldAt - sentAt)
     await Bun.sleep(SHORTEST_PAUSE_MS + Math.random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS))
