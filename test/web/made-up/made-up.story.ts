@@ -34,9 +34,14 @@ const get = async (path: string) => (await world.app.call('GET', path)).body
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
   const { keyboard } = screen.page
   await screen.type(name, '')
-  await keyboard.down('Control')
-  await keyboard.press('a')
-  await keyboard.up('Control')
+  // A field of numbers sets its caret itself a moment after a click, which takes back what is chosen.
+  await until(`${name} to be empty`, async () => {
+    await keyboard.down('Control')
+    await keyboard.press('a')
+    await keyboard.up('Control')
+    await keyboard.press('Backspace')
+    return screen.page.evaluate(() => (document.activeElement as HTMLInputElement).value === '')
+  })
   await keyboard.type(text)
   await keyboard.press('Tab')
 }
