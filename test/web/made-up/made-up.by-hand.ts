@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 
+// By hand until it is steady, `./run test ./test/web/made-up/made-up.by-hand.ts`: keys that come while a field is drawn anew are lost at times.
 const ROOT = resolve(import.meta.dir, '../../..')
 const TEST_MS = 240_000
 
