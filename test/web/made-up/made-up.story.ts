@@ -6,7 +6,7 @@ import { openScreen, type Screen } from '../screen.ts'
 import { openAs, openWorld, type World } from '../world.ts'
 
 /*
- * Run by made-up.test.ts, in a process whose lists have a type of alert, a provider and an insight more than the program knows.
+ * Run by made-up.by-hand.ts, in a process whose lists have a type of alert, a provider and an insight more than the program knows.
  */
 
 const TEST_MS = 60_000
