@@ -28,8 +28,8 @@ export async function benchTelling(): Promise<Budget[]> {
     const idle = await tell(0)
     const { requests, seconds } = await load(server.url, { ...order, seconds: PEAK_SECONDS })
     const half = requests / seconds / 2
-    const seconds2 = (PROBES * (LONGEST_PAUSE_MS + SECOND_MS)) / SECOND_MS
-    const loading = load(server.url, { ...order, seconds: seconds2, perSecond: half })
+    const loadSeconds = (PROBES * (LONGEST_PAUSE_MS + SECOND_MS)) / SECOND_MS
+    const loading = load(server.url, { ...order, seconds: loadSeconds, perSecond: half })
     await Bun.sleep(SECOND_MS)
     const busy = await tell(PROBES)
     await loading
