@@ -95,7 +95,7 @@ describe('lines', () => {
       }
       yield bytes.subarray(at)
     }
-    return Array.fromAsync(linesOf(parts()))
+    return (await Array.fromAsync(linesOf(parts()))).flat()
   }
 
   test.each<[string, string[]]>([

@@ -48,18 +48,29 @@ export function decodeText(line: string) {
   }
 }
 
-/** Yields the texts between line feeds. `readline` would also split at U+2028, which JSON may contain unescaped. */
-export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/**
+ * Yields the texts between line feeds, those of one piece of the stream together, because waiting for each line costs as
+ * much as decoding it. `readline` would also split at U+2028, which JSON may contain unescaped.
+ */
+export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const part of stream) {
     const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    yield* lines
+    if (lines.length > 0) yield lines
   }
   rest += decoder.decode()
-  if (rest !== '') yield rest
+  if (rest !== '') yield [rest]
 }
+
+/** Prints a line of JSON for each value: as many in one write as are there, so that who types a line sees its answer. */
+function print(values: readonly unknown[]): void {
+  console.log(values.map((value) => JSON.stringify(value)).join('\n'))
+}
+
+/** Requests of a file that are printed in one write. */
+const AT_ONCE = 1000
 
 export const decode: Command = {
   name: 'decode',
@@ -69,10 +80,11 @@ export const decode: Command = {
   },
   async run({ flags }) {
     if (typeof flags.har === 'string') {
-      for (const hit of readHar(flags.har)) console.log(JSON.stringify(decodeLine(hit)))
+      const hits = readHar(flags.har)
+      for (let at = 0; at < hits.length; at += AT_ONCE) print(hits.slice(at, at + AT_ONCE).map(decodeLine))
       return 0
     }
-    for await (const line of linesOf(process.stdin)) console.log(JSON.stringify(decodeText(line)))
+    for await (const lines of linesOf(Bun.stdin.stream())) print(lines.map(decodeText))
     return 0
   },
 }
