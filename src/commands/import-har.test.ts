@@ -74,6 +74,22 @@ describe('sending', () => {
     expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
   })
 
+  test('has several batches under way, and begins no other once one is refused', async () => {
+    const hits = Array.from({ length: 9 }, (_, n) => hitOf(String(n), { pageUrl: `https://shop.example/${n}` }))
+    const others = Promise.withResolvers<void>()
+    await using collector = receiver(async (_request, index) => {
+      if (index === 0) return taken()
+      if (index === 4) others.resolve()
+      await others.promise
+      return new Response('', { status: 500 })
+    })
+    await expect(sendHits(hits, { url: collector.url, token: 'pt_x' })).rejects.toThrow('answered 500')
+    expect(collector.requests.length).toBe(5)
+    await using refusing = receiver(() => Response.json({ error: 'token: unknown' }, { status: 401 }))
+    await expect(sendHits(hits, { url: refusing.url, token: 'pt_x' })).rejects.toThrow('answered 401')
+    expect(refusing.requests.length).toBe(1)
+  })
+
   test.each<[string, () => Response, string]>([
     ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
     ['no JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the address'],

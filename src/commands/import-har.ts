@@ -7,13 +7,19 @@ import { readHar } from './har.ts'
 const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
+/** Batches under way at a time: the collector stores those that wait together. */
+const AT_ONCE = 4
 const PROGRESS_AFTER_MS = 2000
 
+/** Hits of one page; null when it is not known. */
+interface Batch {
+  page: string | null
+  hits: Omit<RecordedHit, 'pageUrl' | 'ts'>[]
+}
+
 /** Groups hits by page into batches that fit the collector's limits. */
-export function batchesOf(
-  hits: readonly RecordedHit[],
-): { page: string | null; hits: Omit<RecordedHit, 'pageUrl' | 'ts'>[] }[] {
-  const batches: ReturnType<typeof batchesOf> = []
+export function batchesOf(hits: readonly RecordedHit[]): Batch[] {
+  const batches: Batch[] = []
   let bytes = 0
   for (const { pageUrl, ts, ...hit } of hits) {
     const size = Buffer.byteLength(JSON.stringify(hit))
@@ -44,22 +50,32 @@ export async function sendHits(
 ): Promise<Imported> {
   const total: Imported = { accepted: 0, rejected: 0 }
   let sent = 0
-  for (const batch of batchesOf(hits)) {
-    const page = batch.page === null ? {} : { page: { url: batch.page } }
+  const send = async ({ page, hits }: Batch) => {
     const response = await fetch(`${to.url}/api/v1/events`, {
       method: 'POST',
       headers: { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ batchId: randomUUID(), ...page, hits: batch.hits }),
+      body: JSON.stringify({ batchId: randomUUID(), ...(page === null ? {} : { page: { url: page } }), hits }),
     })
-    if (response.status === 413) total.rejected += batch.hits.length
+    if (response.status === 413) total.rejected += hits.length
     else {
       const { accepted, rejected } = await answerOf(response)
       total.accepted += accepted
       total.rejected += rejected
     }
-    sent += batch.hits.length
+    sent += hits.length
     progress(sent)
   }
+  // A generator ends for all senders when one of them fails.
+  const batches = (function* () {
+    yield* batchesOf(hits)
+  })()
+  const { value: first } = batches.next()
+  // Alone, because a wrong address or token is to be refused once.
+  if (first) await send(first)
+  const sendRest = async () => {
+    for (const batch of batches) await send(batch)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, sendRest))
   return total
 }
 
