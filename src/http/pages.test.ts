@@ -107,6 +107,10 @@ test('an address that is no page answers 404 with the dashboard for a browser', 
   expect(await ask({ accept }, 'POST')).toBeNull()
 })
 
+test('only a demo has an inbox: the pages learn that without an error in the browser', async () => {
+  expect((await get('/demo/inbox')).status).toBe(204)
+})
+
 test.each([
   ['/assets/', 'GET', 404],
   ['/assets/index.js', 'GET', 404],

@@ -42,6 +42,9 @@ export const DASHBOARD = [
   '/settings/{organization|projects|members|keys|digest|usage|audit-log|preferences}',
 ]
 
+/** Where the demo says what it sent. Elsewhere 204 answers: the pages ask, and a browser reports a 404 as an error. */
+export const DEMO_INBOX_PATH = '/demo/inbox'
+
 /** A pattern of the addresses: `{id}` is any one part, `{a|b}` one of these words. */
 function patternOf(addresses: readonly string[]): RegExp {
   const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
@@ -82,7 +85,11 @@ export function webPages({ bundle, describe }: PageParts): Pages {
   const isRead = ({ method }: Request) => method === 'GET' || method === 'HEAD'
   return {
     answer(request) {
-      const found = isRead(request) ? find(new URL(request.url).pathname) : null
+      const path = new URL(request.url).pathname
+      if (isRead(request) && path === DEMO_INBOX_PATH) {
+        return Promise.resolve(new Response(null, { status: 204, headers: API_HEADERS }))
+      }
+      const found = isRead(request) ? find(path) : null
       return found && respond(request, found)
     },
     missing(request) {

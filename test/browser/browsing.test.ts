@@ -77,6 +77,8 @@ describe('nothing private is reached', () => {
     asked.length = 0
     await browsing.page.goto('about:blank')
     await browsing.page.goto(home)
+    // Puppeteer may take the late page of an error for the one it waits for, and then each page for the next one.
+    await browsing.page.waitForFunction(`location.href === '${home}' && document.readyState === 'complete'`)
   }
   const wasAsked = (place: string) => until(`a connection to ${place}`, () => asked.includes(place))
 

@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import { systemClock } from '../../core/clock.ts'
 import { importEvents } from '../../data-folder/import-events.ts'
 import { openAllStores } from '../../data-folder/open.ts'
+import { DEMO_INBOX_PATH } from '../../http/pages.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { parseHar } from '../har.ts'
 import { logTo } from '../log.ts'
@@ -44,7 +45,7 @@ export async function runDemo(invocation: Invocation): Promise<number> {
     const tests = await livePast(config, { sample, sites, plot, clock, inbox, storefront })
     clock.letGo()
     const showInbox = (request: Request) =>
-      new URL(request.url).pathname === '/demo/inbox'
+      new URL(request.url).pathname === DEMO_INBOX_PATH
         ? Promise.resolve(Response.json({ messages: inbox.messages() }))
         : null
     const running = await startServer(config, logTo(config.logLevel), showInbox)

@@ -33,7 +33,7 @@ export async function arrive(): Promise<Arrival> {
   if (arrival.setUp || arrival.invite || arrival.reset) session.close()
   // Only in the demo: elsewhere a link with a key could sign a user in as its sender (login CSRF).
   const key = given.has('demo') ? given.get('key') : null
-  if (key && (await fetch('/demo/inbox')).ok) session.open({ credential: key, orgId: null })
+  if (key && (await fetch('/demo/inbox')).status === 200) session.open({ credential: key, orgId: null })
   await arriveFromProvider(given, arrival)
   // Older links lead to the start page.
   if (location.pathname === '/') {

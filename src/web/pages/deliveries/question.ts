@@ -31,7 +31,7 @@ export const inboxAskedFor = {
   queryKey: [{ _id: 'demoInbox' }],
   async queryFn(): Promise<readonly Message[] | null> {
     const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })
-    return response.ok ? (await response.json()).messages : null
+    return response.status === 200 ? (await response.json()).messages : null
   },
 }
 
