@@ -123,7 +123,7 @@ function tests(title: string, run: TestRun): Promise<Part> {
     const unsteady: string[] = []
     for (const file of failing.length <= MOST_RUN_AGAIN ? failing : []) {
       console.log(`\n${file} is run again, alone`)
-      const again = await testOnce({ paths: [`./${file}`], env: run.env })
+      const again = await testOnce({ ...run, flags: [], paths: [`./${file}`] })
       for (const [name, result] of again.files) files.set(name, result)
       if (again.isGood) unsteady.push(file)
     }

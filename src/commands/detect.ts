@@ -103,17 +103,13 @@ export const detect: Command = {
       if (printed !== '') process.stdout.write(printed)
       printed = ''
     }
-    async function* parts() {
-      for await (const part of process.stdin) {
-        yield part as Uint8Array
-        // All complete lines of this chunk have been judged.
-        flush()
-      }
-    }
     try {
-      for await (const line of linesOf(parts())) {
-        const answer = detector.judge(line)
-        if (answer !== null) printed += `${answer}\n`
+      for await (const lines of linesOf(process.stdin)) {
+        for (const line of lines) {
+          const answer = detector.judge(line)
+          if (answer !== null) printed += `${answer}\n`
+        }
+        flush()
       }
     } finally {
       flush()
