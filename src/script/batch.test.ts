@@ -69,7 +69,7 @@ test('values for which the whole batch would be refused are cut; the collector r
 test.each<[string, boolean, Item]>([
   ['that ended', true, hitOf({ isTimed: false })],
   ['of which resource timing told', true, hitOf({ outcome: null })],
-  ['whose answer is still to be looked at', false, hitOf({ outcome: null, whenTimed() {} })],
+  ['whose answer is still to be looked at', false, hitOf({ outcome: null, look() {} })],
   ['whose body is being read', false, hitOf({ isReading: true })],
   ['under way', false, hitOf({ outcome: null, isTimed: false })],
 ])('a call %s is ready: %p, and any call after ten seconds', (_what, ready, item) => {

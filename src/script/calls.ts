@@ -30,8 +30,12 @@ export interface Call {
   bytes: number | null
   /** True once it has a resource timing entry. */
   isTimed: boolean
-  /** Called when its resource timing entry arrives, so that a promise is examined only after it settled. */
-  whenTimed: (() => void) | null
+  /**
+   * Looks how it ended, which costs less than listening to every request: called in a task after its resource timing
+   * entry arrived, so that its promise has settled, and before it is sent without an outcome. Sets itself to null when
+   * there is nothing more to see.
+   */
+  look: ((isSettled: boolean) => void) | null
 }
 
 /** The fields of a resource timing entry that are used. */
@@ -106,6 +110,6 @@ export function applyTiming(call: Call, { startTime, duration, ...entry }: Timin
 }
 
 /** True when nothing important about the call is outstanding. */
-export function isDone({ isReading, isTimed, outcome, whenTimed }: Call): boolean {
-  return !isReading && (outcome !== null || (isTimed && whenTimed === null))
+export function isDone({ isReading, isTimed, outcome, look }: Call): boolean {
+  return !isReading && (outcome !== null || (isTimed && look === null))
 }

@@ -40,7 +40,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })
   const { add, check: changed } = delivery
   const recorder: Recorder = makeRecorder({ ...host, filter, frames, calls: makeCalls(), add, changed })
-  const seers = { ...seersOf({ guard, recorder }), securitypolicyviolation: violationSeer(recorder) }
+  const seers = { ...seersOf(recorder), securitypolicyviolation: violationSeer(recorder) }
   const takeEntries = guard.run(() => observe({ ...host, filter, frames, recorder, stats }))
 
   guard.run(() => watchTransports(window, seers, { guard, recorder }))

@@ -65,7 +65,7 @@ export function callOf(more: Partial<Call> = {}): Call {
     durMs: 12,
     bytes: null,
     isTimed: true,
-    whenTimed: null,
+    look: null,
     ...more,
   }
 }

@@ -15,17 +15,15 @@ export function watchElements(
   seers: Seers,
   { guard, recorder }: ElementParts,
 ): void {
-  const { EventTarget, HTMLImageElement, HTMLScriptElement } = window
-  const listen = EventTarget.prototype.addEventListener
-
+  const { HTMLImageElement, HTMLScriptElement } = window
   const latest = new WeakMap<HTMLImageElement, Call>()
-  const onImage = ({ type, target }: Event) => {
-    guard.run(() => {
-      const call = target instanceof HTMLImageElement && latest.get(target)
-      // Many vendors answer with an empty body, which is an image error too: only the status could tell it from a
-      // failure.
-      if (call) recorder.end(call, type === 'load' ? 'ok' : null)
-    })
+  const lookAt = (image: HTMLImageElement, call: Call) => {
+    const isLatest = latest.get(image) === call
+    if (isLatest && !image.complete) return
+    call.look = null
+    // Many vendors answer with an empty body, which is an image error too: only the status could tell it from a
+    // failure.
+    if (isLatest) recorder.end(call, image.naturalWidth > 0 ? 'ok' : null)
   }
   const see = (element: unknown) => {
     const isImage = element instanceof HTMLImageElement
@@ -35,9 +33,9 @@ export function watchElements(
     const type = isImage ? 'img' : 'script'
     const call = recorder.see({ address: element.src, type, method: 'GET', isConfirmed })
     if (!call || !isImage) return
-    // Events of images outside the document don't reach the document's listeners.
-    if (!latest.has(element)) for (const event of ['load', 'error']) Reflect.apply(listen, element, [event, onImage])
     latest.set(element, call)
+    // Events of images outside the document don't reach the document's listeners.
+    call.look = () => lookAt(element, call)
   }
   watchSetter(guard, HTMLImageElement.prototype, 'src', see)
   watchSetter(guard, HTMLScriptElement.prototype, 'src', see)

@@ -14,8 +14,8 @@ export interface ObserverParts {
   later(work: () => void, ms: number): void
 }
 
-/** Delay before entries are processed: many together cost less than each alone. */
-const DELAY_MS = 100
+/** Delay before entries are processed: many together cost less than each alone, and are sent together. */
+const DELAY_MS = 1000
 /** Entries processed at a time while this second's time budget is used up. */
 const SLICE = 50
 

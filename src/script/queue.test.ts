@@ -47,6 +47,17 @@ describe('ready items are sent', () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
   })
 
+  test('without an outcome only after one more look at how they ended', () => {
+    const { queue, pass, sent } = setUp()
+    let looks = 0
+    const look = () => void looks++
+    for (const outcome of ['ok', null] as const) queue.add(hitOf({ outcome, isTimed: false, look }))
+    pass(FLUSH_MS)
+    expect({ sent, looks }).toEqual({ sent: [1], looks: 0 })
+    queue.flush('hidden')
+    expect({ sent, looks }).toEqual({ sent: [1, 1], looks: 1 })
+  })
+
   test('later, when the time budget is used up', () => {
     const { queue, pass, sent, state } = setUp()
     state.isSpent = true

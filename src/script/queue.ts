@@ -43,6 +43,9 @@ export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Q
     const at = now()
     const isReadable = (item: Item) => item.list !== 'hits' || !item.call.isReading
     const isGoing = (item: Item) => isReady(item, at) || until === 'end' || (until === 'hidden' && isReadable(item))
+    for (const item of waiting) {
+      if (item.list === 'hits' && item.call.outcome === null && isGoing(item)) item.call.look?.(false)
+    }
     const going = waiting.filter(isGoing)
     if (going.length > 0) {
       waiting = waiting.filter((item) => !isGoing(item))

@@ -150,8 +150,8 @@ describe('a resource timing entry', () => {
     const { see, recorder, timingOf, pass } = setUp()
     let looks = 0
     const [first, second] = [see(URL_A), see(URL_A)]
-    first.whenTimed = () => looks++
-    second.whenTimed = () => looks++
+    first.look = () => looks++
+    second.look = () => looks++
     recorder.timing(URL_A, 'fetch', timingOf(0))
     recorder.timing(URL_A, 'fetch', timingOf(0))
     expect(looks).toBe(0)

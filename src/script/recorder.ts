@@ -84,13 +84,13 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       durMs: null,
       bytes: null,
       isTimed: false,
-      whenTimed: null,
+      look: null,
       ...call,
     }
     calls.add(begun)
     return begun
   }
-  const settled: (() => void)[] = []
+  const settled: NonNullable<Call['look']>[] = []
   /** Bodies that wait for the list of vendors' hosts, which decides whether they may be read. */
   const undecided: [call: Call, snapshot: Snapshot][] = []
   const read = (call: Call, snapshot: Snapshot) => {
@@ -166,10 +166,10 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const call = known ?? (found && begin(frame, found, { type, at: timing.startTime }))
       if (!call) return null
       applyTiming(call, timing)
-      if (call.whenTimed && settled.push(call.whenTimed) === 1) {
+      if (call.look && settled.push(call.look) === 1) {
         // In a later task, by which the call's promise has settled, whichever of the two comes first.
         later(() => {
-          for (const look of settled.splice(0)) look()
+          for (const look of settled.splice(0)) look(true)
         }, 0)
       }
       note(call)

@@ -72,7 +72,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
       priority: 'low',
     })
     // Until its response is read, a request counts against the `keepalive` limit.
-    void reply.text().catch(() => '')
+    if (keepalive) void reply.text().catch(() => '')
     return { status: reply.status, retryAfterMs: Number(reply.headers.get('retry-after')) * 1000 || 0 }
   }
   const answerOf = (body: string, keepalive: boolean) => post(body, keepalive).catch(() => NO_ANSWER)

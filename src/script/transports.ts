@@ -4,9 +4,6 @@ import type { Guard } from './guard.ts'
 import type { Recorder } from './recorder.ts'
 import { type After, watchMethod } from './watch.ts'
 
-/** The browser's own function, because pages may replace it. */
-const listen = EventTarget.prototype.addEventListener
-
 export interface TransportParts {
   guard: Guard
   recorder: Recorder
@@ -32,7 +29,7 @@ function methodOf(value: unknown, fallback = 'GET'): string {
 }
 
 /** Returns the recorders of calls of each function that sends requests. */
-export function seersOf({ guard, recorder }: TransportParts): Seers {
+export function seersOf(recorder: Recorder): Seers {
   /** URL and method of opened requests; the URL is null when it can't be read. */
   const opened = new WeakMap<object, { address: string | null; method: string }>()
 
@@ -63,14 +60,13 @@ export function seersOf({ guard, recorder }: TransportParts): Seers {
       const request = xhr instanceof XMLHttpRequest && opened.get(xhr)
       const call = request && recorder.see({ ...request, type: 'xhr', body: () => snapshotOf(body), at })
       if (!call) return null
-      const startedAt = performance.now()
-      const end = () => {
-        const isLate = xhr.timeout > 0 && performance.now() - startedAt >= xhr.timeout
-        guard.run(() => recorder.end(call, xhr.status || (isLate ? 'timeout' : 'failure')))
+      call.look = () => {
+        const isLatest = opened.get(xhr) === request
+        if (isLatest && xhr.readyState !== XMLHttpRequest.DONE) return
+        call.look = null
+        const isLate = xhr.timeout > 0 && (call.durMs ?? xhr.timeout) >= xhr.timeout
+        if (isLatest) recorder.end(call, xhr.status || (isLate ? 'timeout' : 'failure'))
       }
-      // Fires last, after success and errors: https://xhr.spec.whatwg.org/#request-error-steps
-      Reflect.apply(listen, xhr, ['loadend', end, { once: true }])
-      if (xhr.readyState === XMLHttpRequest.DONE) end()
       return call
     },
   }
@@ -107,8 +103,9 @@ function followFetch(window: Window, { guard, recorder }: TransportParts) {
   return (call: Call, promise: unknown) => {
     if (!(promise instanceof Promise)) return
     pending.set(promise, call)
-    call.whenTimed = () => {
-      if (call.outcome !== null) return
+    call.look = (isSettled) => {
+      // To wait for a promise that may still fail would hide its failure from the page's own listeners.
+      if (!isSettled || call.outcome !== null) return
       void promise.then(
         // An opaque response hides its status, but means success.
         (response) => guard.run(() => recorder.end(call, response.status || 'ok')),
