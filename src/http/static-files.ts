@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 
 /** An immutable file in memory, with its compressed forms. */
 export interface StaticFile {
@@ -25,9 +25,10 @@ export const REVALIDATED = 'no-cache'
 
 /** The compression level: `fast` during a request, `best` at a build. */
 export type Effort = 'fast' | 'best'
-const LEVELS: Record<Effort, { br: number; gzip: number }> = {
+const LEVELS: Record<Effort, { br: number; gzip: 6 | 12 }> = {
   fast: { br: 5, gzip: 6 },
-  best: { br: constants.BROTLI_MAX_QUALITY, gzip: constants.Z_BEST_COMPRESSION },
+  // libdeflate's highest: https://github.com/ebiggers/libdeflate#compression-levels
+  best: { br: constants.BROTLI_MAX_QUALITY, gzip: 12 },
 }
 
 /** Types that are already compressed. */
@@ -47,7 +48,7 @@ export function staticFile(
   const body = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const pack: Record<Encoding, () => Uint8Array<ArrayBuffer>> = {
     br: () => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: LEVELS[effort].br } }),
-    gzip: () => gzipSync(body, { level: LEVELS[effort].gzip }),
+    gzip: () => Bun.gzipSync(body, { library: 'libdeflate', level: LEVELS[effort].gzip }),
   }
   const packed: StaticFile['packed'] = {}
   for (const encoding of IS_PACKED.test(type) ? [] : encodings) {
