@@ -17,6 +17,7 @@ import { benchQuestions } from './questions.ts'
 import { benchRuns } from './runs.ts'
 import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
+import { benchSilence } from './silence.ts'
 import { benchTelling } from './telling.ts'
 
 /** `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. */
@@ -38,6 +39,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   collector: benchCollector,
   nab: benchNab,
   faults: benchFaults,
+  silence: benchSilence,
 }
 
 const wanted = process.argv.slice(2)

@@ -66,15 +66,26 @@ export class Alarm {
 
   /** Returns the band by the season: counts between which a row is no anomaly; null while unknown. */
   band(row: Reading): { low: number; high: number } | null {
-    const { scale, root } = row
+    const { scale, root, clusters } = row
     const [spread] = scale?.spreads ?? []
     if (!scale || !spread || Number.isNaN(root)) return null
     const middle = root + this.levelOf(0, root)
-    const k = this.sensitivity
-    const roots = spread.noise.around(middle, k * (scale.regular ? 1 : spread.heavy), k)
+    const [below, above] = [this.sensitivity * (scale.regular ? 1 : spread.heavy), this.sensitivity]
+    const roots = spread.noise.around(middle, below, above)
     const expected = countOf(root)
-    const low = Math.max(0, Math.min(countOf(roots.low), LARGEST_FALL * expected, expected - SMALLEST_CHANGE))
-    return { low, high: Math.max(countOf(roots.high), SMALLEST_RISE * expected, expected + SMALLEST_CHANGE) }
+    const low = Math.min(
+      countOf(roots.low),
+      clusters.countAt(middle, -below),
+      LARGEST_FALL * expected,
+      expected - SMALLEST_CHANGE,
+    )
+    const high = Math.max(
+      countOf(roots.high),
+      clusters.countAt(middle, above),
+      SMALLEST_RISE * expected,
+      expected + SMALLEST_CHANGE,
+    )
+    return { low: Math.max(0, low), high }
   }
 
   /**
@@ -113,11 +124,13 @@ export class Alarm {
    * Returns the deviations of the row or of one of the sums; 0 where nothing is known, or where the change is too small
    * to matter.
    */
-  private deviationsAt(at: number, { compared, afterGap }: Reading, { noise }: Spread): number {
+  private deviationsAt(at: number, { compared, afterGap, clusters }: Reading, { noise }: Spread): number {
     const one = compared[at]
     if (!one || Number.isNaN(one.residual)) return 0
     const root = rootOf(one.count)
-    const deviations = noise.deviations(root, root - one.residual + this.levelOf(at, one.root))
+    const expected = root - one.residual + this.levelOf(at, one.root)
+    // Unusual both for this series and by chance.
+    const deviations = nearer(noise.deviations(root, expected), clusters.deviations(root, expected))
     return floored(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
 
@@ -135,6 +148,9 @@ export class Alarm {
     return Math.min(most, Math.max(-most, this.levels[at] ?? 0))
   }
 }
+
+/** Returns the one that is nearer to 0. */
+const nearer = (a: number, b: number) => (Math.abs(a) < Math.abs(b) ? a : b)
 
 /** Returns 0 where the change is too small in itself, however unlikely it is. */
 function floored(deviations: number, { count, root }: Compared): number {

@@ -44,10 +44,10 @@ export class DetectorSet {
 
   /**
    * Returns the verdicts in the order of the sensitivities. `t` is the start of the row; rows come in the order of
-   * time, and a row that is left out, or null, is unknown, not zero.
+   * time, and a row that is left out, or null, is unknown, not zero. `lulls` as for `Measure.take`.
    */
-  push(t: Instant, value: number | null): Verdict[] {
-    const row = this.measure.take(t, value)
+  push(t: Instant, value: number | null, lulls: readonly number[] | null = null): Verdict[] {
+    const row = this.measure.take(t, value, lulls)
     const learningUntil = this.measure.learningUntil(t)
     return this.alarms.map((alarm) =>
       row ? this.verdictOf(row, alarm, learningUntil) : this.unknown(t, alarm, learningUntil),

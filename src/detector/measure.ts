@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { Burst } from './burst.ts'
+import type { Clusters } from './clusters.ts'
 import type { Compared } from './comparison.ts'
 import { RecentSum } from './recent-sum.ts'
 import { countOf, rootOf } from './root.ts'
@@ -53,6 +54,15 @@ export interface Reading {
   silence: number
   /** True when slots were left out before this row. */
   afterGap: boolean
+  clusters: Clusters
+}
+
+interface Row {
+  t: Instant
+  slot: number
+  count: number
+  lulls: readonly number[] | null
+  afterGap: boolean
 }
 
 /** Measures the rows of one series, which come in the order of time. */
@@ -85,12 +95,16 @@ export class Measure {
 
   /**
    * Takes a row; `t` is its start. Rows come in the order of time. `value` is null, or not finite, for a row whose
-   * count is unknown.
+   * count is unknown. `lulls`: how many minutes in a row had no events, before, between and after those that had; null
+   * when that is unknown.
    */
-  take(t: Instant, value: number | null): Reading | null {
+  take(t: Instant, value: number | null, lulls: readonly number[] | null = null): Reading | null {
     if (Number.isNaN(this.first)) this.first = t
     const slot = this.slots.slotOf(t)
-    if (value === null || !Number.isFinite(value)) return null
+    if (value === null || !Number.isFinite(value)) {
+      this.silence.interrupt()
+      return null
+    }
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
     if (missing >= BRIDGED) this.burstSum.restart()
     // Where clocks change, a sum contains other hours than in earlier weeks.
@@ -98,7 +112,8 @@ export class Measure {
     if (isTorn) for (const sum of this.sums) sum.restart()
     this.lastOffset = this.slots.offset
     this.last = t
-    return this.read(t, slot, value, missing > 0)
+    if (missing > 0) this.silence.interrupt()
+    return this.read({ t, slot, count: value, lulls, afterGap: missing > 0 })
   }
 
   /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
@@ -161,7 +176,7 @@ export class Measure {
     return parts.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  private read(t: Instant, slot: number, count: number, afterGap: boolean): Reading {
+  private read({ t, slot, count, lulls, afterGap }: Row): Reading {
     const { isNewDay, levels } = this.season.begin(slot)
     if (isNewDay) this.silence.learn()
     const recent = this.rows.mean()
@@ -169,11 +184,14 @@ export class Measure {
     const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
     const root = compared[0]?.root ?? Number.NaN
     this.silence.add(count, countOf(root))
+    // Lapses are learned from the first day on, before there is a baseline.
+    const expected = Number.isNaN(root) ? recent : countOf(root)
+    if (lulls) this.silence.takeMinutes(lulls, (expected * MINUTE_MS) / this.stepMs)
     if (count > 0) this.lively = t
     const burst = this.burstOf(count, root)
     this.season.remember(slot, compared)
     const [{ scale }, silence] = [this.season, this.silence.score()]
-    return { t, compared, root, scale, levels, recent, burst, silence, afterGap }
+    return { t, compared, root, scale, levels, recent, burst, silence, afterGap, clusters: this.silence.clusters }
   }
 
   private burstOf(count: number, root: number): number {

@@ -1,3 +1,5 @@
+import { Clusters } from './clusters.ts'
+import { Lapses } from './lapses.ts'
 import { quantileOf } from './order.ts'
 import { deviationsOf } from './rarity.ts'
 
@@ -6,6 +8,8 @@ const NEEDED = 20
 /** Real events come in clusters: this many times more of them must be missing than by Poisson's law. */
 const GUARD = 1.5
 const ROOM = 1.25
+/** Of a lapse as much is learned as is this many times the factor: beyond it, it is an outage. */
+const USUAL = 20
 
 const scratch = new Float64Array(REMEMBERED)
 
@@ -13,10 +17,14 @@ const scratch = new Float64Array(REMEMBERED)
 export class Silence {
   /** Events that were expected since the last one. */
   missing = 0
-  private readonly lapses = new Float32Array(REMEMBERED)
+  private readonly lapses = new Lapses()
+  /** Lapses of whole rows, where minutes are unknown. */
+  private readonly rowLapses = new Float32Array(REMEMBERED)
   private ended = 0
   /** Factor by which more events must be missing than by Poisson's law. */
   guard = GUARD
+  /** How events cluster, as far as lapses show it. */
+  clusters = new Clusters(1)
 
   /** `expected`: the baseline of the row; NaN when unknown, which adds nothing. */
   add(value: number, expected: number): void {
@@ -24,8 +32,18 @@ export class Silence {
       if (expected > 0) this.missing += expected
       return
     }
-    if (this.missing > 0) this.lapses[this.ended++ % REMEMBERED] = this.missing
+    if (this.missing > 0) this.rowLapses[this.ended++ % REMEMBERED] = this.missing
     this.missing = 0
+  }
+
+  /** Takes the minutes of a row, as `Lapses.take`. */
+  takeMinutes(lulls: readonly number[], expected: number): void {
+    this.lapses.take(lulls, expected, USUAL * this.guard)
+  }
+
+  /** To be called for a row whose count is unknown. */
+  interrupt(): void {
+    this.lapses.interrupt()
   }
 
   /** Returns the silence in deviations, k. */
@@ -39,15 +57,23 @@ export class Silence {
 
   /** To be called once a day: a series that is often silent needs longer silences. */
   learn(): void {
-    const size = Math.min(this.ended, REMEMBERED)
-    if (size < NEEDED) return
-    scratch.set(this.lapses.subarray(0, size))
-    // Between these quantiles lie ln 5 scales of an exponential distribution, which Poisson's silences have.
-    const scale = (quantileOf(scratch, size, 0.9) - quantileOf(scratch, size, 0.5)) / Math.log(5)
-    this.guard = Math.max(GUARD, ROOM * scale)
+    const size = this.lapses.scale()
+    if (size !== null) this.clusters = Clusters.of(Math.max(1, size))
+    const scale = size ?? this.scaleOfRows()
+    if (scale !== null) this.guard = Math.max(GUARD, ROOM * scale)
+    this.lapses.fade()
   }
 
   get bytes(): number {
-    return this.lapses.byteLength
+    return this.lapses.bytes + this.rowLapses.byteLength
+  }
+
+  /** Returns the scale of lapses that are whole rows long; null while there are too few. */
+  private scaleOfRows(): number | null {
+    const size = Math.min(this.ended, REMEMBERED)
+    if (size < NEEDED) return null
+    scratch.set(this.rowLapses.subarray(0, size))
+    // Between these quantiles lie ln 5 scales of an exponential distribution, which Poisson's silences have.
+    return (quantileOf(scratch, size, 0.9) - quantileOf(scratch, size, 0.5)) / Math.log(5)
   }
 }

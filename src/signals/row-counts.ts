@@ -53,6 +53,23 @@ export class RowCounts {
     return last < 0 ? null : start + (last + 1) * MINUTE_MS
   }
 
+  /** Returns how many minutes in a row had no event in the row that begins at `start`: before, between and after those that had. */
+  lullsAt(start: Instant): number[] {
+    const row = this.rowOf(start)
+    const [early, late] = [this.early[row] ?? 0, this.late[row] ?? 0]
+    const lulls: number[] = []
+    let quiet = 0
+    for (let minute = 0; minute < this.stepMs / MINUTE_MS; minute++) {
+      const isBusy = minute < BITS ? (early >> minute) & 1 : (late >> (minute - BITS)) & 1
+      if (isBusy) {
+        lulls.push(quiet)
+        quiet = 0
+      } else quiet++
+    }
+    lulls.push(quiet)
+    return lulls
+  }
+
   private rowOf(start: Instant): number {
     return Math.round((start - this.from) / this.stepMs)
   }

@@ -119,7 +119,7 @@ export class Tracker {
     if (!touchesGap) this.knownUntil = end
     const since = this.knownAt(this.lastEventAt, gaps, end)
     const count = observed / this.weight
-    const verdicts = this.detectors.push(start, touchesGap ? null : count)
+    const verdicts = this.detectors.push(start, touchesGap ? null : count, counts?.lullsAt(start))
     const score = this.detectors.silenceAt(end, since)
     this.learningUntil = verdicts[0]?.learningUntil ?? null
     for (const [place, verdict] of verdicts.entries()) {

@@ -1,0 +1,134 @@
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { normal, poisson, profileAt, type Random } from '../detector/series.fixture.ts'
+import { GapRows } from './gap-rows.ts'
+import { RowCounts } from './row-counts.ts'
+import { type Series, SIGNAL_STEP_MS, type Span } from './series.ts'
+import { Tracker } from './tracker.ts'
+import type { VerdictRow } from './verdict-row.ts'
+import { type Member, VerdictTable } from './verdict-table.ts'
+
+/** A site, and how people use it. */
+export interface Site {
+  visitsPerDay: number
+  /** How many pages a visit has on average, and for how many minutes each is looked at. */
+  pages: number
+  minutesPerPage: number
+  /** How often each event is sent on a page; up to 1 by chance. */
+  events: Readonly<Record<string, number>>
+}
+
+/** A page of a shop sends four events at once. */
+export const shop = (visitsPerDay: number): Site => ({
+  ...{ visitsPerDay, pages: 3, minutesPerPage: 1 },
+  events: { page_view: 1, view_item_list: 1, PageView: 1, scroll: 0.7, purchase: 0.01 },
+})
+
+/** Each visit is one event. */
+export const plain = (visitsPerDay: number): Site => ({
+  ...{ visitsPerDay, pages: 1, minutesPerPage: 0 },
+  events: { page_view: 1 },
+})
+
+/** Counts of each event by the minute, from a Monday at midnight. */
+export type Minutes = Map<string, Uint16Array>
+
+/**
+ * Draws visits by chance: few at night, fewer at weekends, and some days better than others; from `halvedFrom` on, in days,
+ * half as many come.
+ */
+export function visitsOf(site: Site, days: number, random: Random, halvedFrom = days): Minutes {
+  const { visitsPerDay, pages, minutesPerPage, events } = site
+  const size = days * 24 * 60
+  const minutes: Minutes = new Map(Object.keys(events).map((event) => [event, new Uint16Array(size)]))
+  let ofDay = 1
+  for (let hour = 0; hour < days * 24; hour++) {
+    if (hour % 24 === 0) ofDay = Math.exp(0.1 * normal(random))
+    const share = hour < halvedFrom * 24 ? 1 : 0.5
+    const usual = (visitsPerDay / 24) * profileAt(hour % 168) * ofDay
+    for (let left = poisson(usual * share, random); left > 0; left--) {
+      let at = (hour + random()) * 60
+      do {
+        for (const [event, share] of Object.entries(events)) {
+          const counts = minutes.get(event)
+          const minute = Math.floor(at)
+          if (counts && minute < size && random() < share) counts[minute] = (counts[minute] ?? 0) + 1
+        }
+        at -= minutesPerPage * Math.log(1 - random())
+      } while (random() < 1 - 1 / pages)
+    }
+  }
+  return minutes
+}
+
+/** A Monday, midnight. */
+const START = Date.UTC(2026, 0, 5)
+
+/** A time in which nothing arrives, in days from the start. */
+export interface Outage {
+  from: number
+  to: number
+}
+
+/**
+ * Follows a domain from its first event on and returns the verdicts on each hour that ends in the span, in days: first
+ * that on the whole traffic, then those on its signals.
+ */
+export function verdictsOn(minutes: Minutes, days: { from: number; to: number }, outage?: Outage): VerdictRow[][] {
+  const span: Span = { from: START + days.from * DAY_MS, to: START + days.to * DAY_MS }
+  const rows = Math.round((span.to - span.from) / HOUR_MS)
+  const windows = Array.from({ length: rows }, (_, row) => ({
+    from: span.from + row * HOUR_MS,
+    to: span.from + (row + 1) * HOUR_MS,
+  }))
+  const table = new VerdictTable(windows, [null], () => true)
+  const series: Series = {
+    orgId: 'o',
+    domainId: 'd',
+    vendor: null,
+    event: null,
+    stepMs: SIGNAL_STEP_MS,
+    timezone: 'UTC',
+  }
+  const scope = { ...series, vendor: '*', sensitivity: 5 }
+  const members: [Member, Uint16Array[]][] = [
+    [{ scope, series, role: 'whole', muted: false, sensitivities: [5] }, [...minutes.values()]],
+    ...[...minutes].map(([event, counts]): [Member, Uint16Array[]] => [
+      { scope, series: { ...series, vendor: 'v', event }, role: 'signal', muted: false, sensitivities: [5] },
+      [counts],
+    ]),
+  ]
+  for (const [member, counts] of members) {
+    const weekly = (7 * counts.reduce((sum, one) => sum + one.reduce((a, b) => a + b, 0), 0)) / days.to
+    if (member.role === 'signal' && weekly < 100) continue
+    const block = { from: START, to: span.to + 1, anchor: START }
+    const tracker = new Tracker(member.series, block, [5], START)
+    tracker.advance(rowsOf(counts, days.to, outage), span.to, new GapRows([], series), table.sink(member, [5]))
+  }
+  const [verdicts = []] = table.rows()
+  return verdicts
+}
+
+function rowsOf(events: readonly Uint16Array[], days: number, outage: Outage = { from: 0, to: 0 }): RowCounts {
+  const [from, to] = [outage.from, outage.to].map((day) => Math.round(day * 24 * 60))
+  const counts = new RowCounts(START, SIGNAL_STEP_MS, Math.ceil(days * 24))
+  for (let row = 0; row < days * 24; row++) {
+    const bits = [0, 0]
+    let sum = 0
+    for (let minute = 0; minute < 60; minute++) {
+      const at = row * 60 + minute
+      if (at >= (from ?? 0) && at < (to ?? 0)) continue
+      const own = events.reduce((total, one) => total + (one[at] ?? 0), 0)
+      if (own === 0) continue
+      sum += own
+      const half = Math.floor(minute / 30)
+      bits[half] = (bits[half] ?? 0) | (1 << (minute % 30))
+    }
+    const [early = 0, late = 0] = bits
+    counts.set(row, { weight: sum, events: sum, early, late })
+  }
+  return counts
+}
+
+/** Alarms about the whole traffic: when, in days from the start. */
+export const fallsIn = (verdicts: readonly VerdictRow[][]): number[] =>
+  verdicts.flat().flatMap(({ alarm, explains, at }) => (alarm && explains ? [(at - START) / DAY_MS] : []))

@@ -1,0 +1,41 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { randomOf } from '../detector/series.fixture.ts'
+import { fallsIn, plain, shop, verdictsOn, visitsOf } from './visits.fixture.ts'
+
+// On machines that do other things too.
+setDefaultTimeout(120_000)
+
+const DAYS = 35
+const MONTHS = DAYS / 30
+
+test.each([
+  ['20 visits a day', shop(20)],
+  ['100 visits a day', shop(100)],
+  ['300 visits a day', shop(300)],
+  ['1,000 visits a day', shop(1000)],
+  ['3,000 visits a day', shop(3000)],
+  ['300 visits a day of eight long pages', { ...shop(300), pages: 8, minutesPerPage: 3 }],
+  ['300 visits a day of one event', plain(300)],
+])('%s that come by chance are no fall of the whole traffic more than once in three months', (_, site) => {
+  const seeds = [1, 2, 3]
+  const falls = seeds.flatMap((seed) =>
+    fallsIn(verdictsOn(visitsOf(site, DAYS, randomOf(seed)), { from: 0, to: DAYS })),
+  )
+  expect(falls.length).toBeLessThanOrEqual((seeds.length * MONTHS) / 3)
+})
+
+/** Minutes by which it is found: as long as by chance about 19 visits would stay away, at noon and at night. */
+test.each<[number, number, number]>([
+  [300, 10, 180],
+  [1000, 10, 60],
+  [3000, 10, 25],
+  [3000, 2, 90],
+])(
+  'an outage of a shop with %p visits a day, from %p o’clock on, is found within %p minutes',
+  (visits, hour, within) => {
+    const from = DAYS - 4 + (hour + 0.3) / 24
+    const traffic = visitsOf(shop(visits), DAYS, randomOf(4))
+    const [at = Number.POSITIVE_INFINITY] = fallsIn(verdictsOn(traffic, { from, to: DAYS - 3 }, { from, to: DAYS }))
+    expect((at - from) * 24 * 60).toBeLessThanOrEqual(within)
+  },
+)
