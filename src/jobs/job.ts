@@ -22,6 +22,8 @@ const REST_SHARE = 3
 /** The first job of the list is late: the program did not run for a while, and it has to run before the others. */
 const LATE_MS = 2 * SECOND_MS
 
+type Report = (error: unknown, job: string) => void
+
 export interface Runner {
   /** Starts no more runs, aborts those under way, and waits for them. */
   stop(): Promise<void>
@@ -33,50 +35,23 @@ export interface Runner {
  * croner waits for a time of the clock, which may be years away by then; and the first job of the list runs at once,
  * before any other uses the new time.
  */
-export function runJobs(jobs: readonly Job[], report: (error: unknown, job: string) => void): Runner {
-  const underWay = new Map<Job, Promise<void>>()
+export function runJobs(jobs: readonly Job[], report: Report): Runner {
   const stopping = new AbortController()
-  const rung = new Set<Job>()
-  const restUntil = new Map<Job, number>()
+  const turns = jobs.map((job) => new Turns(job, stopping.signal, report))
+  const [first] = turns
   const wasSet = clockSteps()
-  let firstAt = performance.now()
   let crons: Cron[] = []
-  const start = (job: Job) => {
-    if (wasSet()) return reschedule()
-    if (underWay.has(job)) return
-    if (job === jobs[0]) firstAt = performance.now()
-    const begun = performance.now()
-    const run = job.run(stopping.signal).catch((error: unknown) => {
-      if (!stopping.signal.aborted) report(error, `${job.name}: ${messageOf(error)}`)
-    })
-    underWay.set(
-      job,
-      run.finally(() => {
-        underWay.delete(job)
-        const now = performance.now()
-        restUntil.set(job, now + (now - begun) * REST_SHARE)
-      }),
-    )
-  }
-  const startSoon = async (job: Job) => {
-    if (rung.has(job)) return
-    rung.add(job)
-    // The run under way may have looked before there was something to do.
-    await underWay.get(job)
-    const restMs = (restUntil.get(job) ?? 0) - performance.now()
-    await setTimeout(Math.max(SHORTEST_REST_MS, restMs), undefined, { ref: false })
-    rung.delete(job)
-    if (!stopping.signal.aborted && performance.now() - firstAt < LATE_MS) start(job)
-  }
-  for (const job of jobs) job.bell?.listen(() => void startSoon(job))
+  const start = (turn: Turns) => (wasSet() ? reschedule() : turn.begin())
   const schedule = () => {
     for (const cron of crons) cron.stop()
-    crons = jobs.map((job) => new Cron(job.pattern, () => start(job)))
+    crons = turns.map((turn) => new Cron(turn.job.pattern, () => start(turn)))
   }
   const reschedule = () => {
     schedule()
-    if (jobs[0]) start(jobs[0])
+    if (first) start(first)
   }
+  const isLate = () => first !== undefined && performance.now() - first.begunAt >= LATE_MS
+  for (const turn of turns) turn.job.bell?.listen(() => void turn.ring(() => isLate() || start(turn)))
   schedule()
   const clockCheck = setInterval(() => wasSet() && reschedule(), SECOND_MS)
   return {
@@ -84,7 +59,50 @@ export function runJobs(jobs: readonly Job[], report: (error: unknown, job: stri
       clearInterval(clockCheck)
       for (const cron of crons) cron.stop()
       stopping.abort()
-      await Promise.all(underWay.values())
+      await Promise.all(turns.map(({ underWay }) => underWay))
     },
+  }
+}
+
+/** The runs of one job, one after the other. */
+class Turns {
+  /** The run that goes on; null between two. */
+  underWay: Promise<void> | null = null
+  /** When the last run began, or the program, by `performance.now()`. */
+  begunAt = performance.now()
+  private restUntil = 0
+  private isRung = false
+
+  constructor(
+    readonly job: Job,
+    private readonly stopping: AbortSignal,
+    private readonly report: Report,
+  ) {}
+
+  /** Begins a run, unless one is under way. */
+  begin(): void {
+    if (this.underWay) return
+    this.begunAt = performance.now()
+    this.underWay = this.job
+      .run(this.stopping)
+      .catch((error: unknown) => {
+        if (!this.stopping.aborted) this.report(error, `${this.job.name}: ${messageOf(error)}`)
+      })
+      .finally(() => {
+        this.underWay = null
+        const now = performance.now()
+        this.restUntil = now + (now - this.begunAt) * REST_SHARE
+      })
+  }
+
+  /** Calls `start` once for all that ring until then, after the run under way and a rest; never after a stop. */
+  async ring(start: () => void): Promise<void> {
+    if (this.isRung) return
+    this.isRung = true
+    // The run under way may have looked before there was something to do.
+    await this.underWay
+    await setTimeout(Math.max(SHORTEST_REST_MS, this.restUntil - performance.now()), undefined, { ref: false })
+    this.isRung = false
+    if (!this.stopping.aborted) start()
   }
 }

@@ -9,7 +9,7 @@ import { getFlatDictionary } from '#client/sdk.gen'
 import type { Range } from '../../address/search.ts'
 import { RANGE_HOURS } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
-import { changedKeys } from './dictionary.ts'
+import { changedKeys } from './dictionary/dictionary.ts'
 
 /** What an address says of what is asked for. */
 export interface Asked {

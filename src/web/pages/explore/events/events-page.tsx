@@ -4,21 +4,21 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Event } from '#client/types.gen'
-import { useMoments, useShared, useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { UNKNOWN } from '../../parts/format.ts'
-import { QueryState } from '../../parts/query-state.tsx'
-import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
-import { EVENTS } from './address.ts'
+import { useMoments, useShared, useValues } from '../../../address/use-search.ts'
+import { FRESH } from '../../../api/queries.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { UNKNOWN } from '../../../parts/format.ts'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
+import { words } from '../../../words.ts'
+import { EVENTS } from '../address.ts'
+import { ExploreHead, NothingArrived } from '../explore-head.tsx'
 import { EventDetails } from './event-details.tsx'
 import { eventsAskedFor } from './events-question.ts'
-import { ExploreHead, NothingArrived } from './explore-head.tsx'
 import { OpenEvent } from './open-event.tsx'
 
-const Bars = lazy(async () => ({ default: (await import('../../charts/bars.tsx')).Bars }))
+const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
 
 const HISTOGRAM_PX = 120
 const TYPING_PAUSE_MS = 300

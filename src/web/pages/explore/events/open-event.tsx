@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import type { Event } from '#client/types.gen'
-import { Data } from '../../parts/data.tsx'
-import { words } from '../../words.ts'
+import { Data } from '../../../parts/data.tsx'
+import { words } from '../../../words.ts'
 
 /** The name of an event, which opens it whole, and the rules it breaks. */
 export function OpenEvent({ event, open }: { event: Event; open(event: Event): void }) {

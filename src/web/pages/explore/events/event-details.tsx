@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Event } from '#client/types.gen'
-import { At } from '../../parts/ago.tsx'
-import { copy } from '../../parts/copy.ts'
-import { Code, Data } from '../../parts/data.tsx'
-import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
+import { At } from '../../../parts/ago.tsx'
+import { copy } from '../../../parts/copy.ts'
+import { Code, Data } from '../../../parts/data.tsx'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
 
 /** Fields that say what an event is, with a dollar sign as in conditions. */
 const FIELDS = [

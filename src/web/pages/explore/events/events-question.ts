@@ -1,7 +1,7 @@
 import { searchEventsInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { PAGED } from '../../api/pages.ts'
-import type { EVENTS } from './address.ts'
+import type { ValuesOf } from '../../../address/fields.ts'
+import { PAGED } from '../../../api/pages.ts'
+import type { EVENTS } from '../address.ts'
 
 const AT_ONCE = 100
 

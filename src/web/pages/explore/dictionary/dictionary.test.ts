@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { changedKeys, eventsByVendor, type FlatRow, findKeys, parameterOf } from './dictionary.ts'
-import { ways } from './ways.ts'
 
 const row = (vendor: string, event: string, key: string, more: Partial<FlatRow> = {}): FlatRow => ({
   ...{ domain: 'a.example', vendor, event, key, count: 1, values: [], lastSeen: null },
@@ -63,24 +62,4 @@ describe('what changed', () => {
   test('a key that begins with a dollar is no field of the event', () => {
     expect([parameterOf('$os'), parameterOf('value')]).toEqual(['$$os', 'value'])
   })
-})
-
-test('ways are the links with those who left, the most taken first', () => {
-  const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
-  const flows = {
-    sessionsSampled: 10,
-    steps: [
-      { index: 0, nodes: [node('/', 10)] },
-      { index: 1, nodes: [node('/a', 3), node('/b', 1)] },
-    ],
-    links: [
-      { fromStep: 0, fromPath: '/', toPath: '/b', sessions: 1 },
-      { fromStep: 0, fromPath: '/', toPath: '/a', sessions: 3 },
-    ],
-  }
-  expect(ways(flows)).toEqual([
-    { step: 0, from: '/', to: null, sessions: 6, share: 0.6 },
-    { step: 0, from: '/', to: '/a', sessions: 3, share: 0.3 },
-    { step: 0, from: '/', to: '/b', sessions: 1, share: 0.1 },
-  ])
 })
