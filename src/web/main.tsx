@@ -10,6 +10,7 @@ import { type Arrival, arrive } from './api/arrive.ts'
 import { prepareClient } from './api/client.ts'
 import { preload, queries } from './api/queries.ts'
 import { whoAskedFor } from './api/who.ts'
+import { isolating } from './isolated.ts'
 import { router } from './routes.ts'
 import { listenToKeys } from './shell/keys.ts'
 import { preferences } from './shell/preferences.ts'
@@ -20,7 +21,8 @@ void begin()
 
 /** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
 async function begin(): Promise<void> {
-  if (preferences.read().language === 'pseudo') speak((await import('./pseudo.ts')).pseudo(english))
+  const isPseudo = preferences.read().language === 'pseudo'
+  speak(isolating(isPseudo ? (await import('./pseudo.ts')).pseudo(english) : english))
   prepareClient(() => words.shell.unreachable)
   listenToKeys()
   const arrival = await arrive()
