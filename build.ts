@@ -1,17 +1,21 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { scriptBundle } from './src/capture/script-bundle.ts'
-import type { StaticFile } from './src/http/static-files.ts'
-import { ASSETS_PATH, buildPages, type WebBundle } from './src/http/web-bundle.ts'
+import { packWeb } from './src/http/packed-web.ts'
+import { ASSETS_PATH, buildPages } from './src/http/web-bundle.ts'
 
 /** The executable: the program, its runtime and everything they need, in one file. */
 const OUTFILE = 'dist/tagwarden'
 
 const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 
+/** The contents of the pages, as the executable holds them. */
+const PACKED_WEB = resolve(import.meta.dir, '.generated/web.bin')
+
 /** Before the build, which waits for itself when it is asked for another. */
 const scripts = JSON.stringify(await scriptBundle())
-const web = sourceOf(await buildPages({ effort: 'best' }))
+const web = packWeb(await buildPages({ effort: 'best' }))
+await Bun.write(PACKED_WEB, web.bytes)
 
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
@@ -44,9 +48,11 @@ await Bun.build({
       name: 'embed the pages',
       setup(build) {
         build.onLoad({ filter: /[/\\]src[/\\]http[/\\]web-bundle\.ts$/ }, () => ({
-          contents: `const bundle = ${web}
+          contents: `import packed from ${JSON.stringify(PACKED_WEB)} with { type: 'file' }
+import { unpackWeb } from './packed-web.ts'
 export const ASSETS_PATH = ${JSON.stringify(ASSETS_PATH)}
-export const webBundle = async () => bundle`,
+let read = null
+export const webBundle = () => (read ??= Bun.file(packed).bytes().then((bytes) => unpackWeb(bytes, ${JSON.stringify(web.index)})))`,
         }))
       },
     },
@@ -54,17 +60,3 @@ export const webBundle = async () => bundle`,
 })
 
 console.log(`${OUTFILE}: ${(statSync(resolve(import.meta.dir, OUTFILE)).size / 1e6).toFixed(0)} MB`)
-
-/** JavaScript that makes the same bundle. */
-function sourceOf({ pages, assets }: WebBundle): string {
-  const bytes = (content: Uint8Array) => `Buffer.from('${content.toBase64()}', 'base64')`
-  const file = ({ type, body, packed, hash }: StaticFile) => {
-    const forms = Object.entries(packed).map(([encoding, content]) => `${encoding}: ${bytes(content)}`)
-    return `{ type: '${type}', hash: '${hash}', body: ${bytes(body)}, packed: { ${forms.join(', ')} } }`
-  }
-  const files = (all: Readonly<Record<string, StaticFile>>) =>
-    `{ ${Object.entries(all)
-      .map(([name, one]) => `'${name}': ${file(one)}`)
-      .join(', ')} }`
-  return `{ pages: ${files(pages)}, assets: ${files(assets)} }`
-}

@@ -1,4 +1,5 @@
-import { getEntity } from 'third-party-web/nostats-subset'
+/** The list is loaded with the first host that is looked up: a start needs none. */
+const list = () => require('third-party-web/nostats-subset') as typeof import('third-party-web/nostats-subset')
 
 /** Hosts that were looked up, with their names; a page calls the same few again and again. */
 const known = new Map<string, string | null>()
@@ -14,7 +15,7 @@ export function thirdPartyOf(host: string): string | null {
   if (host.length > MAX_HOST_LENGTH) return null
   const found = known.get(host)
   if (found !== undefined) return found
-  const name = getEntity(`https://${host}/`)?.name ?? null
+  const name = list().getEntity(`https://${host}/`)?.name ?? null
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(host, name)
   return name

@@ -9,7 +9,7 @@ import { publicRoute, type Route } from '../http/route.ts'
 import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
-import { type Checks, type OidcSettings, oidcProvider, type Provider, type ProviderParts } from './oidc.ts'
+import type { Checks, OidcSettings, Provider, ProviderParts } from './oidc.ts'
 import { admit, joinedOrg, type NoteAct, shutOut } from './oidc-store.ts'
 import { type CompanyUser, roleOf } from './oidc-user.ts'
 import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
@@ -59,12 +59,18 @@ const hashOf = (code: string) => secretHash(code).toString('hex')
 /** The running state of sign-in through the company. */
 export interface CompanySignIn {
   settings: OidcSettings
-  provider: Provider
+  /** The protocol is loaded at the first sign-in. */
+  provider(): Promise<Provider>
   codes: SignInCodes
 }
 
 export function companySignIn(settings: OidcSettings, parts: ProviderParts): CompanySignIn {
-  return { settings, provider: oidcProvider(settings, parts), codes: new SignInCodes(parts.clock) }
+  let made: Promise<Provider> | null = null
+  const provider = () => {
+    made ??= import('./oidc.ts').then(({ oidcProvider }) => oidcProvider(settings, parts))
+    return made
+  }
+  return { settings, provider, codes: new SignInCodes(parts.clock) }
 }
 
 export interface OidcParts {
@@ -141,7 +147,7 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   limits.byAddress(origin)
   // Checked first, so that no user signs in at the provider in vain.
   joinedOrg(db, settings.orgId)
-  const { url, checks } = await provider.begin(callbackUrl(parts))
+  const { url, checks } = await (await provider()).begin(callbackUrl(parts))
   const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')
   return redirect(302, url.href, cookie.set(parts.publicUrl, sealed, BEGUN_MS))
 }
@@ -169,7 +175,7 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
   if (checks?.state !== searchParams.get('state')) {
     throw new AppError('invalid', 'this sign-in began in another browser or more than 10 minutes ago; start again')
   }
-  const user = await provider.finish(new URL(callbackUrl(parts) + search), checks)
+  const user = await (await provider()).finish(new URL(callbackUrl(parts) + search), checks)
   const role = roleOf(user.groups, settings.roles)
   const orgId = joinedOrg(db, settings.orgId)
   const { address } = origin

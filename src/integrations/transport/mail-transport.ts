@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { SECOND_MS } from '../../core/clock.ts'
 import { oneLine } from '../message/one-line.ts'
 import { trustedBeside } from './authorities.ts'
@@ -39,6 +38,8 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
+      // Loaded with the first mail: most of a server's life, and all of its start, has none.
+      const { createTransport } = await import('nodemailer')
       const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),

@@ -1,0 +1,49 @@
+import type { StaticFile } from './static-files.ts'
+import type { WebBundle } from './web-bundle.ts'
+
+/** A part of the packed bytes: its first byte, and the first that is no part of it. */
+type Range = readonly [from: number, to: number]
+
+interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
+  body: Range
+  packed: Readonly<Record<string, Range>>
+}
+
+/** What is in the bytes, as JSON can hold it. */
+export interface WebIndex {
+  pages: Readonly<Record<string, PackedFile>>
+  assets: Readonly<Record<string, PackedFile>>
+}
+
+/**
+ * Returns all contents of a bundle as one sequence of bytes, and where in it each stands. So the executable holds the pages as
+ * a file that is read when the first page is asked for, and not as text of the program that each start would read.
+ */
+export function packWeb({ pages, assets }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
+  const parts: Uint8Array[] = []
+  let length = 0
+  const put = (content: Uint8Array): Range => {
+    parts.push(content)
+    length += content.length
+    return [length - content.length, length]
+  }
+  const file = ({ type, hash, body, packed }: StaticFile): PackedFile => ({
+    ...{ type, hash, body: put(body) },
+    packed: mapped(packed, put),
+  })
+  const index = { pages: mapped(pages, file), assets: mapped(assets, file) }
+  return { bytes: new Uint8Array(Buffer.concat(parts)), index }
+}
+
+/** The bundle that `packWeb` packed; its contents are views of the bytes. */
+export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets }: WebIndex): WebBundle {
+  const part = ([from, to]: Range) => bytes.subarray(from, to)
+  const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({
+    ...{ type, hash, body: part(body) },
+    packed: mapped(packed, part),
+  })
+  return { pages: mapped(pages, file), assets: mapped(assets, file) }
+}
+
+const mapped = <T, U>(all: Readonly<Record<string, T>>, to: (one: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(all).map(([name, one]) => [name, to(one)]))
