@@ -184,7 +184,8 @@ const check = () => [
 
 /**
  * Tests that start the program themselves: whole tasks, every page of the demo, kills. They are played on the executable,
- * which is what users start, and which starts in a fraction of the time.
+ * which is what users start, and which starts in a fraction of the time; one after the other, because kills and pages of a
+ * whole server take both cores.
  */
 const OF_THE_EXECUTABLE = ['test/binary/', 'test/crash/', 'test/web/tasks/', 'test/web/every-page/']
 
@@ -202,7 +203,6 @@ const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
     () =>
       tests('tests of the executable', {
         paths: OF_THE_EXECUTABLE,
-        flags: ON_ALL_CORES,
         env: { TAGWARDEN_BINARY: BUILT, ...inMemory() },
       }),
   ],
