@@ -100,7 +100,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   const warehouse = await readList(paths, () =>
     openWarehouse({
       ...{ folder: paths.events, db, clock, leftovers, callersTimeoutMs: reports.queryTimeoutMs },
-      spoolFiles: () => spool.files(),
+      spoolFiles: (window) => spool.files(window),
       report: reports.report,
       info: (message) => reports.log.info(message),
       tellOperator: reports.tellOperator,

@@ -213,6 +213,24 @@ describe('a segment', () => {
     expect(idsIn(spool).length).toBe(12)
   })
 
+  test('is left out of a window in which nothing of it was received', async () => {
+    const { spool, clock } = open()
+    const first = clock.now()
+    await append(spool, 1)
+    clock.advance(10)
+    await append(spool, 1)
+    await spool.seal()
+    clock.advance(10)
+    await append(spool, 1)
+    const files = spool.files()
+    const of = (from: number, to: number) =>
+      spool.files({ from: first + from, to: first + to }).map((path) => files.indexOf(path))
+    expect([of(0, 1), of(5, 6), of(10, 11), of(10, 21), of(11, 20), of(20, 21), of(-5, 0), of(21, 99)]).toEqual([
+      ...[[0], [0], [0], [0, 1], [], [1], [], []],
+    ])
+    await spool.close()
+  })
+
   test('is sealed at the given age, and not when it is empty', async () => {
     const { spool, clock } = open()
     await spool.seal()

@@ -167,10 +167,16 @@ export class Spool {
     return oldestAt === undefined ? this.arrivalAt() : Math.min(oldestAt, this.arrivalAt())
   }
 
-  /** Paths of all files with events that the warehouse does not have yet, without files that are missing. */
-  files(): string[] {
+  /**
+   * Paths of the files with events that the warehouse does not have yet, without files that are missing.
+   *
+   * @param window only those that may have events received from `from` on, and before `to`
+   */
+  files({ from, to } = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }): string[] {
     const open = this.open && this.open.bytes > 0 ? [this.open] : []
-    return [...this.sealed, ...open].map(({ path }) => path).filter((path) => existsSync(path))
+    return [...this.sealed, ...open].flatMap(({ path, batches }) =>
+      batches.lastReceivedAt >= from && batches.firstReceivedAt < to && existsSync(path) ? [path] : [],
+    )
   }
 
   /** Sealed segments that wait to be loaded, oldest first. */

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { flawNotice } from './duckdb/file-check.ts'
 import { readManifest } from './duckdb/manifest.ts'
+import type { ParquetOptions } from './duckdb/parquet-files.ts'
 import { removeLeftovers } from './duckdb/unlisted.ts'
 import { DuckdbWarehouse } from './duckdb/warehouse.ts'
 import type { Warehouse } from './warehouse.ts'
@@ -16,8 +17,8 @@ export interface WarehouseOptions {
   leftovers: readonly string[]
   /** A caller's query that takes longer is ended; 20 s when left out. */
   callersTimeoutMs?: number | undefined
-  /** Files that hold events the warehouse does not have yet. */
-  spoolFiles(): string[]
+  /** Files that hold events the warehouse does not have yet; of a window: those that may hold events received in it. */
+  spoolFiles: ParquetOptions['spoolFiles']
   /** Told why a query failed, and what could not be read. */
   report(error: unknown, where: string): void
   /** What an operator should know who reads the log. */

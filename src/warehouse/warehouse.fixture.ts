@@ -204,7 +204,7 @@ export class WarehouseStand {
       folder: this.folder,
       manifest: this.manifest,
       clock: this.clock,
-      spoolFiles: () => this.spool.files(),
+      spoolFiles: (window) => this.spool.files(window),
       ...this.settings,
     })
     const parts = {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { sumOf } from '../../core/file-sum.ts'
+import type { Query } from '../query.ts'
 import { quoteText } from './dialect.ts'
 import { type ExecuteOptions, execute } from './execute.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
@@ -13,6 +14,7 @@ import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from './
 import { type PageSources, pagesIn } from './pages-relation.ts'
 import type { Sources } from './relation.ts'
 import { COUNTS, type CountSources } from './rollup.ts'
+import { SideBySide } from './side-by-side.ts'
 import { spoolRelation } from './spooled.ts'
 
 export interface ParquetOptions {
@@ -20,8 +22,8 @@ export interface ParquetOptions {
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Files that hold events the warehouse does not have yet. */
-  spoolFiles(): string[]
+  /** Files that hold events the warehouse does not have yet; of a window: those that may hold events received in it. */
+  spoolFiles(window?: Query['window']): string[]
   memoryLimit?: string
   /** Told of files that are not as they were written, and are left out from now on. */
   damaged?(flaws: readonly Flaw[]): void
@@ -38,6 +40,9 @@ const READER_THREADS = Math.min(4, availableParallelism())
 class Engine {
   private instance: Promise<DuckDBInstance> | null = null
   private isClosed = false
+
+  /** What is asked of it. */
+  readonly queries = new SideBySide()
 
   constructor(private readonly settings: Record<string, string>) {}
 
@@ -111,11 +116,11 @@ export class ParquetFiles {
     return this.options.manifest
   }
 
-  /** What stands behind `events`, `counts` and `pages` right now. */
-  sources(): Sources & CountSources & PageSources {
+  /** What stands behind `events`, `counts` and `pages` right now; of a window, without spool files that have nothing of it. */
+  sources(window?: Query['window']): Sources & CountSources & PageSources {
     const { manifest, folder, spoolFiles } = this.options
     const [files, rollups, pages] = [manifest.files(), manifest.rollups(), manifest.pages()]
-    return { files, rollups, pages, folder, spool: spoolFiles() }
+    return { files, rollups, pages, folder, spool: spoolFiles(window) }
   }
 
   /** When the oldest event was received that is in no Parquet file yet; null when all are. */
@@ -131,9 +136,13 @@ export class ParquetFiles {
     return this.running.size
   }
 
-  /** Answers a query; the files that it reads stay until it ended. Fails when the engine does, or one of the signals ends. */
-  read<T>(reader: Reader, sql: string, { signals = [], ...options }: ExecuteOptions): Promise<T[]> {
-    return this.execute<T>(this.readers[reader], sql, { ...options, signals })
+  /**
+   * Answers a query; the files that it reads stay until it ended. One that finds no memory beside others is asked again by itself.
+   * Fails when the engine does, or one of the signals ends.
+   */
+  read<T>(reader: Reader, sql: string, options: ExecuteOptions): Promise<T[]> {
+    const engine = this.readers[reader]
+    return engine.queries.run(() => this.execute<T>(engine, sql, options))
   }
 
   /** Runs SQL of our own making, however long it takes. */

@@ -185,7 +185,7 @@ export class DuckdbWarehouse implements Warehouse {
     const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
-    const sources = this.parquet.sources()
+    const sources = this.parquet.sources(window)
     try {
       const scope = { ...statement, orgId, window }
       const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
