@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { SECOND_MS } from '../core/clock.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import { ownCommand } from '../core/own-command.ts'
+import { makesOwnGroup } from '../core/priority.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
@@ -117,8 +118,8 @@ export class Browsers {
     const { command = ownCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
-      // A group of its own, by which its browser can be found and ended too.
-      detached: true,
+      // A group of its own, by which its browser can be found and ended too, is made there or here.
+      detached: !makesOwnGroup,
       env: withoutOurs(process.env),
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (told: FromBrowsing) => {
@@ -150,6 +151,8 @@ export class Browsers {
       clearTimeout(limit)
       unwatch()
       asked.stopping.removeEventListener('abort', onStop)
+      // It may not have made its group yet.
+      child.kill('SIGKILL')
       await endGroup(child.pid)
       await child.exited
     }

@@ -1,5 +1,5 @@
 import { messageOf } from '../core/error.ts'
-import { lowerPriority } from '../core/priority.ts'
+import { waitForOthers } from '../core/priority.ts'
 import type { Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
@@ -11,12 +11,13 @@ export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { ki
 export type FromBrowsing = { kind: 'message'; message: unknown } | { kind: 'ended'; error: string | null }
 
 /**
- * The process of a browser: carries out the task that it is sent, and exits when the pipe closes, at a low priority. Never resolves.
+ * The process of a browser: carries out the task that it is sent, and exits when the pipe closes; when
+ * others want the processor, it waits. Never resolves.
  *
  * @param tasks loaded when they are begun
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
-  lowerPriority()
+  waitForOthers()
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
   process.on('message', (told: ToBrowsing) => {

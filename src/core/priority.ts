@@ -1,18 +1,37 @@
-import { writeFileSync } from 'node:fs'
+import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** The lowest there is: what people wait for comes first. */
+/** The lowest there is, where the kernel has no policy for what may wait. */
 const NICENESS = 19
+/** Runs on what nobody else wants, and gives way at once (sched(7), "SCHED_IDLE"). */
+const SCHED_IDLE = 5
+
+const { i32, ptr: pointer } = FFIType
+const FUNCTIONS = {
+  setpgid: { args: [i32, i32], returns: i32 },
+  sched_setscheduler: { args: [i32, i32, pointer], returns: i32 },
+} as const
 
 /**
- * Gives this process, and what it starts from now on, a low priority. Kernels that share the processor by session (sched(7),
- * "The autogroup feature") weigh sessions by a priority of their own, which is lowered as well where there is one.
+ * Whether `waitForOthers` makes the process group. Where it does, its parent must not start a session for it: a kernel that
+ * shares the processor by session first ("The autogroup feature") would hold whole sessions against each other, and no policy
+ * within one would count.
  */
-export function lowerPriority(): void {
-  setPriority(NICENESS)
-  try {
-    writeFileSync('/proc/self/autogroup', String(NICENESS))
-  } catch {
-    // Not every kernel has it, and not every container may write it.
-  }
+export const makesOwnGroup = process.platform === 'linux'
+
+/**
+ * This process, and what it starts from now on, runs when nothing else of its session or container wants the processor, in a
+ * process group of its own. A niceness would not be enough: Chromium raises its own where it may. Elsewhere than on Linux, only
+ * that is lowered, and the group is the parent's business.
+ */
+export function waitForOthers(): void {
+  if (!makesOwnGroup) return setPriority(NICENESS)
+  const { symbols, close } = dlopen('libc.so.6', FUNCTIONS)
+  const [itself, noPriority] = [0, new Int32Array(1)]
+  symbols.setpgid(itself, itself)
+  // A policy is a thread's, and its children's; the runtime has several by now.
+  for (const thread of readdirSync('/proc/self/task'))
+    symbols.sched_setscheduler(Number(thread), SCHED_IDLE, ptr(noPriority))
+  close()
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Browsers } from '../../src/browser/browsers.ts'
 import { processesOf } from '../../src/browser/memory.ts'
@@ -89,6 +89,21 @@ async function expectNothingLeft() {
 describe('browsers', () => {
   test('run a task in a process of its own, and tell what it tells', async () => {
     expect(await run(browsers(), {})).toEqual({ told: ['Shop'], error: null })
+    await expectNothingLeft()
+  })
+
+  test.skipIf(process.platform !== 'linux')('wait while others want the processor', async () => {
+    const policies: string[] = []
+    await inMidst(() => {
+      const [group = 0] = [runner()]
+      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: policy, the 41st field, the 39th behind the name.
+      for (const pid of processesOf(group))
+        policies.push(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[38] ?? '')
+      process.kill(group, 'SIGKILL')
+    })
+    expect(policies.length).toBeGreaterThan(3)
+    // SCHED_IDLE
+    expect(new Set(policies)).toEqual(new Set(['5']))
     await expectNothingLeft()
   })
 
