@@ -52,14 +52,17 @@ const EXAMPLE = {
   status: 'connected',
   createdAt: 1_767_614_400_000,
 }
-const EXAMPLE_IN_DETAIL = { ...EXAMPLE, config: { url: 'https://hooks.example.com/tags' } }
+const EXAMPLE_WITH_CONFIG = { ...EXAMPLE, config: { url: 'https://hooks.example.com/tags' } }
+const secrets = Nullable(
+  Type.Array(Type.String(), { description: 'Names of the secrets that it has; null for callers below admin' }),
+)
 
 export const IntegrationSchema = Closed(shared, { $id: 'Integration', examples: [EXAMPLE] })
 export type Integration = Static<typeof IntegrationSchema>
 
 export const IntegrationDetailSchema = Closed(
-  { ...shared, config },
-  { $id: 'IntegrationDetail', examples: [EXAMPLE_IN_DETAIL] },
+  { ...shared, config, secrets },
+  { $id: 'IntegrationDetail', examples: [{ ...EXAMPLE_WITH_CONFIG, secrets: ['secret'] }] },
 )
 export type IntegrationDetail = Static<typeof IntegrationDetailSchema>
 
@@ -83,7 +86,7 @@ export const NewIntegrationSchema = Closed(
   },
   {
     $id: 'NewIntegration',
-    examples: [{ ...EXAMPLE_IN_DETAIL, secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=' }],
+    examples: [{ ...EXAMPLE_WITH_CONFIG, secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=' }],
   },
 )
 

@@ -107,6 +107,23 @@ describe('an integration', () => {
     expect(integrations.map(Object.keys)).toEqual([['id', 'provider', 'label', 'status', 'createdAt']])
   })
 
+  test('names the secrets that it has to admins only', async () => {
+    const { as, admin, db } = setUp()
+    const settings = { webhookUrl: url }
+    const { body: chat } = await admin('POST', '/v1/integrations', { provider: 'team_chat', config: settings })
+    const { body: made } = await admin('POST', '/v1/integrations', webhook)
+    const secretsOf = async (id: string, role = admin) => (await role('GET', `/v1/integrations/${id}`)).body.secrets
+    expect([await secretsOf(chat.id), await secretsOf(made.id)]).toEqual([['webhookUrl'], ['secret']])
+    expect(await secretsOf(made.id, as('member'))).toBeNull()
+    const changed = await admin('PUT', `/v1/integrations/${made.id}`, webhook)
+    expect(changed.body.secrets).toEqual(['secret'])
+    // Lost, or sealed with another key.
+    for (const secrets of ['', 'x'.repeat(40)]) {
+      db.prepare('UPDATE integration SET secrets = CAST(? AS BLOB)').run(secrets)
+      expect(await secretsOf(made.id)).toEqual([])
+    }
+  })
+
   test('keeps its secret when it is replaced without one', async () => {
     await using server = receiver()
     const { admin } = setUp()

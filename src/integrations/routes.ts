@@ -21,7 +21,7 @@ import {
   NewIntegrationSchema,
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
-import { deleteIntegration, findIntegration, listIntegrations } from './store.ts'
+import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 
 export interface IntegrationParts {
@@ -49,18 +49,28 @@ const TestResult = Closed(
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
 /** URLs of receivers are often as good as a password: only admins see them. */
-function detailOf(record: IntegrationRecord, principal: Principal): IntegrationDetail {
+function withConfig(record: IntegrationRecord, principal: Principal) {
   return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? record.config : null }
+}
+
+function detailOf(
+  { db, box }: Pick<IntegrationParts, 'db' | 'box'>,
+  record: IntegrationRecord,
+  principal: Principal,
+): IntegrationDetail {
+  const secrets = may(principal, 'seeSettings') ? secretNamesOf(db, box, record) : null
+  return { ...withConfig(record, principal), secrets }
 }
 
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
 export function integrationRoutes(parts: IntegrationParts): Route[] {
   const { operator, providers, transport } = parts.dispatcher.parts
   const known = { ...parts, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
-  return [...readingRoutes(parts.db), ...writingRoutes(parts, known), ...providerRoutes(known)]
+  return [...readingRoutes(parts), ...writingRoutes(parts, known), ...providerRoutes(known)]
 }
 
-function readingRoutes(db: Db): Route[] {
+function readingRoutes(parts: Pick<IntegrationParts, 'db' | 'box'>): Route[] {
+  const { db } = parts
   return [
     route({
       id: 'listIntegrations',
@@ -88,7 +98,7 @@ function readingRoutes(db: Db): Route[] {
       params: ById,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id } }) =>
-        detailOf(findIntegration(db, { orgId: principal.orgId, id }), principal),
+        detailOf(parts, findIntegration(parts.db, { orgId: principal.orgId, id }), principal),
     }),
   ]
 }
@@ -108,7 +118,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       answer: NewIntegrationSchema,
       handle({ principal, body }) {
         const { record, shown } = create(known, principal.orgId, body)
-        return { ...detailOf(record, principal), ...shown }
+        return { ...withConfig(record, principal), ...shown }
       },
       note: ({ body: { provider, label = DEFAULT_LABEL } }) => ({ provider, label }),
     }),
@@ -123,7 +133,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       body: IntegrationInputSchema,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id }, body }) =>
-        detailOf(replace(known, { orgId: principal.orgId, id }, body), principal),
+        detailOf(parts, replace(known, { orgId: principal.orgId, id }, body), principal),
     }),
     route({
       id: 'deleteIntegration',

@@ -103,6 +103,19 @@ export function openIntegration(db: Db, box: SecretBox, { orgId, id }: Integrati
   return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
 }
 
+/** The names of the secrets that people gave, or that were made for them; none when they can't be opened. */
+export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): string[] {
+  const sql = 'SELECT secrets FROM integration WHERE id = ? AND orgId = ?'
+  const sealed = prepared<[string, string], { secrets: Buffer }>(db, sql).get(id, orgId)?.secrets
+  try {
+    const { [TOKENS]: _, ...secrets } = JSON.parse(sealed?.length ? box.open(sealed) : '{}')
+    return Object.keys(secrets)
+  } catch {
+    // Whoever opens the page has to give them anew.
+    return []
+  }
+}
+
 const sealedOf = (box: SecretBox, secrets: object, tokens: object) =>
   box.seal(JSON.stringify(Object.keys(tokens).length === 0 ? secrets : { ...secrets, [TOKENS]: tokens }))
 

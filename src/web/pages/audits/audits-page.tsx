@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Box, Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAuditsInfiniteOptions } from '#client/@tanstack/react-query.gen'
@@ -54,6 +54,10 @@ export function AuditsPage() {
   )
 }
 
+const Standing = ({ status }: Audit) => (
+  <StatusMark status={AUDIT_STANDING[status]} word={words.tests.auditStatuses[status]} />
+)
+
 function columns(): Column<Audit>[] {
   const said = words.tests
   const count = (id: keyof Audit['summary'], head: string): Column<Audit> => ({
@@ -61,11 +65,13 @@ function columns(): Column<Audit>[] {
     cell: ({ summary }) => <Num value={summary[id]} />,
   })
   return [
+    { id: 'status', head: said.status, width: '130px', hideBelow: 768, cell: Standing },
     {
-      ...{ id: 'status', head: said.status, width: '130px' },
-      cell: ({ status }) => <StatusMark status={AUDIT_STANDING[status]} word={said.auditStatuses[status]} />,
+      ...{ id: 'name', head: said.name, isLink: true },
+      cell: ({ name }) => <Data>{name}</Data>,
+      // On a phone the name needs its room.
+      below: (audit) => <Box hiddenFrom="sm">{Standing(audit)}</Box>,
     },
-    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     count('pagesTotal', said.pages),
     count('missing', said.missing),
     count('beforeConsent', said.beforeConsent),

@@ -8,8 +8,8 @@ import { words } from '../../words.ts'
 
 interface IntegrationFormProps {
   form: ServerForm
-  /** What is saved; null for a new one. Secrets are never among it. */
-  saved: { label: string; config: FormValue } | null
+  /** What is saved; null for a new one. Of secrets only the names are known. */
+  saved: { label: string; config: FormValue; secrets: readonly string[] } | null
   button: string
   send(input: { provider: Integration['provider']; label?: string; config: FormValue }): Promise<void>
 }
@@ -39,7 +39,7 @@ export function IntegrationForm({ form, saved, button, send }: IntegrationFormPr
           change={setConfig}
           path="config"
           errorOf={sending.errorOf}
-          isSet={() => saved !== null}
+          isSet={(path) => saved?.secrets.some((name) => path === `config.${name}`) ?? false}
         />
       </Stack>
     </Form>

@@ -88,7 +88,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   )
 }
 
-function Settings({ integration: { id, label, provider, config } }: { integration: IntegrationDetail }) {
+function Settings({ integration: { id, label, provider, config, secrets } }: { integration: IntegrationDetail }) {
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   const said = words.integrations
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
@@ -104,7 +104,12 @@ function Settings({ integration: { id, label, provider, config } }: { integratio
           const form = integrations.find(({ kind }) => kind === provider)
           return (
             form && (
-              <IntegrationForm form={form} saved={{ label, config: config ?? {} }} button={said.save} send={send} />
+              <IntegrationForm
+                form={form}
+                saved={{ label, config: config ?? {}, secrets: secrets ?? [] }}
+                button={said.save}
+                send={send}
+              />
             )
           )
         }}

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Box, Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FlowTest } from '#client/types.gen'
@@ -51,14 +51,20 @@ export function TestsPage() {
   )
 }
 
+const Standing = ({ status }: FlowTest) => (
+  <StatusMark status={TEST_STANDING[status]} word={words.tests.statuses[status]} />
+)
+
 function columnsFor(may: boolean): Column<FlowTest>[] {
   const said = words.tests
   return [
+    { id: 'status', head: said.status, width: '130px', hideBelow: 768, cell: Standing },
     {
-      ...{ id: 'status', head: said.status, width: '130px' },
-      cell: ({ status }) => <StatusMark status={TEST_STANDING[status]} word={said.statuses[status]} />,
+      ...{ id: 'name', head: said.name, isLink: true },
+      cell: ({ name }) => <Data>{name}</Data>,
+      // On a phone the name needs its room.
+      below: (test) => <Box hiddenFrom="sm">{Standing(test)}</Box>,
     },
-    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
       ...{ id: 'severity', head: said.severity, width: '120px', hideBelow: 768 },
       cell: ({ severity }) => <SeverityMark severity={severity} />,
