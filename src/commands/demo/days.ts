@@ -51,6 +51,12 @@ export class Days {
     })
   }
 
+  /** Lets time pass until now, however long its days took to live, and goes on with the clock of the system. */
+  reachPresent(): void {
+    this.until(systemClock.now())
+    this.clock.letGo()
+  }
+
   /** Runs jobs, one after the other, and waits until nothing is under way. */
   async run(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.job(name).run()

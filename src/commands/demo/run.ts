@@ -43,7 +43,6 @@ export async function runDemo(invocation: Invocation): Promise<number> {
     const sample = await makeSample(folder, clock)
     const sites = new Sites(plot)
     const tests = await livePast(config, { sample, sites, plot, clock, inbox, storefront })
-    clock.letGo()
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === DEMO_INBOX_PATH
         ? Promise.resolve(Response.json({ messages: inbox.messages() }))
@@ -95,7 +94,11 @@ async function livePast(config: Config, { sample, sites, plot, clock, inbox, sto
   const made = await live((days) => liveFirstWeeks(days, sample, plot, { noticed, webhookUrl: inbox.webhookUrl }))
   await importPast(config.data, clock, { sample, plot, events: others })
   const { origin } = storefront
-  return live((days) => liveLastDays(days, sample, plot, { sites, sold: orders, made, origin }))
+  return live(async (days) => {
+    const tests = await liveLastDays(days, sample, plot, { sites, sold: orders, made, origin })
+    days.reachPresent()
+    return tests
+  })
 }
 
 async function importPast(
