@@ -2,6 +2,8 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { startBrowser } from './browser/chromium.ts'
+import { installedChromium } from './browser/installed-chromium.ts'
+import { until } from './process.ts'
 import { addressesOf } from './web/addresses.ts'
 import { startDemo } from './web/demo.ts'
 import { openScreen } from './web/screen.ts'
@@ -15,14 +17,15 @@ const FOLDER = resolve(import.meta.dir, '../dist/screenshots')
 const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 1920]
 const HEIGHT = 900
-/** Time for the first issues of the demo. */
-const UNTIL_FULL_MS = 15_000
+/** Three runs of a flow test and an audit, on a machine that has other things to do. */
+const WALKED_MS = 900_000
 
 const wanted = process.argv.slice(2)
-await using demo = await startDemo()
+await using demo = await startDemo({ TAGWARDEN_CHROMIUM: await installedChromium() })
+// The last that happens by itself; the issues are there long before.
+await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
-await Bun.sleep(UNTIL_FULL_MS)
 await rm(FOLDER, { recursive: true, force: true })
 const addresses = (await addressesOf(demo.get)).filter(
   (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
@@ -31,6 +34,11 @@ for (const theme of THEMES) {
   for (const width of WIDTHS) await takeAll(screen.page, theme, width)
 }
 for (const line of new Set(screen.trouble)) console.log(`trouble: ${line}`)
+
+async function isWalked(): Promise<boolean> {
+  const { audits } = (await demo.get('/v1/audits')) ?? { audits: [] }
+  return audits.some(({ status }: { status: string }) => status === 'finished' || status === 'failed')
+}
 
 async function takeAll(page: Page, theme: string, width: number): Promise<void> {
   const folder = join(FOLDER, `${theme}-${width}`)
