@@ -11,7 +11,7 @@ import { useLive } from '../../shell/live-dot.tsx'
 import { words } from '../../words.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
-import { type Situation, type Verdict, verdictOf } from './verdict.ts'
+import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
 
 /** The first thing that is read: whether all is well, in words. */
 export function VerdictCard({ project }: { project: string }) {
@@ -36,9 +36,8 @@ export function VerdictCard({ project }: { project: string }) {
     signals: signalsOf(signals.data?.signals ?? []),
     gapSince: pulse?.gapSince ?? null,
   })
-  const badHosts = new Set(issues.data.issues.flatMap(({ hosts }) => hosts ?? []))
   const { tone, headline, sentence, acts } = drawn(verdict, {
-    badDomains: badHosts.size || 1,
+    badDomains: badDomains(issues.data.issues, domains.data.domains.length),
     domains: domains.data.domains.length,
     causes: causes.data?.causes ?? [],
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Situation, verdictOf } from './verdict.ts'
+import { badDomains, type Situation, verdictOf } from './verdict.ts'
 
 const CALM: Situation = {
   openCounts: { critical: 0, high: 0, medium: 0, low: 0 },
@@ -43,4 +43,12 @@ test.each<[string, Partial<Situation>, object]>([
   ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],
 ])('%s', (_name, part, verdict) => {
   expect(verdictOf({ ...CALM, ...part })).toMatchObject(verdict)
+})
+
+test('of how many domains the headline speaks: those of the gravest problems', () => {
+  const on = (severity: 'critical' | 'low', ...hosts: string[]) => ({ ...issue(severity), hosts })
+  expect(badDomains([on('critical', 'a'), on('low', 'b', 'c')], 3)).toBe(1)
+  expect(badDomains([on('critical', 'a', 'b'), on('critical', 'b')], 3)).toBe(2)
+  expect(badDomains([on('critical', 'a', 'b', 'c')], 2)).toBe(2)
+  expect(badDomains([on('critical')], 2)).toBe(1)
 })

@@ -52,3 +52,10 @@ export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Si
     lastEventAt: moments.length === 0 ? null : Math.max(...moments),
   }
 }
+
+/** On how many of so many domains the gravest problems are; at least on one. */
+export function badDomains(issues: Situation['issues'], domains: number): number {
+  const gravest = issues.filter(({ severity }) => severity === issues[0]?.severity)
+  const hosts = new Set(gravest.flatMap(({ hosts }) => hosts ?? []))
+  return Math.max(1, Math.min(hosts.size, domains))
+}
