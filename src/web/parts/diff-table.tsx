@@ -13,15 +13,17 @@ interface DiffTableProps {
   left: Parameters
   /** Null: there is nothing to compare with. */
   right: Parameters | null
+  /** Names of parameters that stand before others. */
+  first?: readonly string[]
 }
 
 /** With nothing to compare so many are shown at first. */
 const ALONE = 8
 
 /** Two sets of parameters side by side: what differs first and marked, what is equal folded. */
-export function DiffTable({ name, heads, left, right }: DiffTableProps) {
+export function DiffTable({ name, heads, left, right, first: named = [] }: DiffTableProps) {
   const [isWhole, showAll] = useState(false)
-  const rows = diffOf(left, right)
+  const rows = diffOf(left, right, named)
   const differing = rows.filter(({ differs }) => differs)
   const first = right === null ? rows.slice(0, ALONE) : differing
   const shown = isWhole ? rows : first

@@ -23,4 +23,12 @@ describe('parameters side by side', () => {
       expected,
     )
   })
+
+  test('what the rule is about stands first among its like', () => {
+    const keysOf = (right: Record<string, string> | null) =>
+      diffOf({ a: '1', b: '2', dl: '3' }, right, ['dl', 'gone']).map(({ key }) => key)
+    expect(keysOf(null)).toEqual(['dl', 'a', 'b'])
+    expect(keysOf({ a: '2', b: '2', dl: '4' })).toEqual(['dl', 'a', 'b'])
+    expect(keysOf({ a: '2', b: '2', dl: '3' })).toEqual(['a', 'dl', 'b'])
+  })
 })

@@ -36,7 +36,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <Title order={2} mb="sm">
             <Help term="beside">{words.issue.beside}</Help>
           </Title>
-          <Beside bad={badSample} good={evidence.goodSample} />
+          <Beside bad={badSample} good={evidence.goodSample} judged={judgedBy(evidence.alert)} />
         </Paper>
       )}
       {/* Runs are counted by day already. */}
@@ -116,7 +116,13 @@ function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
   )
 }
 
-function Beside({ bad, good }: { bad: Event; good: Event | null }) {
+/** The parameters that the conditions of a rule are about. */
+function judgedBy(alert: IssueEvidence['alert']): string[] {
+  const groups = [alert?.conditions, ...(alert?.conditionGroups ?? [])]
+  return groups.flatMap((group) => group?.items.map(({ parameter }) => parameter) ?? [])
+}
+
+function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged: readonly string[] }) {
   const heads = [
     <span key="bad">
       {words.issue.bad}
@@ -133,7 +139,13 @@ function Beside({ bad, good }: { bad: Event; good: Event | null }) {
   ] as const
   return (
     <>
-      <DiffTable name={words.issue.beside} heads={heads} left={bad.params} right={good?.params ?? null} />
+      <DiffTable
+        name={words.issue.beside}
+        heads={heads}
+        left={bad.params}
+        right={good?.params ?? null}
+        first={judged}
+      />
       {!good && (
         <Text c="dimmed" fz="sm">
           {words.issue.noGood}
