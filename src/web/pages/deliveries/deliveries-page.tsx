@@ -15,6 +15,7 @@ import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import { Target } from '../../parts/target.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DELIVERIES } from './address.ts'
@@ -83,17 +84,17 @@ function useColumns(): Column<Delivery>[] {
   const said = words.deliveries
   return [
     {
-      ...{ id: 'status', head: said.status, width: '130px' },
+      ...{ id: 'status', head: said.status, width: '130px', isUnderMain: true },
       cell: ({ status }) => <StatusMark status={STANDING[status]} word={said.statuses[status]} />,
     },
-    { id: 'what', head: said.transition, cell: (delivery) => <What delivery={delivery} /> },
+    { id: 'what', head: said.transition, isMain: true, cell: (delivery) => <What delivery={delivery} /> },
     {
       ...{ id: 'channel', head: said.channel, width: '220px', hideBelow: 768 },
       cell: ({ channel }) => (
         <div>
           {said.channels[channel.type]}
           <div className="under">
-            <Data>{channel.target}</Data>
+            <Target target={channel.target} />
           </div>
         </div>
       ),
@@ -103,7 +104,7 @@ function useColumns(): Column<Delivery>[] {
       cell: ({ attempts }) => <Num value={attempts} />,
     },
     {
-      ...{ id: 'when', head: said.when, width: '120px', hideBelow: 768 },
+      ...{ id: 'when', head: said.when, width: '120px', isUnderMain: true },
       cell: ({ createdAt }) => <Ago at={createdAt} isQuiet />,
     },
     {

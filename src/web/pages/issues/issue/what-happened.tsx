@@ -5,6 +5,7 @@ import type { Delivery } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
 import { Ago, At } from '../../../parts/ago.tsx'
 import { Data, Sentence } from '../../../parts/data.tsx'
+import { Target } from '../../../parts/target.tsx'
 import { words } from '../../../words.ts'
 import { channelOf, type Entry, type Line, linesOf, textOf } from './history.ts'
 
@@ -71,7 +72,7 @@ function Message({ type, how, target }: { type: string; how: string; target: str
   const channel = words.issue.channels[type as keyof typeof words.issue.channels] ?? <Data>{type}</Data>
   return (
     <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
-      {channel} {how} <Data>{target}</Data>
+      {channel} {how} <Target target={target} />
     </span>
   )
 }
