@@ -54,5 +54,9 @@ export function Code({ children }: { children: ReactNode }) {
 }
 
 const DOT = ' · '
-/** Between two parts of a line. */
-export const Dot = () => <Data>{DOT}</Data>
+/** Between two parts of a line. Its spaces stay, also in rows, where names are boxes. */
+export const Dot = () => (
+  <bdi translate="no" style={{ whiteSpace: 'pre-wrap' }}>
+    {DOT}
+  </bdi>
+)

@@ -56,11 +56,13 @@ interface FormProps {
   /** Beside the button. */
   beside?: ReactNode
   isWide?: boolean
+  /** True where the page has another button that is the one to press. */
+  isAside?: boolean
   children: ReactNode
 }
 
 /** Fields one below the other, the server's sentence, and one button; Ctrl and Enter press it. */
-export function Form({ sending, button, beside, isWide = false, children }: FormProps) {
+export function Form({ sending, button, beside, isWide = false, isAside = false, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   useKeys({ 'Control+Enter': () => form.current?.requestSubmit() })
   return (
@@ -73,7 +75,7 @@ export function Form({ sending, button, beside, isWide = false, children }: Form
           </Alert>
         )}
         <Group gap="sm">
-          <Button type="submit" loading={sending.isSending}>
+          <Button type="submit" loading={sending.isSending} variant={isAside ? 'default' : 'filled'}>
             {button}
           </Button>
           {beside}

@@ -1,6 +1,7 @@
 import { Table, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Paged } from './paged.tsx'
+import classes from './simple-table.module.css'
 import type { Pages } from './virtual-table.tsx'
 
 /** A column of a short table. */
@@ -25,7 +26,13 @@ interface SimpleTableProps<T> {
   size?: number
 }
 
-/** A table in a box of its own that scrolls sideways, so many rows at a time. The first column names the row. */
+/** A phone is wide enough for so many columns. */
+const NARROW = 3
+
+/**
+ * A table in a box of its own that scrolls sideways, so many rows at a time. The first column names the row. On a phone a
+ * row of more than three columns is a card.
+ */
 export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps<T>) {
   return (
     <Paged rows={rows} pages={pages ?? null} {...(size && { size })}>
@@ -38,11 +45,11 @@ function Rows<T>({ name, columns, rows, keyOf }: Omit<SimpleTableProps<T>, 'page
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
     <section aria-label={name} tabIndex={0} className="scroll">
-      <Table aria-label={name}>
+      <Table aria-label={name} className={`${classes.table} ${columns.length > NARROW ? classes.cards : ''}`}>
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ head, isHeadHidden, isNumber }) => (
-              <Table.Th key={head} scope="col" ta={isNumber ? 'end' : undefined}>
+              <Table.Th key={head} scope="col" data-number={isNumber}>
                 {isHeadHidden ? <VisuallyHidden>{head}</VisuallyHidden> : head}
               </Table.Th>
             ))}
@@ -51,13 +58,13 @@ function Rows<T>({ name, columns, rows, keyOf }: Omit<SimpleTableProps<T>, 'page
         <Table.Tbody>
           {rows.map((row) => (
             <Table.Tr key={keyOf(row)}>
-              {columns.map(({ head, isNumber, cell }, index) =>
+              {columns.map(({ head, isHeadHidden, isNumber, cell }, index) =>
                 index === 0 ? (
-                  <Table.Th key={head} scope="row" fw={600} ta={isNumber ? 'end' : undefined}>
+                  <Table.Th key={head} scope="row" fw={600} data-number={isNumber}>
                     {cell(row)}
                   </Table.Th>
                 ) : (
-                  <Table.Td key={head} ta={isNumber ? 'end' : undefined}>
+                  <Table.Td key={head} data-number={isNumber} data-head={isHeadHidden ? undefined : head}>
                     {cell(row)}
                   </Table.Td>
                 ),

@@ -38,6 +38,8 @@ export interface Column<Row> {
   isFigure?: boolean
   /** Not shown on screens narrower than this: 768 or 1,200 px. */
   hideBelow?: 768 | 1200
+  /** On screens narrower than 768 px it has no column, and stands under what the row is about. */
+  isUnderMain?: boolean
 }
 
 /** A list that is loaded in pages; an infinite query is one. */
@@ -219,14 +221,14 @@ function Head<Row>({ columns, rows, idOf, selection }: HeadProps<Row>) {
             />
           </th>
         )}
-        {columns.map(({ id, head, isHeadHidden, width, isFigure, hideBelow }) => (
+        {columns.map(({ id, head, isHeadHidden, width, isFigure, hideBelow, isUnderMain }) => (
           <th
             key={id}
             scope="col"
             className={classes.column}
             style={{ width }}
             data-figure={isFigure || undefined}
-            data-hide={hideBelow}
+            data-hide={isUnderMain ? 768 : hideBelow}
           >
             <span className={isHeadHidden ? 'heard' : undefined}>{head}</span>
           </th>
@@ -250,6 +252,7 @@ interface RowProps<Row> {
 
 const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
   const { row, id, index, columns, link, name, isSelected, select } = props
+  const under = columns.filter(({ isUnderMain }) => isUnderMain)
   return (
     <tr
       aria-rowindex={index + 2}
@@ -270,25 +273,40 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
         </td>
       )}
       {columns.map((column) => (
-        <Cell key={column.id} column={column} row={row} link={link} />
+        <Cell key={column.id} {...{ column, row, link, under }} />
       ))}
     </tr>
   )
 }) as <Row>(props: RowProps<Row>) => ReactNode
 
-function Cell<Row>({ column, row, link }: { column: Column<Row>; row: Row } & Pick<RowProps<Row>, 'link'>) {
-  const { cell, below, isLink, isMain, isFigure, hideBelow } = column
+interface CellProps<Row> extends Pick<RowProps<Row>, 'row' | 'link'> {
+  column: Column<Row>
+  /** The columns that stand under what the row is about where the screen is narrow. */
+  under: readonly Column<Row>[]
+}
+
+function Cell<Row>({ column, row, link, under }: CellProps<Row>) {
+  const { cell, below, isLink, isMain, isFigure, hideBelow, isUnderMain } = column
   const content = cell(row)
+  const isAbout = isLink || isMain
   const rest = {
     'data-figure': isFigure || undefined,
-    'data-main': isLink || isMain || undefined,
-    'data-hide': hideBelow,
+    'data-main': isAbout || undefined,
+    'data-hide': isUnderMain ? 768 : hideBelow,
   }
+  const narrow = isAbout && under.length > 0 && (
+    <div className={classes.narrow}>
+      {under.map((one) => (
+        <div key={one.id}>{one.cell(row)}</div>
+      ))}
+    </div>
+  )
   if (!isLink) {
     return (
       <td {...rest}>
         {content}
         {below?.(row)}
+        {narrow}
       </td>
     )
   }
@@ -302,6 +320,7 @@ function Cell<Row>({ column, row, link }: { column: Column<Row>; row: Row } & Pi
         content
       )}
       {below?.(row)}
+      {narrow}
     </th>
   )
 }

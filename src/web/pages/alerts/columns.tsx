@@ -33,7 +33,7 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       cell: (alert) => <Scope alert={alert} domains={domains} />,
     },
     {
-      ...{ id: 'severity', head: said.severity, width: '120px' },
+      ...{ id: 'severity', head: said.severity, width: '120px', isUnderMain: true },
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
     { id: 'told', head: said.told, width: '160px', hideBelow: 1200, cell: (alert) => <Told alert={alert} /> },

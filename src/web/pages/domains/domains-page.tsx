@@ -67,7 +67,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const said = words.domains
   return [
     { id: 'name', head: said.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: said.health, width: '120px', cell: State },
+    { id: 'state', head: said.health, width: '120px', isUnderMain: true, cell: State },
     {
       ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true },
       cell: ({ id }: Domain) =>

@@ -169,11 +169,13 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
     <Group gap="sm">
       {members.map((member) => (
         <Group key={`${member.vendor} ${member.event}`} gap={2} wrap="nowrap">
-          <Data>{member.vendor}</Data>
-          {member.event === '' ? said.everyEvent : <Data>{member.event}</Data>}
+          <span>
+            <Data>{member.vendor}</Data> {member.event === '' ? said.everyEvent : <Data>{member.event}</Data>}
+          </span>
           {mayTake && (
             <CloseButton
               size="sm"
+              flex="none"
               aria-label={said.take(`${member.vendor} ${member.event}`, label)}
               onClick={() => void take(member)}
             />

@@ -45,7 +45,7 @@ function Details(issue: Issue) {
   const { alertType, occurrences, hosts } = issue
   const [host, ...others] = hosts ?? []
   return (
-    <span className={classes.details}>
+    <span className={`${classes.details} under`}>
       <span className={classes.narrow}>
         <SeverityMark severity={issue.severity} isWordShown={false} />
         <StatusMark status={issue.status} word={words.api.statuses[issue.status]} />

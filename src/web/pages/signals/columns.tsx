@@ -25,7 +25,10 @@ export function useColumns(): Column<Signal>[] {
   return useMemo(() => {
     const said = words.signals
     return [
-      { id: 'state', head: said.state, width: '120px', cell: (signal) => <State signal={signal} /> },
+      {
+        ...{ id: 'state', head: said.state, width: '120px', isUnderMain: true },
+        cell: (signal) => <State signal={signal} />,
+      },
       { id: 'signal', head: said.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
       {
         ...{ id: 'week', head: said.lastWeek, width: '140px', hideBelow: 1200 },

@@ -62,7 +62,11 @@ function TestDetail({ test }: { test: FlowTest }) {
     <>
       <PageHead title={test.name} isData>
         <StatusMark status={TEST_STANDING[test.status]} word={said.statuses[test.status]} />
-        {may && <Button onClick={() => void run()}>{said.run}</Button>}
+        {may && (
+          <Button variant="default" onClick={() => void run()}>
+            {said.run}
+          </Button>
+        )}
       </PageHead>
       <MayLine needs="member" what={said.what} />
       <Stack gap="lg">

@@ -24,7 +24,7 @@ export function EndpointForm({ domain: { id, routing, collect } }: { domain: Dom
     notices.say(said.saved)
   })
   return (
-    <Form sending={sending} button={said.saveEndpoint}>
+    <Form sending={sending} button={said.saveEndpoint} isAside>
       <Radio.Group
         aria-label={said.endpoint}
         value={mode}

@@ -77,7 +77,7 @@ function NameForm({ domain }: { domain: Domain }) {
     notices.say(said.settings.renamed)
   })
   return (
-    <Form sending={sending} button={said.settings.rename}>
+    <Form sending={sending} button={said.settings.rename} isAside>
       <TextInput
         label={said.name}
         value={name}
@@ -99,7 +99,7 @@ function Token({ domain }: { domain: Domain }) {
     notices.say(said.rotated)
   })
   return (
-    <Form sending={sending} button={said.rotate}>
+    <Form sending={sending} button={said.rotate} isAside>
       <TextInput label={said.token} description={said.tokenHint} value={domain.token} readOnly translate="no" />
       <Text c="dimmed" fz="sm">
         {said.rotateHint}

@@ -110,14 +110,14 @@ function Histogram() {
     ...(event && { event }),
     ...(project && { projectId: project }),
   }
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     ...getVolumeOptions({ query }),
     staleTime: FRESH.insight,
     placeholderData: keepPreviousData,
   })
   const said = words.explore.events
   return (
-    <div style={{ minHeight: HISTOGRAM_PX + 60 }}>
+    <div style={{ minHeight: HISTOGRAM_PX + 60 }} aria-busy={isPending}>
       {data && (
         <Suspense>
           <Bars
@@ -139,11 +139,14 @@ function columns(open: (event: Event) => void): Column<Event>[] {
   const said = words.explore.events
   return [
     { id: 'event', head: words.explore.event, isMain: true, cell: (event) => <OpenEvent event={event} open={open} /> },
-    { id: 'vendor', head: words.explore.vendor, width: '200px', cell: ({ vendor }) => <Data>{vendor}</Data> },
+    {
+      ...{ id: 'vendor', head: words.explore.vendor, width: '200px', isUnderMain: true },
+      cell: ({ vendor }) => <Data>{vendor}</Data>,
+    },
     {
       ...{ id: 'host', head: said.host, width: '260px', hideBelow: 768 },
       cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
     },
-    { id: 'when', head: said.when, width: '120px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
+    { id: 'when', head: said.when, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
   ]
 }
