@@ -77,6 +77,8 @@ export interface VirtualTableProps<Row> {
 const ALL_UP_TO = 100
 const OVERSCAN = 12
 const NARROW_ROW_PX = 76
+/** With what has no column of its own under a name of two lines and its second line. */
+const NARROW_ROW_UNDER_PX = 100
 /** The next page is asked for when so few rows are left below. */
 const AHEAD = 30
 
@@ -128,9 +130,10 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 /** Which rows are near the window, and how much room the others take. */
 function useWindow<Row>({
   rows,
+  columns,
   pages = null,
   rowHeight = 56,
-  narrowRowHeight = NARROW_ROW_PX,
+  narrowRowHeight = columns.some(({ isUnderMain }) => isUnderMain) ? NARROW_ROW_UNDER_PX : NARROW_ROW_PX,
 }: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const height = useRowHeight(rowHeight, narrowRowHeight)

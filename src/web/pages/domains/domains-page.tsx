@@ -17,6 +17,9 @@ import { words } from '../../words.ts'
 import { DOMAINS } from './address.ts'
 import { domainsAskedFor } from './question.ts'
 
+/** A name of two lines and how it stands. */
+const NARROW_ROW_PX = 76
+
 /** `/domains`: the websites and apps that are watched. */
 export function DomainsPage() {
   const [{ q }] = useValues(DOMAINS)
@@ -48,6 +51,7 @@ export function DomainsPage() {
             rows={pages.flatMap(({ domains }) => domains)}
             columns={columnsWith(Object.assign({}, ...pages.map(({ openIssues }) => openIssues)))}
             idOf={({ id }) => id}
+            narrowRowHeight={NARROW_ROW_PX}
             linkOf={({ id, status }) => ({
               to: status === 'waiting' ? '/domains/$id/setup' : '/domains/$id/live',
               params: { id },
