@@ -9,16 +9,18 @@ import { type Budget, budget } from './budget.ts'
 import { writePastEvents } from './past-events.ts'
 import { openPlainMonth, type PlainMonth } from './plain-month.ts'
 import { client, type Measured, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
+import { medianMs } from './spread.ts'
 
-const EVENTS = Number(process.env.BENCH_EVENTS ?? 10_000_000)
+const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 10_000_000), 20_000)
 const DAYS = 30
 const DOMAINS = 4
 /** The median of so many answers counts. */
-const RUNS = 3
+const RUNS = sized(3, 1)
 const AT_ONCE = 6
 const PROBE_MS = 250
 /** A server is at rest that took less than a fifth of a core in each second for so long. */
-const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [8 * SECOND_MS, 0.2, 5 * MINUTE_MS]
+const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, 2 * SECOND_MS)]
 /** An answer may take so many times as long as plain DuckDB, where that is more than its limit. */
 const TIMES_PLAIN = 1.3
 /** Answers that may take longer than others. */
@@ -51,7 +53,7 @@ export async function benchAnswers(): Promise<Budget[]> {
     try {
       const call = client(server.url, key)
       const restedMs = await rest(server)
-      const questions = questionsFor(domainIds[0] ?? '')
+      const questions = questionsFor(domainIds[0] ?? '').slice(0, sized(Number.POSITIVE_INFINITY, 16))
       const answered = await answers(call, questions, plain)
       const beside = await besideSix(call, server, { key, token, domainId: domainIds[0] ?? '' }, answered.slowest)
       return [
@@ -155,8 +157,9 @@ async function answers(
   const largest: { path: string; ms: number }[] = []
   const budgets: Budget[] = []
   for (const { own, path, window, hours, boundMs } of questions) {
-    const ms = await medianMs(() => call('GET', path))
-    const plainMs = hours === null || !plain.knows(own) ? null : await medianMs(() => plain.ask(own, hours))
+    const ms = await medianMs(`${own}, ${window}`, () => call('GET', path), RUNS)
+    const plainMs =
+      hours === null || !plain.knows(own) ? null : await medianMs('  plain DuckDB', () => plain.ask(own, hours), RUNS)
     const beside = plainMs === null ? '' : ` (${(ms / plainMs).toFixed(2)} × plain DuckDB)`
     const bound = Math.max(boundMs, Math.floor(TIMES_PLAIN * (plainMs ?? 0)))
     budgets.push(budget(`${own}, ${window} window, ms${beside}`, ms, 'at most', bound))
@@ -164,16 +167,6 @@ async function answers(
   }
   const slowest = largest.sort((a, b) => b.ms - a.ms).slice(0, AT_ONCE)
   return { budgets, slowest: slowest.map(({ path }) => path) }
-}
-
-async function medianMs(work: () => Promise<unknown>): Promise<number> {
-  const took: number[] = []
-  for (let run = 0; run < RUNS; run++) {
-    const startedAt = performance.now()
-    await work()
-    took.push(performance.now() - startedAt)
-  }
-  return took.sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? 0
 }
 
 /** While the six dearest questions are asked again and again: how long an issue and a search take. */

@@ -5,6 +5,7 @@ export interface Load {
   failures: number
   seconds: number
   p50Ms: number
+  p90Ms: number
   p99Ms: number
 }
 
@@ -13,7 +14,7 @@ export function loadOf(latencies: number[], failures: number, startedAt: number)
   const sorted = latencies.toSorted((a, b) => a - b)
   const at = (share: number) => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(2))
   const seconds = (performance.now() - startedAt) / 1000
-  return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99) }
 }
 
 /** Placeholder in the body for the id of each request. */

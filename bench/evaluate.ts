@@ -18,19 +18,21 @@ import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
+import { sized } from './size.ts'
+import { medianMs } from './spread.ts'
 
-const EVENTS = 1_000_000
+const EVENTS = sized(1_000_000, 20_000)
 const SEGMENT_EVENTS = 20_000
 const DOMAINS = 20
 const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', 'Segment']
 const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
-const VALIDATIONS = 1000
-const VOLUMES = 10_000
+const VALIDATIONS = sized(1000, 20)
+const VOLUMES = sized(10_000, 40)
 /** One in this many events violates a rule, and one rule of ten is violated: as on a bad day. */
 const BAD_ONE_IN = 100
 const BROKEN = VALIDATIONS / 10
-const RUNS = 31
-const ROUNDS = 5
+const RUNS = sized(31, 2)
+const ROUNDS = sized(5, 1)
 
 /** The start of the hour that is evaluated. */
 const HOUR = Date.UTC(2026, 0, 5, 12)
@@ -117,33 +119,30 @@ async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
   const type = alertTypeOf('data_validation')
   const whole = { ...window, complete: true }
   const domains = domainIds.map((id) => ({ id, createdAt: 0 }))
-  return medianMs(async () => {
-    const rows = await warehouse.query<unknown>(measure(type, alerts, whole, domains))
-    for (const alert of alerts) type.judge(alert, rows, whole, domains)
-  })
-}
-
-async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < runs; run++) {
-    const started = performance.now()
-    await work()
-    times.push(performance.now() - started)
-  }
-  times.sort((a, b) => a - b)
-  return times[runs >> 1] ?? 0
+  return medianMs(
+    `${VALIDATIONS} rules`,
+    async () => {
+      const rows = await warehouse.query<unknown>(measure(type, alerts, whole, domains))
+      for (const alert of alerts) type.judge(alert, rows, whole, domains)
+    },
+    RUNS,
+  )
 }
 
 /** Returns the median time of a full evaluation round with storing, repeated over the same window, ms. */
-async function roundMs({ db, warehouse }: Stand): Promise<number> {
+async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
     ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
   }
-  return medianMs(async () => {
-    db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)
-    await evaluate(parts)
-  }, ROUNDS)
+  return medianMs(
+    name,
+    async () => {
+      db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)
+      await evaluate(parts)
+    },
+    ROUNDS,
+  )
 }
 
 /** Measures the evaluation of a thousand rules and ten thousand counts at the end of an hour. */
@@ -167,18 +166,14 @@ export async function benchEvaluate(): Promise<Budget[]> {
       ...{ orgId, window },
       write: () => ({ sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId' }),
     })
-    const plainMs = await medianMs(() => warehouse.query(plainCount))
+    const plainMs = await medianMs('GROUP BY', () => warehouse.query(plainCount), RUNS)
     const ruleMs = await measureMs(stand)
-    const validationMs = await roundMs(stand)
+    await roundMs(`${VALIDATIONS} rules, with samples and all that is stored`, stand)
     const counted = db.prepare('SELECT count(*) FROM issue').pluck().get()
     volumes(stand)
-    const volumeMs = await roundMs(stand)
+    const volumeMs = await roundMs(`${VOLUMES} counts`, stand)
     const fired = db.prepare('SELECT count(*) FROM issue').pluck().get()
-    console.log(
-      `  GROUP BY ${plainMs.toFixed(1)} ms, ${VALIDATIONS} rules ${ruleMs.toFixed(1)} ms, with samples and all that ` +
-        `is stored of ${counted} issues ${validationMs.toFixed(0)} ms, ` +
-        `${VOLUMES} counts ${volumeMs.toFixed(0)} ms (${fired} issues)`,
-    )
+    console.log(`  ${counted} issues of the rules, ${fired} with those of the counts`)
     return [
       budget('1,000 validation alerts over 1 M events / one GROUP BY', ruleMs / plainMs, 'at most', 3),
       budget('10,000 volume alerts from rollups, ms', volumeMs, 'at most', 2000),

@@ -3,13 +3,14 @@ import { DetectorSet } from '../src/detector/detector.ts'
 import { madeSeries, type Random, randomOf } from '../src/detector/series.fixture.ts'
 import { type Budget, budget } from './budget.ts'
 import { nabSeries } from './nab.ts'
+import { sized } from './size.ts'
 
 const SENSITIVITIES = [2, 3, 4, 5, 6, 7, 8]
 const JUDGED_AT = 5
 const ENOUGH = 20
 const WEEK = 168
 const WEEKS = 12
-const SIGNALS = 4
+const SIGNALS = sized(4, 1)
 /** Enough history for the weekly seasonality. */
 const LEARNED = 4 * WEEK
 const HORIZONS = [3, 24] as const
@@ -40,7 +41,7 @@ function thinned(value: number, random: Random): number {
 }
 
 function basesOf(random: Random): Base[] {
-  const made = [2, 20, 200, 5000].flatMap((perHour) =>
+  const made = sized([2, 20, 200, 5000], [20]).flatMap((perHour) =>
     Array.from({ length: SIGNALS }, () => ({
       ...{ name: `made, ${perHour}/h`, perHour, start: MONDAY },
       values: madeSeries(perHour, WEEKS, random),

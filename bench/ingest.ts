@@ -4,15 +4,16 @@ import { join } from 'node:path'
 import type { Load } from './batch.ts'
 import { type Budget, budget } from './budget.ts'
 import { type Client, client, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
 
 const CONNECTIONS = 32
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
+const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 20), 0.4)
 const EVENTS_PER_REQUEST = 10
 /** Interval of probes. Each reads the whole open spool, so they are rare enough not to add to the load. */
-const PROBE_EVERY_MS = 5000
+const PROBE_EVERY_MS = sized(5000, 200)
 /** Time for memory to be returned to the system after the load. */
-const SETTLED_AFTER_S = 10
-const BARE_SECONDS = Number(process.env.BENCH_BARE_SECONDS ?? 5)
+const SETTLED_AFTER_S = sized(10, 0)
+const BARE_SECONDS = sized(Number(process.env.BENCH_BARE_SECONDS ?? 5), 0.2)
 
 /** Settings that raise the rate limits for a load test. */
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
@@ -50,7 +51,7 @@ export async function benchIngest(): Promise<Budget[]> {
     const bareRate = (rateOf(bareBefore) + rateOf(bareAfter)) / 2
     console.log(
       `  bare ${Math.round(bareRate)} requests/s, tagwarden ${Math.round(rateOf(own))} requests/s ` +
-        `(p50 ${own.p50Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} us of CPU a request), failures ${own.failures}, ` +
+        `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} us of CPU a request), failures ${own.failures}, ` +
         `segments behind at most ${seen.segments}, event files ${seen.files}`,
     )
     console.log(

@@ -3,15 +3,17 @@ import { BATCH_BODY, BATCH_ID, type Load } from './batch.ts'
 import { type Budget, budget } from './budget.ts'
 import { differentRule } from './different-rules.ts'
 import { client, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
 
 const CONNECTIONS = 32
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 8)
-const WARM_UP_SECONDS = 2
-const ROUNDS = 2
-const SIZES = [0, 1000, 10_000] as const
-const AT_ONCE = 500
+const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 8), 0.3)
+const WARM_UP_SECONDS = sized(2, 0.1)
+const ROUNDS = sized(2, 1)
+const [SOME, MANY] = sized([1000, 10_000], [10, 20]) as [number, number]
+const SIZES = [0, SOME, MANY]
+const AT_ONCE = sized(500, 10)
 const HEALTH_EVERY_MS = 20
-const CHANGES = 15
+const CHANGES = sized(15, 2)
 
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
@@ -99,22 +101,25 @@ interface Rates {
   rate: number
   cpuUs: number
   failures: number
+  /** How long requests took, in the last round. */
+  latency: string
   /** The longest time in which the server answered nothing because of its own work, ms. */
   pauseMs: number
 }
 
 async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
-  const all = new Map(stands.map(({ rules }) => [rules, { rate: 0, cpuUs: 0, failures: 0, pauseMs: 0 }]))
+  const all = new Map(stands.map(({ rules }) => [rules, { rate: 0, cpuUs: 0, failures: 0, latency: '', pauseMs: 0 }]))
   for (const one of stands) await one.run(WARM_UP_SECONDS)
   for (let round = 0; round < ROUNDS; round++) {
     for (const one of stands) {
       const rates = all.get(one.rules) as Rates
       const cpu = one.cpuMs()
       const pauseMs = await one.longestPause(async () => {
-        const { requests, seconds, failures } = await one.run(SECONDS)
+        const { requests, seconds, failures, p50Ms, p90Ms, p99Ms } = await one.run(SECONDS)
         rates.rate += requests / seconds / ROUNDS
         rates.cpuUs += ((one.cpuMs() - cpu) * 1000) / requests / ROUNDS
         rates.failures += failures
+        rates.latency = `p50 ${p50Ms} ms, p90 ${p90Ms} ms, p99 ${p99Ms} ms`
       })
       rates.pauseMs = Math.max(rates.pauseMs, pauseMs)
     }
@@ -128,9 +133,9 @@ export async function benchJudge(): Promise<Budget[]> {
   try {
     for (const rules of SIZES) stands.push(await stand(rules))
     const all = await measure(stands)
-    for (const [rules, { rate, cpuUs, pauseMs }] of all) {
+    for (const [rules, { rate, cpuUs, latency, pauseMs }] of all) {
       console.log(
-        `  ${rules} rules: ${Math.round(rate)} requests/s, ${cpuUs.toFixed(1)} us of CPU a request, ` +
+        `  ${rules} rules: ${Math.round(rate)} requests/s (${latency}), ${cpuUs.toFixed(1)} us of CPU a request, ` +
           `longest answer of /healthz ${pauseMs.toFixed(0)} ms`,
       )
     }
@@ -140,12 +145,12 @@ export async function benchJudge(): Promise<Budget[]> {
     return [
       budget(
         'ingest with 1,000 different rules in scope / without',
-        (all.get(1000)?.rate ?? 0) / plain,
+        (all.get(SOME)?.rate ?? 0) / plain,
         'at least',
         0.5,
       ),
-      budget('the same with 10,000', (all.get(10_000)?.rate ?? 0) / plain, 'at least', 0.1),
-      budget('longest pause with 10,000, ms', all.get(10_000)?.pauseMs ?? 0, 'at most', 100),
+      budget('the same with 10,000', (all.get(MANY)?.rate ?? 0) / plain, 'at least', 0.1),
+      budget('longest pause with 10,000, ms', all.get(MANY)?.pauseMs ?? 0, 'at most', 100),
       budget('one rule more among 10,000, ms', (await most?.change()) ?? 0, 'at most', 5),
       budget(
         'requests refused or failed',

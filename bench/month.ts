@@ -8,9 +8,10 @@ import { quoteText } from '../src/warehouse/duckdb/dialect.ts'
 import type { Manifest } from '../src/warehouse/duckdb/manifest.ts'
 import { countsOf } from '../src/warehouse/duckdb/rollup.ts'
 import type { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
+import { sized } from './size.ts'
 
-const DAYS = 30
-const EVENTS = 10_000_000
+const DAYS = sized(30, 1)
+const EVENTS = sized(10_000_000, 24_000)
 const PER_HOUR = Math.ceil(EVENTS / (DAYS * 24))
 /** Number of concurrent sessions, and of the events of each. */
 const AT_ONCE = 200

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { MINUTE_MS } from '../src/core/clock.ts'
 import { DetectorSet } from '../src/detector/detector.ts'
 import { type Budget, budget } from './budget.ts'
+import { sized } from './size.ts'
 
 /** Series and labels of the benchmark, beside the project. */
 const FOLDER = join(import.meta.dir, '../../shared/data/nab')
-const SERIES = ['AAPL', 'AMZN', 'CRM', 'FB', 'GOOG', 'IBM', 'UPS'].map(
+const SERIES = sized(['AAPL', 'AMZN', 'CRM', 'FB', 'GOOG', 'IBM', 'UPS'], ['AAPL']).map(
   (name) => `realTweets/Twitter_volume_${name}.csv`,
 )
 const SENSITIVITIES = [2, 3, 3.5, 4, 4.5, 5, 6, 7, 8]

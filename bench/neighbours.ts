@@ -10,23 +10,25 @@ import { createKey, createOrg, createOwner } from '../src/org/store.ts'
 import { type Budget, budget } from './budget.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 import { client, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
+import { quantile, spreadOf } from './spread.ts'
 
 /** Rounds without and with the neighbour, alternating. */
-const ROUNDS = 3
-const ROUND_MS = 20 * SECOND_MS
+const ROUNDS = sized(3, 1)
+const ROUND_MS = sized(20 * SECOND_MS, SECOND_MS / 2)
 /** Pause before each round, so that the work of the previous one has ended. */
-const SETTLE_MS = 5 * SECOND_MS
+const SETTLE_MS = sized(5 * SECOND_MS, 100)
 const BATCH_EVERY_MS = 50
 const QUERY_EVERY_MS = 500
-const PROBE_EVERY_MS = 2 * SECOND_MS
+const PROBE_EVERY_MS = sized(2 * SECOND_MS, SECOND_MS / 2)
 const PROBES = Math.ceil((2 * ROUNDS * ROUND_MS) / PROBE_EVERY_MS) + 1
 
 /** Size of the hostile organization. */
-const HOSTILE_DOMAINS = 200
-const HOSTILE_ALERTS = 2000
+const HOSTILE_DOMAINS = sized(200, 4)
+const HOSTILE_ALERTS = sized(2000, 20)
 export const HANGING_HOOKS = 100
 /** Rules are added until the organization's budget refuses one. */
-const HOSTILE_RULES = 300
+const HOSTILE_RULES = sized(300, 4)
 export const EXPENSIVE = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
 /** One organization with its key and the token of its first property. */
@@ -97,7 +99,7 @@ const nothingYet = (): VictimTimes => ({ batches: [], hooks: [], queries: [], lo
 
 function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   const ratio = (part: 'batches' | 'hooks' | 'queries', share: number) =>
-    at(beside[part], share) / at(alone[part], share)
+    quantile(beside[part], share) / quantile(alone[part], share)
   return [
     budget('p99 of the collector, beside a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
     budget('violation to webhook, median, the same', ratio('hooks', 0.5), 'at most', 2),
@@ -106,12 +108,8 @@ function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   ]
 }
 
-const at = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
-
 function textOf({ batches, hooks, queries, lost }: VictimTimes): string {
-  const ms = (values: number[], share: number) => `${at(values, share).toFixed(1)} ms`
-  return `collector p99 ${ms(batches, 0.99)}, webhook ${ms(hooks, 0.5)} of ${hooks.length}, query ${ms(queries, 0.5)}, lost ${lost}`
+  return `collector ${spreadOf(batches)}; ${hooks.length} webhooks ${spreadOf(hooks)}; queries ${spreadOf(queries)}; lost ${lost}`
 }
 
 function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: string } {

@@ -9,13 +9,15 @@ import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
+import { sized } from './size.ts'
+import { medianMs } from './spread.ts'
 
-const EVENTS = 2_000_000
-const SEGMENT_EVENTS = 100_000
-const FRESH_EVENTS = 10_000
+const EVENTS = sized(2_000_000, 20_000)
+const SEGMENT_EVENTS = sized(100_000, 10_000)
+const FRESH_EVENTS = sized(10_000, 1000)
 const FRESH_FILES = 3
-const SPOOL_EVENTS = 5_000
-const RUNS = 31
+const SPOOL_EVENTS = sized(5_000, 500)
+const RUNS = sized(31, 3)
 const KEY = 'transaction_id'
 
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
@@ -64,17 +66,6 @@ function writeSegment(path: string, first: number, count: number, receivedAt: (n
     for (let n = start; n < end; n++) text += `${eventLine(n, receivedAt(n))}\n`
     appendFileSync(path, text)
   }
-}
-
-async function medianMs(work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < RUNS; run++) {
-    const started = performance.now()
-    await work()
-    times.push(performance.now() - started)
-  }
-  times.sort((a, b) => a - b)
-  return times[RUNS >> 1] ?? 0
 }
 
 /** Measures a count on one key through the warehouse, compared with the same count in plain DuckDB over a column. */
@@ -134,18 +125,20 @@ export async function benchQuery(): Promise<Budget[]> {
           }),
         }),
       )
-    const compactedOnly = { plainMs: await medianMs(plain), oursMs: await medianMs(ours) }
+    const compactedOnly = {
+      plainMs: await medianMs('plain', plain, RUNS),
+      oursMs: await medianMs('compacted', ours, RUNS),
+    }
     for (let file = 0; file < FRESH_FILES; file++) await load(file * FRESH_EVENTS, FRESH_EVENTS, () => now - 10_000)
     spool.push(join(folder, 'open.ndjson'))
     writeSegment(spool[0] ?? '', 0, SPOOL_EVENTS, () => now - 1000)
-    const withFresh = { plainMs: await medianMs(plain), oursMs: await medianMs(ours) }
+    const withFresh = {
+      plainMs: await medianMs('plain', plain, RUNS),
+      oursMs: await medianMs('with spool and fresh files', ours, RUNS),
+    }
     const expected = await plain()
     const [counted] = await ours()
     const beside = (FRESH_FILES * FRESH_EVENTS + SPOOL_EVENTS) / 50
-    console.log(
-      `  plain ${compactedOnly.plainMs.toFixed(1)} ms, compacted ${compactedOnly.oursMs.toFixed(1)} ms; ` +
-        `plain ${withFresh.plainMs.toFixed(1)} ms, with spool and fresh files ${withFresh.oursMs.toFixed(1)} ms`,
-    )
     return [
       budget('counts agree (ours - plain - beside)', (counted?.count ?? 0) - expected - beside, 'is', 0),
       budget(

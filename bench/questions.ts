@@ -7,16 +7,17 @@ import { createDomain, findDomain } from '../src/domains/store.ts'
 import { createKey, createOrg, createOwner } from '../src/org/store.ts'
 import { type Budget, budget } from './budget.ts'
 import { client, type Measured, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
 
-const QUESTIONS = 200
+const QUESTIONS = sized(200, 6)
 /** Limit of an organization's concurrent queries. */
 const AT_ONCE = 3
 /** More keys than an organization has slots. */
 const KEYS = 10
-const EVENTS = 200_000
+const EVENTS = sized(200_000, 4000)
 const BATCH_EVENTS = 500
-const PROBE_EVERY_MS = 500
-const PROBES = 20
+const PROBE_EVERY_MS = sized(500, 100)
+const PROBES = sized(20, 2)
 const GIVE_UP_MS = 60 * SECOND_MS
 const LOOK_MS = 50
 

@@ -1,3 +1,5 @@
+import { sized } from './size.ts'
+
 /** A site for flow tests and audits: pages with text, a style sheet, pictures and two vendors' tags. Ended by `stop`. */
 export interface RunsSite {
   /** Without its last slash. */
@@ -6,8 +8,8 @@ export interface RunsSite {
 }
 
 /** Pages of the site, each of which links to the next ten. */
-export const SITE_PAGES = 50
-const LINKS = 10
+export const SITE_PAGES = sized(50, 3)
+const LINKS = sized(10, 2)
 const PICTURES = 8
 const PARAGRAPHS = 40
 

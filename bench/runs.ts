@@ -6,12 +6,13 @@ import { installedChromium } from '../test/browser/installed-chromium.ts'
 import { type Budget, budget } from './budget.ts'
 import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 import { client, load, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
 
-const ROUNDS = 5
-const STEPS = 8
+const ROUNDS = sized(5, 1)
+const STEPS = sized(8, 2)
 /** Silence after which a page is over, for the audit and the script beside it. */
 const SETTLE_MS = 100
-const LOAD_SECONDS = 6
+const LOAD_SECONDS = sized(6, 0.3)
 const CONNECTIONS = 32
 const PAUSE_MS = 50
 

@@ -6,20 +6,26 @@ import { type Budget, budget } from './budget.ts'
 import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
 import type { ScaleLoad } from './scale-load.ts'
 import { client, type Measured, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
 
 /** The measured sizes; the last one has a budget. */
-const SIZES: Size[] = [
-  { domains: 200, alerts: 1000 },
-  { domains: 200, alerts: 10_000 },
-  { domains: 2000, alerts: 1000 },
-  { domains: 2000, alerts: 10_000 },
-]
+const SIZES: Size[] = sized(
+  [
+    { domains: 200, alerts: 1000 },
+    { domains: 200, alerts: 10_000 },
+    { domains: 2000, alerts: 1000 },
+    { domains: 2000, alerts: 10_000 },
+  ],
+  [{ domains: 4, alerts: 20 }],
+)
 /** Number of minutes whose windows are measured, after the one in which the server started. */
 const MINUTES = 1
-const BATCHES_A_SECOND = 100
-const LONGEST_MS = 3 * MINUTE_MS
+/** The end of so long a window is waited for. */
+const WINDOW_MS = sized(MINUTE_MS, SECOND_MS / 10)
+const BATCHES_A_SECOND = sized(100, 10)
+const LONGEST_MS = sized(3 * MINUTE_MS, 0)
 /** The stop begins this long after the end of a minute, in the middle of its evaluation. */
-const STOP_AFTER_MS = 1200
+const STOP_AFTER_MS = sized(1200, 0)
 /** The lists whose time is measured, before and after series are learned, which takes a while after a start. */
 const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
 
@@ -82,11 +88,11 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
     })()
     const late: number[] = []
     // Counting alerts begin with the first whole minute, so the first minute does not include all.
-    await lateness(db, MINUTE_MS)
+    await lateness(db, sized(MINUTE_MS, 0))
     for (let minute = 0; minute < MINUTES; minute++) late.push(await lateness(db))
     isOver = true
     await listing
-    const boundary = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+    const boundary = Math.ceil(Date.now() / WINDOW_MS) * WINDOW_MS
     await Bun.sleep(boundary - Date.now() + STOP_AFTER_MS)
     const peakMb = server.peakMb()
     const load = await stopLoad()
@@ -119,7 +125,7 @@ function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
 
 /** Returns the time from the end of this minute until all one-minute alerts are evaluated up to it. */
 async function lateness(db: Database.Database, longestMs = LONGEST_MS): Promise<number> {
-  const boundary = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+  const boundary = Math.ceil(Date.now() / WINDOW_MS) * WINDOW_MS
   const behind = db
     .prepare<[number], number>(
       `SELECT 1 FROM alert WHERE evaluatedThrough < ? AND input LIKE '%"period":"1m"%' LIMIT 1`,

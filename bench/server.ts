@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PROGRAM } from '../test/process.ts'
 import type { Load } from './batch.ts'
+import { IS_TINY } from './size.ts'
 
 /** A measured process. */
 export interface Measured {
@@ -88,9 +90,12 @@ export async function load(
   return JSON.parse(await new Response(child.stdout).text()) as Load
 }
 
-/** Returns the command that starts the program: the executable of this version, or `BENCH_BINARY`. */
+/**
+ * Returns the command that starts the program: the executable of this version, or `BENCH_BINARY`; that of the tests where
+ * only a tiny size is run.
+ */
 export function tagwarden(...args: string[]): string[] {
-  return [process.env.BENCH_BINARY ?? join(import.meta.dir, '../dist/tagwarden'), ...args]
+  return [...(IS_TINY ? PROGRAM : [process.env.BENCH_BINARY ?? join(import.meta.dir, '../dist/tagwarden')]), ...args]
 }
 
 /** Makes a data folder with an owner, and returns it with the owner's API key. */

@@ -1,9 +1,11 @@
 import { type Budget, budget } from './budget.ts'
 import { client, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
+import { spreadOf } from './spread.ts'
 
-const USERS = 20
+const USERS = sized(20, 2)
 /** Tries for each account: as many as the rate limit of one account allows. */
-const TRIES = 10
+const TRIES = sized(10, 1)
 const PASSWORD = 'correct horse battery staple'
 const SHARE = 0.1
 
@@ -36,7 +38,7 @@ export async function benchSignIn(): Promise<Budget[]> {
       }
     }
     const [user, unknown] = [trimmedMean(times.user), trimmedMean(times.unknown)]
-    console.log(`wrong password ${user.toFixed(1)} ms, no such user ${unknown.toFixed(1)} ms`)
+    console.log(`  wrong password ${spreadOf(times.user)}; no such user ${spreadOf(times.unknown)}`)
     return [
       budget('sign-in, wrong password / no such user', user / unknown, 'at least', 1 - SHARE),
       budget('sign-in, no such user / wrong password', unknown / user, 'at least', 1 - SHARE),

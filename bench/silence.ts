@@ -2,12 +2,13 @@ import { DAY_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { randomOf } from '../src/detector/series.fixture.ts'
 import { fallsIn, plain, type Site, shop, verdictsOn, visitsOf } from '../src/signals/visits.fixture.ts'
 import { type Budget, budget } from './budget.ts'
+import { sized } from './size.ts'
 
 const DAYS = 49
 const LEARNED = 7
 /** Outages begin on the last Thursday at these times, in hours. */
 const OUTAGES = [3.3, 10.3, 16.3]
-const SEEDS = Number(process.env.SEEDS ?? 10)
+const SEEDS = sized(Number(process.env.SEEDS ?? 10), 1)
 
 const SITES: readonly [string, (visits: number) => Site][] = [
   ['one event a visit', plain],
@@ -30,7 +31,7 @@ export async function benchSilence(): Promise<Budget[]> {
   )
   console.log('|---|---|---|---|---|---|')
   for (const [name, siteOf] of SITES) {
-    for (const visits of [20, 100, 300, 1000, 3000]) {
+    for (const visits of sized([20, 100, 300, 1000, 3000], [20])) {
       const found = measure(siteOf(visits), visits)
       const sorted = found.minutes.toSorted((a, b) => a - b)
       const times = [0.5, 0.9].map((share) => sorted[Math.floor(share * sorted.length)]?.toFixed(0))

@@ -2,14 +2,16 @@ import { SECOND_MS } from '../src/core/clock.ts'
 import { type Budget, budget } from './budget.ts'
 import { hookReceiver, rule } from './neighbours.ts'
 import { client, load, makeFolder, start, tagwarden } from './server.ts'
+import { sized } from './size.ts'
+import { quantile, spreadOf } from './spread.ts'
 
 /** Violations a part; each has a rule of its own, because one with an open issue sends no further message. */
-const PROBES = 60
+const PROBES = sized(60, 1)
 /** Between two violations, at random, so that they fall anywhere within a second. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [200, 900]
 const PATIENCE_MS = 30 * SECOND_MS
 const CONNECTIONS = 32
-const PEAK_SECONDS = 6
+const PEAK_SECONDS = sized(6, 0.3)
 
 /** Measures how long it takes from a violating event until its webhook, on a server at rest and at half of its peak load. */
 export async function benchTelling(): Promise<Budget[]> {
@@ -33,10 +35,10 @@ export async function benchTelling(): Promise<Budget[]> {
     await Bun.sleep(SECOND_MS)
     const busy = await tell(PROBES)
     await loading
-    console.log(`  at rest ${textOf(idle)}; at ${half.toFixed(0)} requests/s ${textOf(busy)}`)
+    console.log(`  at rest ${spreadOf(idle)}; at ${half.toFixed(0)} requests/s ${spreadOf(busy)}`)
     return [
-      budget('violation to webhook at rest, median, ms', at(idle, 0.5), 'at most', 150),
-      budget('the same at half of the peak load, median, ms', at(busy, 0.5), 'at most', 500),
+      budget('violation to webhook at rest, median, ms', quantile(idle, 0.5), 'at most', 150),
+      budget('the same at half of the peak load, median, ms', quantile(busy, 0.5), 'at most', 500),
     ]
   } finally {
     await server.stop()
@@ -79,9 +81,3 @@ async function probes({ url, token, hooks, first }: ProbesInput): Promise<number
   }
   return took
 }
-
-const at = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
-
-const textOf = (values: readonly number[]) =>
-  [0.1, 0.5, 0.9, 0.99].map((share) => `p${share * 100} ${at(values, share).toFixed(0)} ms`).join(', ')
