@@ -13,7 +13,7 @@ import { sized } from './size.ts'
 import { medianMs } from './spread.ts'
 
 const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 10_000_000), 20_000)
-const DAYS = 30
+const DAYS = sized(30, 1)
 const DOMAINS = 4
 /** The median of so many answers counts. */
 const RUNS = sized(3, 1)

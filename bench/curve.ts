@@ -26,7 +26,7 @@ const AXES: Record<keyof Point, readonly number[]> = sized(
   { rules: [10, 100, 1000], domains: [10, 100], events: [10, 100] },
   { rules: [], domains: [], events: [2] },
 )
-const DAYS = 30
+const DAYS = sized(30, 1)
 const RUNS = sized(30, 2)
 /** Questions of a page that somebody waits for. */
 const QUESTIONS = {
