@@ -46,6 +46,13 @@ test(
       const trouble = screen.trouble.splice(0)
       if (trouble.length > 0) found[`${address} says`] = trouble
     }
+    // A dialog is named after what it is about.
+    await goTo(page, '/explore/labels')
+    const opener = 'main button[aria-label^="Add an event to"]'
+    await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
+    await page.waitForSelector('[role=dialog]')
+    const faults = await layoutFaults(page)
+    if (faults.length > 0) found['a dialog'] = faults
     expect(found).toEqual({})
   },
   TEST_MS,

@@ -1,4 +1,4 @@
-import { Box, Button, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAuditsInfiniteOptions } from '#client/@tanstack/react-query.gen'
@@ -65,13 +65,8 @@ function columns(): Column<Audit>[] {
     cell: ({ summary }) => <Num value={summary[id]} />,
   })
   return [
-    { id: 'status', head: said.status, width: '130px', hideBelow: 768, cell: Standing },
-    {
-      ...{ id: 'name', head: said.name, isLink: true },
-      cell: ({ name }) => <Data>{name}</Data>,
-      // On a phone the name needs its room.
-      below: (audit) => <Box hiddenFrom="sm">{Standing(audit)}</Box>,
-    },
+    { id: 'status', head: said.status, width: '130px', isUnderMain: true, cell: Standing },
+    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     count('pagesTotal', said.pages),
     count('missing', said.missing),
     count('beforeConsent', said.beforeConsent),

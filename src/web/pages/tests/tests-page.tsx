@@ -1,4 +1,4 @@
-import { Box, Button, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FlowTest } from '#client/types.gen'
@@ -58,13 +58,8 @@ const Standing = ({ status }: FlowTest) => (
 function columnsFor(may: boolean): Column<FlowTest>[] {
   const said = words.tests
   return [
-    { id: 'status', head: said.status, width: '130px', hideBelow: 768, cell: Standing },
-    {
-      ...{ id: 'name', head: said.name, isLink: true },
-      cell: ({ name }) => <Data>{name}</Data>,
-      // On a phone the name needs its room.
-      below: (test) => <Box hiddenFrom="sm">{Standing(test)}</Box>,
-    },
+    { id: 'status', head: said.status, width: '130px', isUnderMain: true, cell: Standing },
+    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
       ...{ id: 'severity', head: said.severity, width: '120px', hideBelow: 768 },
       cell: ({ severity }) => <SeverityMark severity={severity} />,
