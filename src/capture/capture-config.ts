@@ -43,10 +43,16 @@ const IGNORE = [
   String.raw`^[^?]*\.(?:png|gif)$`,
 ]
 
+const ofVendors = new Set(decoders.flatMap((decoder) => decoder.hosts))
+
 /** Vendors' hosts, without subdomains of listed hosts. */
-const hosts = [...new Set(decoders.flatMap((decoder) => decoder.hosts))]
-  .filter((host, _index, all) => !all.some((other) => host.endsWith(`.${other}`)))
-  .sort()
+const hosts = [...ofVendors].filter((host) => !domainsAbove(host).some((domain) => ofVendors.has(domain))).sort()
+
+/** `a.b.example` → `b.example`, `example`. */
+function domainsAbove(host: string): string[] {
+  const labels = host.split('.')
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
+}
 
 /** Google's collection on the customer's own host; `when` of its routes checks the query too. */
 const FIRST_PARTY_PATHS = ['/(?:g|ccm)/(?:s/)?collect/?$']

@@ -1,4 +1,5 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { CountryCode } from 'libphonenumber-js/max'
+import { phoneNumbers } from '../core/phone-numbers.ts'
 import type { Span } from './email.ts'
 import { decodings } from './percent.ts'
 
@@ -7,7 +8,7 @@ export type PhoneRegions = readonly CountryCode[]
 
 /** Returns the supported codes of an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
 export function phoneRegions(codes: readonly string[]): CountryCode[] {
-  return codes.map((code) => code.toUpperCase()).filter((code) => isSupportedCountry(code))
+  return codes.map((code) => code.toUpperCase()).filter((code) => phoneNumbers().isSupportedCountry(code))
 }
 
 /**
@@ -50,7 +51,7 @@ const NO_PHONE =
 function isInternational(written: string): boolean {
   // The library handles the `(0)` of `+46 (0)8 …`, which is dialled only inside the country.
   const plain = written.replaceAll(gaps, '')
-  return parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
+  return phoneNumbers().parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
 }
 
 /** Returns the length of the longest prefix that is a number: other text may follow a gap (`+1 415 555 0132 2024`). */
@@ -65,7 +66,7 @@ function lengthOfInternational(written: string): number {
 }
 
 function isNational(written: string, regions: PhoneRegions): boolean {
-  return regions.some((region) => parsePhoneNumberFromString(written, region)?.isValid() ?? false)
+  return regions.some((region) => phoneNumbers().parsePhoneNumberFromString(written, region)?.isValid() ?? false)
 }
 
 /** Whether a text has the 7 digits of the shortest number. */

@@ -12,23 +12,30 @@ function tailOf(k: number): number {
   return (k * k) / 2 + Math.log(2 * Math.PI) / 2 + Math.log(fraction)
 }
 
-const TAILS = Float64Array.from({ length: (LAST_K - 1) * FINENESS + 1 }, (_, at) => tailOf(1 + at / FINENESS))
+let table: Float64Array | null = null
+
+/** `tailOf` from 1 to `LAST_K`, computed when it is first needed: a start needs none of it. */
+function tails(): Float64Array {
+  table ??= Float64Array.from({ length: (LAST_K - 1) * FINENESS + 1 }, (_, at) => tailOf(1 + at / FINENESS))
+  return table
+}
 
 /**
  * Returns how many deviations of a normal distribution are as rare, to one side, as no event where `expected` were
  * expected (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; never above 40.
  */
 export function deviationsOf(expected: number): number {
-  const first = TAILS[0] ?? 0
+  const known = tails()
+  const first = known[0] ?? 0
   if (!(expected > first)) return expected > 0 ? expected / first : 0
   let below = 0
-  let above = TAILS.length - 1
-  if (expected >= (TAILS[above] ?? 0)) return LAST_K
+  let above = known.length - 1
+  if (expected >= (known[above] ?? 0)) return LAST_K
   while (above - below > 1) {
     const middle = (below + above) >> 1
-    if ((TAILS[middle] ?? 0) <= expected) below = middle
+    if ((known[middle] ?? 0) <= expected) below = middle
     else above = middle
   }
-  const from = TAILS[below] ?? 0
-  return 1 + (below + (expected - from) / ((TAILS[above] ?? 0) - from)) / FINENESS
+  const from = known[below] ?? 0
+  return 1 + (below + (expected - from) / ((known[above] ?? 0) - from)) / FINENESS
 }

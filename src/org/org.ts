@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { isSupportedCountry } from 'libphonenumber-js/max'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { phoneNumbers } from '../core/phone-numbers.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ROLES } from '../http/principal.ts'
 
@@ -151,7 +151,7 @@ export function checkCurrency(currency: string | null): void {
 /** Fails with `invalid`, naming the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
-    if (isSupportedCountry(region)) continue
+    if (phoneNumbers().isSupportedCountry(region)) continue
     throw new AppError('invalid', `phoneRegions[${index}]: is not a country code of ISO 3166-1, such as DE`)
   }
 }
