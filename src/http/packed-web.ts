@@ -10,7 +10,7 @@ interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
 }
 
 /** What is in the bytes, as JSON can hold it. */
-export interface WebIndex {
+export interface WebIndex extends Pick<WebBundle, 'rooms'> {
   pages: Readonly<Record<string, PackedFile>>
   assets: Readonly<Record<string, PackedFile>>
 }
@@ -19,7 +19,7 @@ export interface WebIndex {
  * Returns all contents of a bundle as one sequence of bytes, and where in it each stands. So the executable holds the pages as
  * a file that is read when the first page is asked for, and not as text of the program that each start would read.
  */
-export function packWeb({ pages, assets }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
+export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []
   let length = 0
   const put = (content: Uint8Array): Range => {
@@ -31,18 +31,18 @@ export function packWeb({ pages, assets }: WebBundle): { bytes: Uint8Array<Array
     ...{ type, hash, body: put(body) },
     packed: mapped(packed, put),
   })
-  const index = { pages: mapped(pages, file), assets: mapped(assets, file) }
+  const index = { pages: mapped(pages, file), assets: mapped(assets, file), rooms }
   return { bytes: new Uint8Array(Buffer.concat(parts)), index }
 }
 
 /** The bundle that `packWeb` packed; its contents are views of the bytes. */
-export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets }: WebIndex): WebBundle {
+export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms }: WebIndex): WebBundle {
   const part = ([from, to]: Range) => bytes.subarray(from, to)
   const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({
     ...{ type, hash, body: part(body) },
     packed: mapped(packed, part),
   })
-  return { pages: mapped(pages, file), assets: mapped(assets, file) }
+  return { pages: mapped(pages, file), assets: mapped(assets, file), rooms }
 }
 
 const mapped = <T, U>(all: Readonly<Record<string, T>>, to: (one: T) => U): Record<string, U> =>

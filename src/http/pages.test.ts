@@ -93,6 +93,27 @@ test('the dashboard is small, has no inline script, and sets its colours before 
   expect(module).toMatch(/index-[\da-z]{8}\.js$/)
 })
 
+test.each([
+  ['/', 'OverviewPage'],
+  ['/issues/iss_1', 'IssuePage'],
+  ['/explore/dictionary', 'DictionaryPage'],
+  ['/settings/keys', 'KeysPage'],
+  ['/invite', 'InvitePage'],
+])('%s names the scripts of its room, for the browser to fetch beside that of all pages', async (path, component) => {
+  const link = (await get(path)).headers.get('link') ?? ''
+  expect(link).not.toContain('/index.html')
+  const scripts = [...link.matchAll(/<([^>]+)>; rel=modulepreload; fetchpriority=low/g)].map(
+    ([, script = '']) => script,
+  )
+  const texts = await Promise.all(scripts.map(async (script) => (await get(script)).text()))
+  expect(scripts).not.toContain(await assetOf('/', String.raw`index-.*\.js$`))
+  expect(texts.filter((text) => text.includes(component))).toHaveLength(1)
+})
+
+test('the documentation names none', async () => {
+  expect((await get('/docs')).headers.get('link')).toBeNull()
+})
+
 test('an address that is no page answers 404 with the dashboard for a browser', async () => {
   const ask = (headers: Record<string, string>, method = 'GET') =>
     pages.missing(new Request('http://localhost/nowhere', { method, headers }))

@@ -45,6 +45,15 @@ export const DASHBOARD = [
 /** Where the demo says what it sent. Elsewhere 204 answers: the pages ask, and a browser reports a 404 as an error. */
 export const DEMO_INBOX_PATH = '/demo/inbox'
 
+/** The room of `src/web/pages` that shows an address: its first part. */
+const ROOMS: Readonly<Record<string, string>> = {
+  ...{ '': 'overview', setup: 'sign-in', login: 'overview', reset: 'sign-in', invite: 'sign-in' },
+}
+const roomOf = (path: string) => {
+  const [, first = ''] = path.split('/')
+  return ROOMS[first] ?? first
+}
+
 /** A pattern of the addresses: `{id}` is any one part, `{a|b}` one of these words. */
 function patternOf(addresses: readonly string[]): RegExp {
   const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
@@ -59,10 +68,15 @@ const PAGES = [
 /** Serves the pages, their assets, and `/openapi.json`. */
 export function webPages({ bundle, describe }: PageParts): Pages {
   let description: StaticFile | null = null
-  const page = async (name: string, headers: Record<string, string>): Promise<Found> => ({
-    file: (await bundle()).pages[name] ?? null,
-    headers: { ...headers, 'cache-control': REVALIDATED },
-  })
+  const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
+    const { pages, rooms } = await bundle()
+    // The browser fetches what the room needs beside the script of all pages, which would ask for it only when it runs,
+    // and not before it.
+    const link = rooms[room ?? '']
+      ?.map((script) => `<${ASSETS_PATH}${script}>; rel=modulepreload; fetchpriority=low`)
+      .join(', ')
+    return { file: pages[name] ?? null, headers: { ...headers, 'cache-control': REVALIDATED, ...(link && { link }) } }
+  }
   const asset = async (name: string): Promise<Found> => {
     const { assets } = await bundle()
     const file = Object.hasOwn(assets, name) ? assets[name] : null
@@ -74,7 +88,7 @@ export function webPages({ bundle, describe }: PageParts): Pages {
   }
   const find = (path: string): Promise<Found> | null => {
     const known = PAGES.find(({ paths }) => paths.test(path))
-    if (known) return page(known.name, known.headers)
+    if (known) return page(known.name, known.headers, known.name === 'index.html' ? roomOf(path) : undefined)
     if (path.startsWith(ASSETS_PATH)) return asset(path.slice(ASSETS_PATH.length))
     return path === '/openapi.json' ? openApi() : null
   }

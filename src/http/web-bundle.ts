@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type FileOptions, type StaticFile, staticFile } from './static-files.ts'
 import { generateClient } from './web-client.ts'
+import { withoutUnused } from './web-styles.ts'
 
 /** The pages of the server and the files that they load, ready to be sent. */
 export interface WebBundle {
@@ -8,6 +9,8 @@ export interface WebBundle {
   pages: Readonly<Record<string, StaticFile>>
   /** Scripts, styles, pictures, by the last part of their path: `home-rcsx9z4h.js`, with a hash of the content. */
   assets: Readonly<Record<string, StaticFile>>
+  /** The scripts that the pages of a room need beside those of all pages, by the room's folder: `issues`. Names of assets. */
+  rooms: Readonly<Record<string, readonly string[]>>
 }
 
 /** The path prefix of all assets. */
@@ -15,8 +18,8 @@ export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
 const PAGES = ['index.html', 'docs.html'].map((name) => join(SOURCES, name))
-/** Runs before the dashboard is drawn, so that nobody sees the other colours first. All else loads beside the drawing. */
-const FIRST = { page: 'index.html', script: join(SOURCES, 'theme/first.ts') }
+/** The dashboard: its page, what runs before it is drawn, so that nobody sees the other colours first, and all else. */
+const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'first.ts'), main: join(SOURCES, 'main.tsx') }
 
 let built: Promise<WebBundle> | null = null
 
@@ -32,41 +35,83 @@ export function webBundle(): Promise<WebBundle> {
 /** Builds the pages of this server, after the client that they import. Fails when they do not compile. */
 export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
   await generateClient()
-  return buildWeb(PAGES, { ...options, first: FIRST })
+  return buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
 }
 
 interface BuildOptions extends FileOptions {
-  /** A script that this page loads before it is drawn. */
-  first?: { page: string; script: string }
+  dashboard?: typeof DASHBOARD
 }
 
 /**
  * Builds pages with the scripts and styles that they name; code that several of them share, or import dynamically,
  * becomes a file of its own. Fails when they do not compile.
  */
-export async function buildWeb(pages: readonly string[], { first, ...options }: BuildOptions = {}): Promise<WebBundle> {
-  const outputs = await bundle(pages, { splitting: true })
+export async function buildWeb(
+  pages: readonly string[],
+  { dashboard, ...options }: BuildOptions = {},
+): Promise<WebBundle> {
+  const { outputs, metafile } = await bundle(pages, { splitting: true, metafile: true })
+  const text = await textsOf(outputs)
   // The bundler joins all scripts of a page into one module, which runs after the page was drawn.
-  const firstOutputs = first === undefined ? [] : await bundle([first.script], { format: 'iife' })
-  const firstTag = firstOutputs.map((output) => `<script src="${ASSETS_PATH}${nameOf(output)}"></script>`).join('')
-  const files = { pages: {} as Record<string, StaticFile>, assets: {} as Record<string, StaticFile> }
-  for (const output of [...outputs, ...firstOutputs]) {
-    const name = nameOf(output)
-    const type = output.type.replace(/;\s*charset=/, '; charset=')
-    if (name.endsWith('.html')) {
-      const text = await output.text()
-      const isFirst = name === first?.page
-      files.pages[name] = staticFile(type, isFirst ? text.replace('<link ', `${firstTag}<link `) : text, options)
-      continue
-    }
-    if (!HASHED.test(name)) throw new Error(`${name} has no hash of its content in its name`)
-    files.assets[name] = staticFile(type, new Uint8Array(await output.arrayBuffer()), options)
+  const first = dashboard ? await bundle([dashboard.first], { format: 'iife' }) : null
+  const styles = dashboard ? await stylesOf(dashboard.main, [...text.values()].join('')) : null
+  const shown = (name: string) => {
+    const html = text.get(name) ?? ''
+    if (name !== dashboard?.page || styles === null) return html
+    const scripts = first?.outputs.map((output) => `<script src="${ASSETS_PATH}${nameOf(output)}"></script>`).join('')
+    return html.replace(STYLE_LINK, `${scripts}<link rel="stylesheet" href="${ASSETS_PATH}${styles.name}">`)
   }
-  return files
+  const htmls = [...text.keys()].filter((name) => name.endsWith('.html'))
+  const drawn = Object.fromEntries(htmls.map((name) => [name, shown(name)]))
+  // A page has one file of styles; the bundler makes one for each of its scripts as well.
+  const isSent = (name: string) => !name.endsWith('.css') || Object.values(drawn).some((html) => html.includes(name))
+  const assets: Record<string, StaticFile> = {}
+  for (const output of [...outputs, ...(first?.outputs ?? [])]) {
+    const name = nameOf(output)
+    if (name.endsWith('.html') || !isSent(name)) continue
+    if (!HASHED.test(name)) throw new Error(`${name} has no hash of its content in its name`)
+    assets[name] = staticFile(typeOf(output), new Uint8Array(await output.arrayBuffer()), options)
+  }
+  if (styles) assets[styles.name] = staticFile('text/css; charset=utf-8', styles.css, options)
+  const html = (name: string) => staticFile('text/html; charset=utf-8', drawn[name] ?? '', options)
+  return { pages: Object.fromEntries(htmls.map((name) => [name, html(name)])), assets, rooms: roomsOf(metafile) }
 }
 
-async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildArtifact[]> {
-  const { outputs } = await Bun.build({
+async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<string, string>> {
+  const texts = outputs
+    .filter((output) => /\.(?:html|js|css)$/.test(output.path))
+    .map(async (output) => [nameOf(output), await output.text()] as const)
+  return new Map(await Promise.all(texts))
+}
+
+/**
+ * The styles of a script and of all that it imports, as they were written: for browsers of years ago the bundler replaces
+ * each `inset-inline-end` by six rules, of which the selectors name all languages that are written to the left.
+ */
+async function stylesOf(main: string, scripts: string): Promise<{ name: string; css: string }> {
+  const { outputs } = await bundle([main], { target: 'bun' })
+  const written = await Promise.all(outputs.filter(({ path }) => path.endsWith('.css')).map((output) => output.text()))
+  const css = withoutUnused(written.join(''), scripts)
+  return { name: `styles-${Bun.hash(css).toString(36).padStart(8, '0').slice(-8)}.css`, css }
+}
+
+/** What the room's module is bundled to, with what that imports. The page itself names what all rooms share. */
+function roomsOf(metafile: Bun.BuildMetafile | undefined): WebBundle['rooms'] {
+  const outputs = Object.entries(metafile?.outputs ?? {})
+  const rooms: Record<string, string[]> = {}
+  for (const [path, { entryPoint = '', imports }] of outputs) {
+    const [, room] = /\/web\/pages\/([^/]+)\/[^/]+$/.exec(entryPoint) ?? []
+    if (room === undefined || !path.endsWith('.js')) continue
+    const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
+    const isPage = (path: string) =>
+      outputs.some(([one, { entryPoint }]) => one === path && entryPoint?.endsWith('.html'))
+    rooms[room] = [path, ...shared.filter((path) => !isPage(path))].map((path) => path.replace(/^.*\//, ''))
+  }
+  return rooms
+}
+
+async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildOutput> {
+  return Bun.build({
     entrypoints: [...entrypoints],
     target: 'browser',
     format: 'esm',
@@ -81,8 +126,9 @@ async function bundle(entrypoints: readonly string[], options: Partial<Bun.Build
     },
     ...options,
   })
-  return outputs
 }
 
 const nameOf = ({ path }: Bun.BuildArtifact) => path.replace(/^.*\//, '')
+const typeOf = ({ type }: Bun.BuildArtifact) => type.replace(/;\s*charset=/, '; charset=')
 const HASHED = /-[\da-z]{8}\.[\da-z]+$/
+const STYLE_LINK = /<link [^>]*rel="stylesheet"[^>]*>/

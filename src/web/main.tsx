@@ -17,6 +17,9 @@ import { preferences } from './shell/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
 import { english, speak, words } from './words.ts'
 
+/** So long nothing is drawn while the page's script is on its way. */
+const PATIENCE_MS = 300
+
 void begin()
 
 /** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
@@ -27,6 +30,8 @@ async function begin(): Promise<void> {
   listenToKeys()
   const arrival = await arrive()
   preload(whoAskedFor())
+  // What is there is drawn at once and not in turns; what takes longer is waited for by the page.
+  await Promise.race([router.load(), new Promise((done) => setTimeout(done, PATIENCE_MS))])
   draw(arrival)
 }
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { askedByOverview } from '../../src/web/pages/overview/ahead.ts'
 import { openScreen } from './screen.ts'
 import { countSent } from './sent.ts'
 import { openAs, openWorld } from './world.ts'
@@ -10,7 +12,7 @@ const MOST_SCRIPT_BYTES = 280_000
 const MOST_AGAIN_BYTES = 40_000
 
 test(
-  'the Overview with its charts is light, and lighter at the next visit',
+  'the Overview with its charts is light, lighter at the next visit, and asks ahead what it shows first',
   async () => {
     await using world = await openWorld()
     const { app } = world
@@ -27,10 +29,28 @@ test(
     expect(first.scriptBytes).toBeGreaterThan(100_000)
     expect(first.scriptBytes).toBeLessThan(MOST_SCRIPT_BYTES)
 
+    const asked = askersOf(page, world.url)
     await page.goto(`${world.url}/`)
     await screen.sees('region', 'Verdict')
     const again = sent.take()
     expect(again.scriptBytes + again.otherBytes).toBeLessThan(MOST_AGAIN_BYTES)
+    for (const address of ['/v1/whoami', ...askedByOverview]) {
+      const [first, ...others] = asked.get(address) ?? []
+      expect([address, first]).toEqual([address, expect.stringMatching(/\/first-/)])
+      // The stream asks for issues once more, since it may have missed some.
+      if (!address.startsWith('/v1/issues')) expect([address, others]).toEqual([address, []])
+    }
   },
   TEST_MS,
 )
+
+/** Which script asked the server for what from now on: addresses of scripts, by that of the question. */
+function askersOf(page: Page, url: string): Map<string, string[]> {
+  const askers = new Map<string, string[]>()
+  page.on('request', (request) => {
+    const address = request.url().replace(url, '')
+    const script = request.initiator()?.stack?.callFrames[0]?.url ?? ''
+    askers.set(address, [...(askers.get(address) ?? []), script])
+  })
+  return askers
+}

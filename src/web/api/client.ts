@@ -1,4 +1,5 @@
 import { client } from '#client/client.gen'
+import { fetchOnce } from './ahead.ts'
 import { Refusal } from './refusal.ts'
 import { session } from './session.ts'
 
@@ -7,6 +8,7 @@ export function prepareClient(unreachable: () => string): void {
   client.setConfig({
     baseUrl: '',
     throwOnError: true,
+    fetch: (request) => fetchOnce(request as Request),
     auth: () => {
       const state = session.state()
       return state.is === 'open' ? state.session.credential : undefined

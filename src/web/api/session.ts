@@ -1,37 +1,18 @@
 import { useSyncExternalStore } from 'react'
+import {
+  ENDED,
+  ENDED_MARK,
+  SESSION_KEY as KEY,
+  keptSession,
+  NONE,
+  type Session,
+  type SessionState,
+} from './kept-session.ts'
 
-/** Who is signed in in this browser, and for which organization. */
-export interface Session {
-  /** A session token (`st_…`), shared by all tabs, or an API key (`ak_…`), which stays in its tab. */
-  credential: string
-  /** The organization to speak for; null when the credential belongs to one only. */
-  orgId: string | null
-}
+export type { Session, SessionState }
 
-const KEY = 'tagwarden-session'
-/** Stands in the place of a session that ended, so that other tabs keep what they show. */
-const ENDED_MARK = 'ended'
-
-/** What the pages know: a session, none, or one that ended while a page was open, which stays as it is behind the form. */
-export type SessionState = { is: 'open'; session: Session } | { is: 'none' } | { is: 'ended' }
-
-const NONE: SessionState = { is: 'none' }
-const ENDED: SessionState = { is: 'ended' }
-
-let state = read()
+let state = keptSession()
 const listeners = new Set<() => void>()
-
-function read(): SessionState {
-  const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)
-  if (text === null) return NONE
-  if (text === ENDED_MARK) return ENDED
-  try {
-    const { credential, orgId } = JSON.parse(text)
-    return { is: 'open', session: { credential: String(credential), orgId: orgId ?? null } }
-  } catch {
-    return NONE
-  }
-}
 
 function change(next: SessionState): void {
   state = next
@@ -40,7 +21,7 @@ function change(next: SessionState): void {
 
 // Another tab signed in or out.
 window.addEventListener('storage', ({ key }) => {
-  if (key === null || key === KEY) change(read())
+  if (key === null || key === KEY) change(keptSession())
 })
 
 export const session = {

@@ -1,6 +1,6 @@
 import { NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain, VolumeSeries } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
@@ -14,7 +14,8 @@ import { words } from '../../words.ts'
 import { questions } from './questions.ts'
 
 // The words of the page do not wait for the charts.
-const BandChart = lazy(async () => ({ default: (await import('../../charts/band-chart.tsx')).BandChart }))
+const chart = () => import('../../charts/band-chart.tsx')
+const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
 /** From this on the API counts by the hour, which is steadier than five minutes; it answers no longer time than the other. */
@@ -53,6 +54,8 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
     }),
     staleTime: FRESH.insight,
   })
+  // Beside its numbers; that it can't be had is said where it is drawn.
+  useEffect(() => void chart().catch(() => {}), [])
   const isEmpty = ({ series }: VolumeSeries) => series.every(({ observed }) => observed === 0)
   return (
     <QueryState

@@ -4,7 +4,7 @@ import { search } from '../../address/page-search.ts'
 import { preload, preloadPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { NEW_TEST } from './address.ts'
-import { testsQuery } from './question.ts'
+import { runsAskedFor, testsQuery } from './question.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -26,7 +26,10 @@ export const testsRoutes = [
     ...at,
     path: '/tests/$id',
     ...search({}),
-    loader: ({ params: { id } }) => preload(getFlowTestOptions({ path: { id } })),
+    loader: ({ params: { id } }) => {
+      preload(getFlowTestOptions({ path: { id } }))
+      preload(runsAskedFor(id))
+    },
     component: lazyRouteComponent(pages, 'TestPage'),
   }),
   createRoute({

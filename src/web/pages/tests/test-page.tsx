@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { getFlowTestOptions, listRunsOptions } from '#client/@tanstack/react-query.gen'
+import { getFlowTestOptions } from '#client/@tanstack/react-query.gen'
 import { deleteFlowTest } from '#client/sdk.gen'
 import type { FlowTest } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
@@ -20,11 +20,10 @@ import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { Healing } from './healing.tsx'
+import { runsAskedFor } from './question.ts'
 import { runTest } from './run-test.ts'
 import { RUN_STANDING, TEST_STANDING } from './standing.ts'
 import { TestForm } from './test-form.tsx'
-
-const SHOWN_RUNS = 50
 
 /** `/tests/{id}`: a flow test, its runs, and what it does. */
 export function TestPage() {
@@ -69,7 +68,7 @@ function TestDetail({ test }: { test: FlowTest }) {
         )}
       </PageHead>
       <MayLine needs="member" what={said.what} />
-      <Stack gap="lg">
+      <Stack gap="lg" className="column">
         {test.healing.length > 0 && <Healing test={test} />}
         <Runs testId={test.id} />
         {may && (
@@ -95,7 +94,7 @@ function TestDetail({ test }: { test: FlowTest }) {
 }
 
 function Runs({ testId }: { testId: string }) {
-  const query = useQuery(listRunsOptions({ query: { testId, limit: SHOWN_RUNS } }))
+  const query = useQuery(runsAskedFor(testId))
   const said = words.tests
   return (
     <section>

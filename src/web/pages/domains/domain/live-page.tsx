@@ -26,7 +26,7 @@ export function DomainLivePage() {
   return (
     <DomainFrame part="live">
       {() => (
-        <Stack gap="xl">
+        <Stack gap="xl" className="column">
           <Tail />
           <Refusals />
         </Stack>
