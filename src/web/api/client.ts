@@ -8,7 +8,8 @@ export function prepareClient(unreachable: () => string): void {
   client.setConfig({
     baseUrl: '',
     throwOnError: true,
-    fetch: (request) => fetchOnce(request as Request),
+    // The generated client asks with a `Request`.
+    fetch: Object.assign((request: URL | RequestInfo) => fetchOnce(request as Request), { preconnect() {} }),
     auth: () => {
       const state = session.state()
       return state.is === 'open' ? state.session.credential : undefined

@@ -75,6 +75,32 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
+  test('is answered however often it changes meanwhile, and asked once more then', async () => {
+    const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
+    const queryKey = [{ _id: 'listCauses' }]
+    queries.setQueryData(queryKey, 'old')
+    const asked: { answer(what: string): void; signal: AbortSignal }[] = []
+    const queryFn = ({ signal }: { signal: AbortSignal }) =>
+      new Promise<string>((answer) => void asked.push({ answer, signal }))
+    new QueryObserver(queries, { queryKey, queryFn }).subscribe(() => {})
+    const freshness = new Freshness(queries, () => true, 1)
+    const change = () => freshness.hear('issue', { id: 'iss_1', status: 'open', severity: 'low' })
+    for (let round = 0; round < 5; round++) {
+      change()
+      await turn()
+    }
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([false])
+    asked[0]?.answer('of before the last change')
+    for (let tries = 0; tries < 500 && asked.length < 2; tries++) await turn()
+    expect(queries.getQueryData<string>(queryKey)).toBe('of before the last change')
+    asked[1]?.answer('new')
+    await turn()
+    await turn()
+    expect(asked.length).toBe(2)
+    expect(queries.getQueryData<string>(queryKey)).toBe('new')
+    freshness.stop()
+  })
+
   test('in a list of which many pages are loaded is mended in place', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listIssues', _infinite: true }]

@@ -1,4 +1,4 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
 import { inPages } from './pages.ts'
 
@@ -50,11 +50,14 @@ export class Freshness {
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
   private isAllOld = false
+  /** Questions whose answer was on its way when it became old, by their hash. */
+  private readonly late = new Set<string>()
 
   /** `isSeen` tells whether anybody looks at the tab. */
   constructor(
     private readonly queries: QueryClient,
     private readonly isSeen: () => boolean,
+    private readonly pauseMs = PAUSE_MS,
   ) {}
 
   /**
@@ -83,7 +86,7 @@ export class Freshness {
       this.moved.set(name, known.set(moved.id, moved))
       if (name === 'issue') this.mendIssue(data as IssueMoved)
     } else return
-    this.timer ??= setTimeout(() => this.askAgain(), Math.max(0, this.askedAt + PAUSE_MS - Date.now()))
+    this.timer ??= setTimeout(() => this.askAgain(), Math.max(0, this.askedAt + this.pauseMs - Date.now()))
   }
 
   /** The tab is looked at again: asks what became old meanwhile. */
@@ -100,19 +103,24 @@ export class Freshness {
     this.askedAt = Date.now()
     const { isAllOld } = this
     const moved = new Map(this.moved)
+    const late = new Set(this.late)
     this.isAllOld = false
     this.moved.clear()
+    this.late.clear()
     // Nobody looks: the answers are only known to be old.
     const refetchType = this.isSeen() ? 'active' : 'none'
-    void this.queries.invalidateQueries({
-      refetchType,
-      predicate: ({ queryKey, state }) => {
-        const [key] = queryKey as [{ _id?: string; path?: { id?: string } }?]
-        const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0
-        if (pages > MOST_PAGES) return false
-        return key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id))
-      },
-    })
+    const predicate = ({ queryKey, queryHash, state }: Query) => {
+      const [key] = queryKey as [{ _id?: string; path?: { id?: string } }?]
+      const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0
+      if (pages > MOST_PAGES) return false
+      return late.has(queryHash) || (key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id)))
+    }
+    // Begun anew at each change, a question that takes long would never be answered: it is asked again when its answer is there.
+    for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
+      this.late.add(queryHash)
+    }
+    void this.queries.invalidateQueries({ refetchType, predicate }, { cancelRefetch: false })
+    if (this.late.size > 0) this.timer = setTimeout(() => this.askAgain(), this.pauseMs)
   }
 
   /** What the event itself says is on screen at once. */
