@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { availableParallelism, constants, setPriority } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { waitForOthers } from '../src/core/priority.ts'
 import { generateClient } from '../src/http/web-client.ts'
 import { temporaryFolder } from './process.ts'
 
@@ -208,8 +209,8 @@ const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
   ],
 }
 
-// The program runs browsers with the lowest priority. Beside tests with a higher one they would hardly have their turn.
-setPriority(constants.priority.PRIORITY_LOW)
+// The program's browsers wait for others. Beside tests that don't they would hardly have their turn.
+waitForOthers()
 const [wanted = 'all'] = process.argv.slice(2)
 const parts: Part[] = []
 for (const step of RUNS[wanted]?.() ?? []) parts.push(await step())

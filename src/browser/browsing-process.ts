@@ -1,5 +1,5 @@
 import { messageOf } from '../core/error.ts'
-import { waitForOthers } from '../core/priority.ts'
+import { leaveGroup, waitForOthers } from '../core/priority.ts'
 import type { Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
@@ -17,6 +17,7 @@ export type FromBrowsing = { kind: 'message'; message: unknown } | { kind: 'ende
  * @param tasks loaded when they are begun
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
+  leaveGroup()
   waitForOthers()
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
