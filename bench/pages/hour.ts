@@ -5,13 +5,13 @@ import { openTab, settled, type Tab } from './tab.ts'
 
 /** The page's clock runs so much faster, and so does the stream. */
 const SPEED = 30
-/** What is loaded once, and what a minute keeps, is there by then. */
-const BEGINNING_MS = 10 * MINUTE_MS
+/** What is loaded once, what a minute keeps, and what is compiled because it runs often, is there by then. */
+const BEGINNING_MS = 30 * MINUTE_MS
 const PULSE_MS = 10 * SECOND_MS
 /** As a busy company has: an issue, an alert or another thing changes every five seconds. */
 const CHANGE_MS = 5 * SECOND_MS
 
-/** Leaves the Overview open for an hour of a clock that runs faster: how its memory after it is to that after ten minutes. */
+/** Leaves the Overview open for an hour of a clock that runs faster: how its memory after it is to that after half an hour. */
 export async function hour(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const stand = openQuickStream(url)
   const tab = await openTab(browser, { key })

@@ -119,7 +119,8 @@ export class Freshness {
     for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
       this.late.add(queryHash)
     }
-    void this.queries.invalidateQueries({ refetchType, predicate }, { cancelRefetch: false })
+    const isAnswered = (query: Query) => query.state.fetchStatus !== 'fetching' && predicate(query)
+    void this.queries.invalidateQueries({ refetchType, predicate: isAnswered })
     if (this.late.size > 0) this.timer = setTimeout(() => this.askAgain(), this.pauseMs)
   }
 
