@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
-import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { type FieldRefusal, refusalFor, sentenceOf } from '../api/refusal.ts'
 import { useKeys } from '../shell/keys.ts'
 import { Data } from './data.tsx'
@@ -14,25 +14,39 @@ interface Sending {
   refusal: string | null
 }
 
-/** Sends what `act` sends, once at a time, and keeps what the server refused until the next time. */
+interface Refused extends FieldRefusal {
+  form: HTMLFormElement | null
+  /** What had the focus when it was sent. */
+  from: Element | null
+}
+
+/**
+ * Sends what `act` sends, once at a time, and keeps what the server refused until the next time. The field that it refused
+ * gets the focus, unless the person has gone on to another.
+ */
 export function useSending(
   fields: readonly string[],
   act: (form: HTMLFormElement | null) => Promise<unknown>,
 ): Sending {
-  const [refused, refuse] = useState<FieldRefusal | null>(null)
+  const [refused, refuse] = useState<Refused | null>(null)
   const [isSending, sending] = useState(false)
   const isBusy = useRef(false)
+  // Together with the mark: a page that moves a moment later moves under the hand of who acts on the mark.
+  useLayoutEffect(() => {
+    if (refused && [refused.from, document.body].includes(document.activeElement)) {
+      refused.form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+    }
+  }, [refused])
   const send = async (form: HTMLFormElement | null) => {
     if (isBusy.current) return
     isBusy.current = true
+    const from = document.activeElement
     sending(true)
     try {
       await act(form)
       refuse(null)
     } catch (error) {
-      refuse(refusalFor(fields, sentenceOf(error)))
-      // After the field was marked.
-      requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      refuse({ ...refusalFor(fields, sentenceOf(error)), form, from })
     } finally {
       isBusy.current = false
       sending(false)

@@ -68,7 +68,7 @@ export function Editor({ forms, begun, saved }: EditorProps) {
         />
       </PageHead>
       <MayLine needs="member" what={said.what} />
-      <form ref={element} noValidate onSubmit={(event) => event.preventDefault()}>
+      <form ref={element} className={classes.form} noValidate onSubmit={(event) => event.preventDefault()}>
         <div className={classes.sides}>
           <fieldset disabled={!may} className={`plain ${classes.rule}`}>
             {isJson ? (
