@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isolated, isolating } from './isolated.ts'
+import { isolated, isolating, line } from './isolated.ts'
 
 describe('a name within a sentence', () => {
   test.each([
@@ -12,6 +12,10 @@ describe('a name within a sentence', () => {
     ['with what it closes', 'a\u2067b\u2069c', '\u2068a\u2067b\u2069c\u2069'],
     ['that would end what is around it', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
   ])('%s', (_kind, name, whole) => expect(isolated(name)).toBe(whole))
+})
+
+test('names in a line do not turn each other', () => {
+  expect(line(['\u202ea', null, undefined, '', 'b'], ' · ')).toBe('\u2068\u202ea\u2069 · b')
 })
 
 test('sentences hold the names that they are given', () => {

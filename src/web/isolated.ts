@@ -21,6 +21,10 @@ export function isolated(name: string): string {
   return FIRST_STRONG + kept + POP.repeat(open + 1)
 }
 
+/** Names in one line of text, none of which turns another; those that are empty are left out. */
+export const line = (names: readonly (string | null | undefined)[], between: string): string =>
+  names.flatMap((name) => (name ? isolated(name) : [])).join(between)
+
 /** The same words, whose sentences hold the names within them apart. */
 export function isolating<Words>(words: Words): Words {
   return within(words) as Words

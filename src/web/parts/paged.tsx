@@ -19,46 +19,77 @@ interface PagedProps<T> {
 
 /** A list of any length, a part at a time: the rest is asked for when the reader goes on. */
 export function Paged<T>({ rows, pages = null, size = SIZE, children }: PagedProps<T>) {
-  const [wanted, show] = useState(0)
   const box = useRef<HTMLDivElement>(null)
-  // Rows may have gone since.
-  const first = Math.min(wanted, Math.max(0, Math.ceil(rows.length / size) - 1) * size)
-  const hasMore = pages?.hasNextPage ?? false
-  const isLast = first + size >= rows.length && !hasMore
-  const goTo = (index: number) => {
-    show(index)
-    box.current?.scrollIntoView()
-  }
-  const goOn = async () => {
-    if (first + 2 * size > rows.length && hasMore) await pages?.fetchNextPage()
-    goTo(first + size)
-  }
-  const shown = rows.slice(first, first + size)
+  const { shown, ...place } = useParts(rows, size, pages)
   return (
     <Stack gap="md" ref={box} className={classes.paged}>
       {children(shown)}
-      {(first > 0 || !isLast) && (
-        <Group gap="sm">
-          <Button variant="default" disabled={first === 0} onClick={() => goTo(first - size)}>
-            {words.parts.back}
-          </Button>
-          <Button
-            variant="default"
-            disabled={isLast}
-            loading={pages?.isFetchingNextPage ?? false}
-            onClick={() => void goOn()}
-          >
-            {words.parts.goOn}
-          </Button>
-          <Text c="dimmed" fz="sm">
-            {words.parts.place(
-              formatNumber(first + 1),
-              formatNumber(first + shown.length),
-              hasMore ? null : formatNumber(rows.length),
-            )}
-          </Text>
-        </Group>
-      )}
+      <Pager {...place} onGo={() => box.current?.scrollIntoView()} />
     </Stack>
+  )
+}
+
+interface Place {
+  /** From 0. */
+  first: number
+  /** How many are shown, at most `size`. */
+  count: number
+  size: number
+  /** How many there are; null while that is not known. */
+  total: number | null
+  isAsking: boolean
+  goTo(first: number): void
+  goOn(): Promise<void>
+}
+
+/** The part of the rows that is shown, the first at first, and what a `Pager` needs. */
+export function useParts<T>(
+  rows: readonly T[],
+  size: number,
+  pages: Pages | null = null,
+): Place & { shown: readonly T[] } {
+  const [wanted, show] = useState(0)
+  // Rows may have gone since.
+  const first = Math.min(wanted, Math.max(0, Math.ceil(rows.length / size) - 1) * size)
+  const hasMore = pages?.hasNextPage ?? false
+  const shown = rows.slice(first, first + size)
+  return {
+    ...{ shown, first, count: shown.length, size, total: hasMore ? null : rows.length },
+    isAsking: pages?.isFetchingNextPage ?? false,
+    goTo: show,
+    async goOn() {
+      if (first + 2 * size > rows.length && hasMore) await pages?.fetchNextPage()
+      show(first + size)
+    },
+  }
+}
+
+/** Goes through the parts of a list; nothing when there is one. */
+export function Pager({ first, count, size, total, isAsking, goTo, goOn, onGo }: Place & { onGo?: () => void }) {
+  const isLast = total !== null && first + size >= total
+  if (first === 0 && isLast) return null
+  return (
+    <Group gap="sm">
+      <Button
+        variant="default"
+        disabled={first === 0}
+        onClick={() => {
+          goTo(first - size)
+          onGo?.()
+        }}
+      >
+        {words.parts.back}
+      </Button>
+      <Button variant="default" disabled={isLast} loading={isAsking} onClick={() => void goOn().then(onGo)}>
+        {words.parts.goOn}
+      </Button>
+      <Text c="dimmed" fz="sm">
+        {words.parts.place(
+          formatNumber(first + 1),
+          formatNumber(first + count),
+          total === null ? null : formatNumber(total),
+        )}
+      </Text>
+    </Group>
   )
 }

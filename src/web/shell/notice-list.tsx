@@ -1,5 +1,6 @@
 import { Button, CloseButton, Paper } from '@mantine/core'
 import { useEffect, useRef } from 'react'
+import { Data } from '../parts/data.tsx'
 import { words } from '../words.ts'
 import classes from './notice-list.module.css'
 import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
@@ -47,7 +48,7 @@ function Line({ notice: { id, kind, text, undo, retry } }: { notice: Notice }) {
       onFocus={hold}
       onBlur={wait}
     >
-      <span className={classes.text}>{text}</span>
+      <span className={classes.text}>{kind === 'refused' ? <Data>{text}</Data> : text}</span>
       {undo && (
         <Button size="compact-sm" variant="default" onClick={undo}>
           {words.shell.undo}

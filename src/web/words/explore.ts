@@ -41,7 +41,6 @@ export const explore = {
     examples: 'Most frequent values',
     lastSeen: 'Last seen',
     more: (shown: string) => `There is more: the ${shown} keys with the largest counts are looked at.`,
-    found: (count: string, shown: string) => `${count} keys found, the ${shown} with the largest counts are shown.`,
     loading: 'Loading the keys',
     noKeys: 'No event of this name had a key in this time.',
   },

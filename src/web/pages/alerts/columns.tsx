@@ -2,6 +2,7 @@ import { Anchor, Switch } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Alert } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
+import { line } from '../../isolated.ts'
 import { Data } from '../../parts/data.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
@@ -75,7 +76,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
       {ids.length === 1 && <Data>{domains.get(first) ?? first}</Data>}
       {ids.length > 1 && said.manyDomains(ids.length)}
       <div className="under">
-        <Data>{[vendors.join(', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
+        <Data>{[line(vendors, ', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
       </div>
     </div>
   )
@@ -85,7 +86,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
 function eventsOf({ filters = [], volume }: Alert): string {
   const named = filters.filter(({ parameter, op }) => parameter === '$event' && op === 'equals')
   const own = (volume ?? {}) as { vendor?: string; event?: string }
-  return [...named.flatMap(({ values = [] }) => values), own.vendor, own.event].filter(Boolean).join(', ')
+  return line([...named.flatMap(({ values = [] }) => values), own.vendor, own.event], ', ')
 }
 
 function Told({ alert: { channels } }: { alert: Alert }) {

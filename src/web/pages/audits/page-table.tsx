@@ -1,4 +1,5 @@
 import type { AuditPage } from '#client/types.gen'
+import { line } from '../../isolated.ts'
 import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
@@ -20,7 +21,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
 }
 
 const named = (tags: readonly { vendor: string | null; event: string | null }[]) =>
-  tags.map(({ vendor, event }) => [vendor, event].filter(Boolean).join(' ')).join(', ')
+  tags.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')
 
 function columns(): Column<AuditPage>[] {
   const said = words.tests

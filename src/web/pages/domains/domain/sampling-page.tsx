@@ -5,6 +5,7 @@ import { getPageViewSamplingOptions, getPageViewSamplingQueryKey } from '#client
 import { setPageViewSampling } from '#client/sdk.gen'
 import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { line } from '../../../isolated.ts'
 import { Data } from '../../../parts/data.tsx'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { formatPercent, UNKNOWN } from '../../../parts/format.ts'
@@ -77,7 +78,7 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
           </dd>
           <dt>{said.eligible}</dt>
           <dd>
-            <Data>{eligible.map(({ vendor, event }) => `${vendor} ${event}`).join(', ') || UNKNOWN}</Data>
+            <Data>{eligible.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ') || UNKNOWN}</Data>
           </dd>
         </dl>
       </Paper>

@@ -11,7 +11,7 @@ import { DICTIONARY } from '../address.ts'
 import { ExploreHead, NothingArrived, useAsked } from '../explore-head.tsx'
 import { type Asked, DICTIONARY_HOURS, dictionaryHours, questions } from '../questions.ts'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
-import { COLUMNS, DictionaryTable, Fold, Found, KeyRow } from './dictionary-rows.tsx'
+import { COLUMNS, DictionaryTable, Fold, Found, KeyRow, RowParts } from './dictionary-rows.tsx'
 
 /** `/explore/dictionary`: every vendor, event and key that arrived, and in how many events a key is present. */
 export function DictionaryPage() {
@@ -133,23 +133,25 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
   const events = eventsByVendor(rows)
   return (
     <DictionaryTable>
-      {vendors.map(({ vendor, events: count }, index) => (
-        <Fold
-          key={vendor}
-          level={0}
-          isOpenAtFirst={index === 0}
-          name={vendor}
-          about={
-            <>
-              <Num value={count} digits={0} /> {words.explore.dictionary.eventsUnit}
-            </>
-          }
-        >
-          {(events.get(vendor) ?? []).map((event) => (
-            <EventFold key={event.event} vendor={vendor} event={event} asked={asked} />
-          ))}
-        </Fold>
-      ))}
+      <RowParts rows={vendors} level={0}>
+        {({ vendor, events: count }) => (
+          <Fold
+            key={vendor}
+            level={0}
+            isOpenAtFirst={vendor === vendors[0]?.vendor}
+            name={vendor}
+            about={
+              <>
+                <Num value={count} digits={0} /> {words.explore.dictionary.eventsUnit}
+              </>
+            }
+          >
+            <RowParts rows={events.get(vendor) ?? []} level={1}>
+              {(event) => <EventFold key={event.event} vendor={vendor} event={event} asked={asked} />}
+            </RowParts>
+          </Fold>
+        )}
+      </RowParts>
     </DictionaryTable>
   )
 }
@@ -171,7 +173,13 @@ function EventFold({ vendor, event, asked }: { vendor: string; event: Dictionary
 function Keys({ asked }: { asked: Asked }) {
   const query = useQuery(questions.dictionary(asked))
   const keys = query.data?.vendors[0]?.keys
-  if (keys !== undefined && keys.length > 0) return keys.map((key) => <KeyRow key={key.key} of={key} asked={asked} />)
+  if (keys !== undefined && keys.length > 0) {
+    return (
+      <RowParts rows={keys} level={2}>
+        {(key) => <KeyRow key={key.key} of={key} asked={asked} />}
+      </RowParts>
+    )
+  }
   return (
     <Table.Tr>
       <Table.Td colSpan={COLUMNS} pl={56}>

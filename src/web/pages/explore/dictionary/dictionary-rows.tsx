@@ -3,15 +3,16 @@ import { IconBellPlus, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useMay } from '../../../api/who.ts'
+import { line } from '../../../isolated.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Code, Data } from '../../../parts/data.tsx'
-import { formatNumber } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
+import { Paged, Pager, useParts } from '../../../parts/paged.tsx'
 import { words } from '../../../words.ts'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
 import type { Asked } from '../questions.ts'
-import { type FlatRow, type Key, parameterOf, SHOWN_AT_MOST } from './dictionary.ts'
+import { type FlatRow, type Key, parameterOf } from './dictionary.ts'
 
 export const COLUMNS = 7
 /** So many values of a key are shown. */
@@ -82,6 +83,34 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
   )
 }
 
+/** So many rows of one kind are in the document at a time. */
+const ROWS_AT_ONCE = 50
+
+/** Rows of any number within the table, a part at a time. */
+export function RowParts<T>({
+  rows,
+  level,
+  children,
+}: {
+  rows: readonly T[]
+  level: 0 | 1 | 2
+  children(row: T): ReactNode
+}) {
+  const { shown, ...place } = useParts(rows, ROWS_AT_ONCE)
+  return (
+    <>
+      {shown.map(children)}
+      {rows.length > ROWS_AT_ONCE && (
+        <Table.Tr>
+          <Table.Td colSpan={COLUMNS} pl={8 + level * 24}>
+            <Pager {...place} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
 /** A key of an event, and a rule for it. */
 export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; asked: Asked }) {
   const { key, presencePct, type, cardinality, examples, lastSeen } = of
@@ -98,7 +127,7 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
         <Num value={cardinality} digits={0} />
       </Table.Td>
       <Table.Td className={classes.examples}>
-        <Data>{examples.slice(0, EXAMPLES).join(' · ')}</Data>
+        <Data>{line(examples.slice(0, EXAMPLES), ' · ')}</Data>
       </Table.Td>
       <Table.Td>
         <Ago at={lastSeen} />
@@ -137,43 +166,49 @@ function AlertWhenBlank({
 
 /** What a search found, each key with where it is. */
 export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: string; domainId: string | undefined }) {
-  const said = words.explore.dictionary
   if (rows.length === 0) return <Text>{words.explore.nothingFound(q)}</Text>
   return (
-    <>
-      {rows.length > SHOWN_AT_MOST && (
-        <Text mb="md">{said.found(formatNumber(rows.length), formatNumber(SHOWN_AT_MOST))}</Text>
+    <Paged key={q} rows={rows}>
+      {(shown) => (
+        <DictionaryTable>
+          {shown.map((row) => (
+            <FoundRow key={JSON.stringify([row.domain, row.vendor, row.event, row.key])} of={row} domainId={domainId} />
+          ))}
+        </DictionaryTable>
       )}
-      <DictionaryTable>
-        {rows.slice(0, SHOWN_AT_MOST).map(({ domain, vendor, event, key, count, values, lastSeen }) => (
-          <Table.Tr key={JSON.stringify([domain, vendor, event, key])} className={classes.row}>
-            <Table.Th scope="row">
-              <Code>{key}</Code>
-              <div className={classes.hosts}>
-                <Data>{[vendor, event, domain].join(' · ')}</Data>
-              </div>
-            </Table.Th>
-            <Table.Td ta="end">
-              <Num value={count} digits={0} /> {said.eventsUnit}
-            </Table.Td>
-            <Table.Td colSpan={2} />
-            <Table.Td className={classes.examples}>
-              <Data>
-                {values
-                  .slice(0, EXAMPLES)
-                  .map(({ value }) => value)
-                  .join(' · ')}
-              </Data>
-            </Table.Td>
-            <Table.Td>
-              <Ago at={lastSeen} />
-            </Table.Td>
-            <Table.Td>
-              <AlertWhenBlank of={{ domainId, vendor, event, key }} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </DictionaryTable>
-    </>
+    </Paged>
+  )
+}
+
+function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined }) {
+  const { domain, vendor, event, key, count, values, lastSeen } = of
+  const said = words.explore.dictionary
+  return (
+    <Table.Tr className={classes.row}>
+      <Table.Th scope="row">
+        <Code>{key}</Code>
+        <div className={classes.hosts}>
+          <Data>{line([vendor, event, domain], ' · ')}</Data>
+        </div>
+      </Table.Th>
+      <Table.Td ta="end">
+        <Num value={count} digits={0} /> {said.eventsUnit}
+      </Table.Td>
+      <Table.Td colSpan={2} />
+      <Table.Td className={classes.examples}>
+        <Data>
+          {line(
+            values.slice(0, EXAMPLES).map(({ value }) => value),
+            ' · ',
+          )}
+        </Data>
+      </Table.Td>
+      <Table.Td>
+        <Ago at={lastSeen} />
+      </Table.Td>
+      <Table.Td>
+        <AlertWhenBlank of={{ domainId, vendor, event, key }} />
+      </Table.Td>
+    </Table.Tr>
   )
 }

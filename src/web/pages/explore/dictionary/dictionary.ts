@@ -56,9 +56,6 @@ export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): Cha
 /** How a condition spells a key: a `$` at its beginning would mean a field of the event. */
 export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${key}` : key)
 
-/** As many rows as a search shows. */
-export const SHOWN_AT_MOST = 200
-
 /** The keys whose vendor, event, name or one of whose values has the text in it, capitals aside; the largest counts first. */
 export function findKeys(rows: readonly FlatRow[], text: string): FlatRow[] {
   const sought = text.trim().toLowerCase()

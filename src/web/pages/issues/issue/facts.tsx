@@ -1,6 +1,7 @@
 import { Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { line } from '../../../isolated.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { Help } from '../../../parts/help.tsx'
@@ -38,7 +39,7 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
         )}
         {vendors.length > 0 && (
           <Fact name={fact.vendors}>
-            <Data>{vendors.join(', ')}</Data>
+            <Data>{line(vendors, ', ')}</Data>
           </Fact>
         )}
         {hosts && hosts.length > 0 && (

@@ -1,6 +1,7 @@
 import { Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { IssueEvidence } from '#client/types.gen'
+import { line } from '../../../isolated.ts'
 import { Data } from '../../../parts/data.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Picture } from '../../../parts/picture.tsx'
@@ -34,7 +35,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
       {screenshot && <Picture key={screenshot} path={screenshot} name={words.issue.stepPicture(title)} />}
       {sent.length > 0 && (
         <Text fz="sm" c="dimmed">
-          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
+          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')}</Data>
         </Text>
       )}
       <PathLink path={pageOf(path)}>{isAudit({ path }) ? words.issue.wholeAudit : words.issue.wholeRun}</PathLink>
