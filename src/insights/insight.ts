@@ -26,7 +26,7 @@ export interface Sources {
   privacy(): Privacy
   /** As `Follower.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
-  follower: Pick<Follower, 'chart' | 'charts' | 'signals' | 'verdicts'>
+  follower: Pick<Follower, 'chart' | 'charts' | 'past' | 'signals' | 'verdicts'>
   /** Up to when counts are known. */
   watermark(): Instant
   /** How long events are kept. */

@@ -16,7 +16,7 @@ test('what is long past is looked up once in 10 minutes for each organization, i
     if (isDown) throw new AppError('unavailable', 'the warehouse is away')
     return of.map(() => [])
   }
-  const follower = { signals } as Follower
+  const follower = { signals, past: { signals } } as Follower
   const domains = [{ id: 'dom_a', name: 'A' }]
   const past = start - 2 * HOUR_MS
   const ask = async (at = past, orgId = 'org_a', of = domains) => {
@@ -36,4 +36,22 @@ test('what is long past is looked up once in 10 minutes for each organization, i
   isDown = true
   clock.advance(10 * MINUTE_MS)
   expect([await ask(), await ask()]).toEqual([1, 1])
+})
+
+test('what is long past is asked of a follower of its own', async () => {
+  const db = memoryDb()
+  const now = testClock().now()
+  const asked: string[] = []
+  const signals =
+    (which: string): Follower['signals'] =>
+    async (of) => {
+      asked.push(which)
+      return of.map(() => [])
+    }
+  const follower = { signals: signals('present'), past: { signals: signals('past') } } as Follower
+  const ask = (at: number) =>
+    watchedAt({ db, follower, watermark: () => now, now }, 'org_a', [{ id: 'd', name: 'D' }], at)
+  await ask(now)
+  await ask(now - 2 * HOUR_MS)
+  expect(asked).toEqual(['present', 'past'])
 })

@@ -19,16 +19,17 @@ const keptOf = new WeakMap<Pick<Follower, 'signals'>, Map<string, Kept>>()
  * as it was found up to 10 minutes before. Fails with `unavailable` when the warehouse does.
  */
 export function watchedAt(parts: Parts[0], orgId: string, domains: Parts[2], at: Instant): Promise<FoundSignal[]> {
-  const find = () => signalsOf(parts, orgId, domains, ({ mode }) => mode === 'auto', at)
+  const findBy = (follower: Parts[0]['follower']) =>
+    signalsOf({ ...parts, follower }, orgId, domains, ({ mode }) => mode === 'auto', at)
   const { follower, now } = parts
-  if (at > now - HOUR_MS) return find()
+  if (at > now - HOUR_MS) return findBy(follower)
   const kept = keptOf.get(follower) ?? new Map<string, Kept>()
   keptOf.set(follower, kept)
   const key = `${orgId} ${at} ${Bun.hash(domains.map(({ id }) => id).join())}`
   const known = kept.get(key)
   // Times to come are from before the clock was put back.
   if (known && known.at <= now && now < known.at + KEPT_MS) return known.signals
-  const signals = find()
+  const signals = findBy(follower.past)
   signals.catch(() => kept.delete(key))
   kept.delete(key)
   kept.set(key, { at: now, signals })

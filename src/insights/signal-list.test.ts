@@ -62,6 +62,7 @@ beforeAll(async () => {
     },
     verdicts: (...args) => follower.verdicts(...args),
     charts: (...args) => follower.charts(...args),
+    past: follower.past,
   }
   const parts = {
     db,

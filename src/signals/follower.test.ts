@@ -315,6 +315,32 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
   }
 })
 
+test('who asks for the present does not wait for what is asked of the past, which says the same', async () => {
+  await using stand = await CountsStand.with(view)
+  const reached = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const { warehouse } = stand.stand
+  const slow = {
+    async query<T>(query: Query): Promise<T[]> {
+      if (query.name === 'signals.row-counts' && query.window.to < NOON) {
+        reached.resolve()
+        await released.promise
+      }
+      return warehouse.query<T>(query)
+    },
+  }
+  const follower = stand.follower({ warehouse: slow })
+  const at = NOON - 8 * DAY_MS
+  const asked = follower.past.signals([every], at)
+  await reached.promise
+  const present = await follow(follower, [scope()], { from: NOON, to: NOON + hours(1) })
+  expect(present).toEqual(await follow(stand.follower(), [scope()], { from: NOON, to: NOON + hours(1) }))
+  released.resolve()
+  const [signals] = await asked
+  expect(signals).toHaveLength(1)
+  expect(await asked).toEqual(await stand.follower().signals([every], at))
+})
+
 test('when the history fails, nothing is lost: a repeated query has the same result', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }

@@ -28,6 +28,8 @@ import { VerdictTable } from './verdict-table.ts'
  * longer.
  */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
+/** The follower of the past has a fourth of the memory. */
+const PAST_SHARE = 4
 /** The most series, and about the most rows, in one turn; waiting callers are served between turns. */
 const AT_ONCE = 500
 const ROWS_AT_ONCE = 10_000
@@ -78,6 +80,7 @@ export class Follower {
   private readonly directory: SignalDirectory
   /** Calls run one after the other, because they advance the same trackers. */
   private readonly lock = new PriorityLock()
+  private ofPast: Follower | null = null
 
   constructor(private readonly parts: FollowerParts) {
     this.memory = this.newMemory()
@@ -178,12 +181,26 @@ export class Follower {
     return this.memory.bytes
   }
 
+  /**
+   * For questions on what is long past, which relearn much: it has trackers and a lock of its own, so that nobody who asks for
+   * the present waits for them. It says the same.
+   */
+  get past(): Follower {
+    this.ofPast ??= new Follower({ ...this.parts, memoryBytes: this.memoryBytes / PAST_SHARE })
+    return this.ofPast
+  }
+
   /** Drops all trackers; for a clock that was set back, after which they are ahead of time. */
   forget(): void {
     this.memory = this.newMemory()
+    this.ofPast?.forget()
   }
 
-  private newMemory = () => new TrackerMemory(this.parts.memoryBytes ?? MEMORY_BYTES)
+  private get memoryBytes(): number {
+    return this.parts.memoryBytes ?? MEMORY_BYTES
+  }
+
+  private newMemory = () => new TrackerMemory(this.memoryBytes)
 
   private async judge(
     scopes: readonly SeriesScope[],
