@@ -87,8 +87,11 @@ export class Comparison {
     return size < NEEDED_LEVEL ? null : medianOf(scratch, size)
   }
 
-  /** Returns the spread of the four weeks before a block; null while there are too few residuals. */
-  spreadBefore(block: number): Spread | null {
+  /**
+   * Returns the spread of the four weeks before a block; null while there are too few residuals. `cluster`: how many events
+   * come together.
+   */
+  spreadBefore(block: number, cluster: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
     const size = this.residuals.collect(from, block, scratch)
     if (size < this.calendar.neededBlocks) return null
@@ -97,7 +100,7 @@ export class Comparison {
     const middle = medianOf(scratch, size)
     this.residuals.collect(from, block, scratch)
     for (let at = 0; at < size; at++) scratch[at] = Math.abs((scratch[at] ?? 0) - middle)
-    const { noise, heavy } = Noise.of(scratch, expected, size)
+    const { noise, heavy } = Noise.of(scratch, expected, size, cluster)
     this.noise = noise
     const deviation = medianOf(scratch, size)
     this.samples.collect(from, block, scratch)

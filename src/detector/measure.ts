@@ -177,7 +177,7 @@ export class Measure {
   }
 
   private read({ t, slot, count, lulls, afterGap }: Row): Reading {
-    const { isNewDay, levels } = this.season.begin(slot)
+    const { isNewDay, levels } = this.season.begin(slot, this.silence.clusters.size)
     if (isNewDay) this.silence.learn()
     const recent = this.rows.mean()
     this.rows.add(count)

@@ -9,30 +9,39 @@ const WIDE = 1.96
 const scratch = new Float64Array(MOST_BLOCKS)
 
 /**
- * The spread of the roots of counts around their baseline: Poisson's deviation of 1, plus a share of the root, for
- * influences that make a whole hour busier or quieter. So counts have the variance of a negative binomial distribution.
+ * The spread of the roots of counts around their baseline: Poisson's deviation, plus a share of the root, for influences
+ * that make a whole hour busier or quieter. So counts have the variance of a negative binomial distribution.
  */
 export class Noise {
-  private constructor(private readonly share: number) {}
+  /** `chance`: Poisson's deviation of roots; 1 when each event comes by itself, more when they come in clusters. */
+  private constructor(
+    private readonly share: number,
+    private readonly chance: number,
+  ) {}
 
   /**
    * Estimates the noise from the first `size` distances of roots from the median, each with the root of its baseline,
-   * so that half of the distances are as large as in a normal distribution. `heavy`: how many times heavier the tails
-   * are, at least 1.
+   * so that half of the distances are as large as in a normal distribution. `cluster`: how many events come together.
+   * `heavy`: how many times heavier the tails are, at least 1.
    */
-  static of(distances: Float64Array, expected: Float64Array, size: number): { noise: Noise; heavy: number } {
+  static of(
+    distances: Float64Array,
+    expected: Float64Array,
+    size: number,
+    cluster = 1,
+  ): { noise: Noise; heavy: number } {
     for (let at = 0; at < size; at++) {
       // The square of the share for which this distance would be the median.
-      scratch[at] = ((MAD_TO_SD * (distances[at] ?? 0)) ** 2 - 1) / (expected[at] ?? 1) ** 2
+      scratch[at] = ((MAD_TO_SD * (distances[at] ?? 0)) ** 2 - cluster) / (expected[at] ?? 1) ** 2
     }
-    const noise = new Noise(Math.sqrt(Math.max(0, medianOf(scratch, size))))
+    const noise = new Noise(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))
     for (let at = 0; at < size; at++) scratch[at] = (distances[at] ?? 0) / noise.at(expected[at] ?? 1)
     return { noise, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / WIDE) }
   }
 
   /** Returns the standard deviation for a baseline root. */
   at(root: number): number {
-    return Math.hypot(1, this.share * root)
+    return Math.hypot(this.chance, this.share * root)
   }
 
   /**
@@ -47,12 +56,14 @@ export class Noise {
   /** Returns the roots that are this many deviations below and above the baseline. */
   around(expected: number, below: number, above: number): { low: number; high: number } {
     const level = this.levelled(expected) - below
-    const low = this.share > 0 ? Math.sinh(this.share * level) / this.share : level
+    const { share, chance } = this
+    const low = share > 0 ? (Math.sinh(share * level) * chance) / share : level * chance
     return { low, high: expected + above * this.at(expected) }
   }
 
   /** Returns the root on a scale with constant noise: the integral of its inverse. */
   private levelled(root: number): number {
-    return this.share > 0 ? Math.asinh(this.share * root) / this.share : root
+    const { share, chance } = this
+    return share > 0 ? Math.asinh((share * root) / chance) / share : root / chance
   }
 }

@@ -160,18 +160,40 @@ describe('a burst', () => {
 })
 
 describe('noise', () => {
-  /** Of so many hours, busy and quiet by turns, that come out busier or quieter as a whole by a share. */
-  function noiseOf(share: number, size = 672): ReturnType<typeof Noise.of> & { expected: number[]; roots: number[] } {
+  interface Drawn {
+    expected: number[]
+    roots: number[]
+  }
+
+  /**
+   * Of so many hours, busy and quiet by turns, that come out busier or quieter as a whole by a share. Clusters have sizes by
+   * chance; counts vary as of clusters of one size, `cluster`.
+   */
+  function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
     const random = randomOf(4)
     const means = Array.from({ length: size }, (_, hour) => (hour % 2 === 0 ? 50 : 2000))
     const expected = means.map(rootOf)
-    const roots = means.map((mean) => rootOf(poisson(mean * Math.exp(share * normal(random)), random)))
+    const mean = (cluster + 1) / 2
+    const sizeOf = () => 1 + (mean > 1 ? Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / mean)) : 0)
+    const drawn = (usual: number) => {
+      let events = 0
+      for (let left = poisson((usual / mean) * Math.exp(share * normal(random)), random); left > 0; left--)
+        events += sizeOf()
+      return events
+    }
+    const roots = means.map((usual) => rootOf(drawn(usual)))
     const distances = Float64Array.from(roots.map((root, hour) => Math.abs(root - (expected[hour] ?? 0))))
-    return { ...Noise.of(distances, Float64Array.from(expected), size), expected, roots }
+    return { ...Noise.of(distances, Float64Array.from(expected), size, cluster), expected, roots }
   }
 
-  test.each([0, 0.05, 0.2])('that is a share of %p is as wide by day as by night', (share) => {
-    const { noise, heavy, expected, roots } = noiseOf(share)
+  test.each([
+    [0, 1],
+    [0.05, 1],
+    [0.2, 1],
+    [0, 5],
+    [0.1, 5],
+  ])('that is a share of %p is as wide by day as by night, where %p events come together', (share, cluster) => {
+    const { noise, heavy, expected, roots } = noiseOf(share, 672, cluster)
     for (const parity of [0, 1]) {
       const deviations = roots.flatMap((root, hour) =>
         hour % 2 === parity ? [Math.abs(noise.deviations(root, expected[hour] ?? 0))] : [],
@@ -179,15 +201,18 @@ describe('noise', () => {
       expect(Math.abs(1.4826 * plainMedian(deviations) - 1)).toBeLessThan(0.25)
     }
     expect(heavy).toBeLessThan(1.2)
-    expect(Math.abs(noise.at(rootOf(2000)) - Math.hypot(1, (share * rootOf(2000)) / 2))).toBeLessThan(1.5)
+    expect(Math.abs(noise.at(rootOf(2000)) - Math.hypot(Math.sqrt(cluster), (share * rootOf(2000)) / 2))).toBeLessThan(
+      1.5,
+    )
   })
 
   test('reaches as far down and up as it says', () => {
     const expected = fc.double({ min: 2, max: 300, noNaN: true })
     const k = fc.double({ min: 0, max: 8, noNaN: true })
     fc.assert(
-      fc.property(fc.constantFrom(0, 0.05, 0.3), expected, k, k, (share, middle, below, above) => {
-        const { noise } = noiseOf(share, 60)
+      fc.property(fc.constantFrom(0, 0.05, 0.3), fc.constantFrom(1, 5), expected, k, k, (...drawn) => {
+        const [share, cluster, middle, below, above] = drawn
+        const { noise } = noiseOf(share, 60, cluster)
         const { low, high } = noise.around(middle, below, above)
         expect(noise.deviations(low, middle)).toBeCloseTo(-below, 6)
         expect(noise.deviations(high, middle)).toBeCloseTo(above, 6)

@@ -62,14 +62,14 @@ export class Season {
   }
 
   /**
-   * To be called with the slot of a row before it is compared. `isNewDay`: the row is the first of a day; `levels`: the
+   * To be called with the slot of a row before it is compared. `cluster`: how many events come together. `isNewDay`: the row is the first of a day; `levels`: the
    * medians of the last day's residuals at the first row of an hour, when there are enough, else null.
    */
-  begin(slot: number): { isNewDay: boolean; levels: readonly number[] | null } {
+  begin(slot: number, cluster: number): { isNewDay: boolean; levels: readonly number[] | null } {
     const day = Math.floor(slot / this.calendar.day)
     const block = Math.floor(slot / this.calendar.block)
     const isNewDay = day > this.day
-    if (isNewDay) this.found = this.learn(block) ?? this.found
+    if (isNewDay) this.found = this.learn(block, cluster) ?? this.found
     this.day = Math.max(day, this.day)
     return { isNewDay, levels: block > this.block ? this.levelsBefore(block) : null }
   }
@@ -104,8 +104,8 @@ export class Season {
     return levels[0] === null ? null : levels.map((level) => level ?? 0)
   }
 
-  private learn(block: number): Scale | null {
-    const spreads = this.comparisons.map((comparison) => comparison.spreadBefore(block))
+  private learn(block: number, cluster: number): Scale | null {
+    const spreads = this.comparisons.map((comparison) => comparison.spreadBefore(block, cluster))
     const [row, sum] = spreads
     return row && sum ? { spreads, regular: this.isRegular(sum) } : null
   }

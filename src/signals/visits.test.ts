@@ -39,3 +39,12 @@ test.each<[number, number, number]>([
     expect((at - from) * 24 * 60).toBeLessThanOrEqual(within)
   },
 )
+
+test('3,000 visits a day that come by chance are seldom a rise of a signal', () => {
+  const rises = [4, 5, 6, 7].flatMap((seed) =>
+    verdictsOn(visitsOf(shop(3000), DAYS, randomOf(seed * 77 + 3000)), { from: 7, to: DAYS })
+      .flat()
+      .filter(({ alarm, down, event }) => alarm && !down && event !== null),
+  )
+  expect(rises.length).toBeLessThanOrEqual(1)
+})
