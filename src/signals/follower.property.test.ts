@@ -7,7 +7,7 @@ import { blockAt, EVERY, TICK_MS } from './series.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const every = scope({ vendor: EVERY, event: null })
 const END = MONDAY + 70 * DAY_MS
