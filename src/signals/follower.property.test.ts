@@ -80,6 +80,17 @@ test('verdicts depend on the counts alone: not on when the follower began, nor o
     {
       numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
+      // Hours without an event, read one by one and together with others.
+      examples: [
+        [
+          {
+            ...{ perHour: 60, stepMinutes: 60, sensitivity: 3, timezone: 'Asia/Kolkata', place: 'inside' },
+            faults: [{ from: -300_000, lastsMs: 20_400_000, factor: 0 }],
+            gap: null,
+            restarts: [5],
+          },
+        ],
+      ],
       ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
     },
   )

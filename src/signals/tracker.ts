@@ -1,4 +1,4 @@
-import type { Instant } from '../core/clock.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { DetectorSet, type Verdict } from '../detector/detector.ts'
 import { EPISODE_MEMORY_MS, Episode } from '../detector/episode.ts'
 import type { GapRows } from './gap-rows.ts'
@@ -119,7 +119,9 @@ export class Tracker {
     if (!touchesGap) this.knownUntil = end
     const since = this.knownAt(this.lastEventAt, gaps, end)
     const count = observed / this.weight
-    const verdicts = this.detectors.push(start, touchesGap ? null : count, counts?.lullsAt(start))
+    // Without counts nothing came in the whole row.
+    const lulls = counts?.lullsAt(start) ?? [this.series.stepMs / MINUTE_MS]
+    const verdicts = this.detectors.push(start, touchesGap ? null : count, lulls)
     const score = this.detectors.silenceAt(end, since)
     this.learningUntil = verdicts[0]?.learningUntil ?? null
     for (const [place, verdict] of verdicts.entries()) {
