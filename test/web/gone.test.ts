@@ -29,8 +29,8 @@ test.each([
   async (path, thing, list) => {
     await openAs(screen, world.app.owner.apiKey, path)
     await screen.reads(`There is no such ${thing}`)
-    expect(await screen.page.$$eval('h1', (headings) => headings.length)).toBe(1)
-    expect(await screen.page.$(`main a[href^="${list}"]`)).not.toBeNull()
+    await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
+    await screen.page.waitForSelector(`main a[href^="${list}"]`)
   },
   TEST_MS,
 )
