@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, test } from 'bun:test'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
 
@@ -29,6 +29,7 @@ test.each([
   async (path, thing, list) => {
     await openAs(screen, world.app.owner.apiKey, path)
     await screen.reads(`There is no such ${thing}`)
+    // A page that is drawn anew may have none for a moment.
     await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
     await screen.page.waitForSelector(`main a[href^="${list}"]`)
   },
