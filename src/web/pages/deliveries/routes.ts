@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { preload, preloadPages } from '../../api/queries.ts'
+import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
 import { at, room } from '../../shell/root.ts'
 import { DELIVERIES } from './address.ts'
 import { alertsAskedFor, deliveriesAskedFor, inboxAskedFor } from './question.ts'
@@ -18,6 +19,7 @@ export const deliveriesRoutes = [
       preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
       preload(alertsAskedFor())
       preload(inboxAskedFor)
+      preload(integrationNamesAskedFor())
     },
     component: lazyRouteComponent(pages, 'DeliveriesPage'),
   }),

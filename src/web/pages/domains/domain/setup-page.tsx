@@ -52,9 +52,12 @@ function SetUp({ domain }: { domain: Domain }) {
           <MayLine needs="member" what={said.what} />
         )}
       </Paper>
-      <Paper>
-        <Arrival domain={domain} />
-      </Paper>
+      {/* The code above is long: nothing stands below it that it would push away. */}
+      {!(may && query.isPending) && (
+        <Paper>
+          <Arrival domain={domain} />
+        </Paper>
+      )}
     </Stack>
   )
 }
