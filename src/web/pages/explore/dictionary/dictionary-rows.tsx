@@ -126,6 +126,23 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
       <Table.Td ta="end">
         <Num value={cardinality} digits={0} />
       </Table.Td>
+      <KeyEnd examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
+    </Table.Tr>
+  )
+}
+
+/** Where a key stands: what a rule for it is about. */
+interface KeyPlace {
+  domainId?: string
+  vendor?: string
+  event?: string
+  key: string
+}
+
+/** The last cells of a key's row, the same in the tree and in what a search found. */
+function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastSeen: number | null; of: KeyPlace }) {
+  return (
+    <>
       <Table.Td className={classes.examples}>
         <Data>{line(examples.slice(0, EXAMPLES), ' · ')}</Data>
       </Table.Td>
@@ -133,18 +150,14 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
         <Ago at={lastSeen} />
       </Table.Td>
       <Table.Td>
-        <AlertWhenBlank of={{ domainId, vendor, event, key }} />
+        <AlertWhenBlank of={of} />
       </Table.Td>
-    </Table.Tr>
+    </>
   )
 }
 
 /** Begins a rule for the key. */
-function AlertWhenBlank({
-  of: { key, ...scope },
-}: {
-  of: { domainId?: string; vendor?: string; event?: string; key: string }
-}) {
+function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
   const may = useMay('member')
   const label = words.explore.dictionary.alertWhenBlank(key)
   return (
@@ -195,20 +208,7 @@ function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined 
         <Num value={count} digits={0} /> {said.eventsUnit}
       </Table.Td>
       <Table.Td colSpan={2} />
-      <Table.Td className={classes.examples}>
-        <Data>
-          {line(
-            values.slice(0, EXAMPLES).map(({ value }) => value),
-            ' · ',
-          )}
-        </Data>
-      </Table.Td>
-      <Table.Td>
-        <Ago at={lastSeen} />
-      </Table.Td>
-      <Table.Td>
-        <AlertWhenBlank of={{ domainId, vendor, event, key }} />
-      </Table.Td>
+      <KeyEnd examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>
   )
 }
