@@ -81,17 +81,62 @@ describe('a domain', () => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 
+  const marksOf = (guard: DomainGuard, outcomes: readonly Outcome[]) =>
+    guard.explain(outcomes).map(({ explained = false, alarm }) => `${explained ? 'explained' : ''}${alarm ? '!' : ''}`)
+
   test('explains falls while it is down; one that outlasts it by two hours is on its own, once', () => {
     const guard = guardOf([low(1, few), low(2, few)], [rows(60, 20, 20)])
-    const markOf = (one: Outcome) => {
-      const { explained = false, alarm } = guard.explain(one)
-      return `${explained ? 'explained' : ''}${alarm ? '!' : ''}`
-    }
-    const alarms = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => markOf(low(hour, { alarm: hour < 3 })))
-    expect(alarms).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])
+    const lows = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => low(hour, { alarm: hour < 3 }))
+    expect(marksOf(guard, lows)).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])
     // Almost back.
-    expect(markOf(low(5, counted(55)))).toBe('')
-    expect(markOf(outcome(2, { state: 'high', open: true, alarm: true }))).toBe('!')
-    expect(markOf(low(0.5, { alarm: true }))).toBe('!')
+    expect(marksOf(guard, [low(5, counted(55))])).toEqual([''])
+    expect(marksOf(guard, [outcome(2, { state: 'high', open: true, alarm: true })])).toEqual(['!'])
+    expect(marksOf(guard, [low(0.5, { alarm: true })])).toEqual(['!'])
+  })
+
+  /** A tick at which nothing had come of the domain since a minute. */
+  const lull = (minute: number, since: number) =>
+    outcome(minute / 60, { row: null, lastEventAt: since * MINUTE_MS, since: since * MINUTE_MS })
+  const found = (minute: number, since: number) => ({ ...silent(minute, since), alarm: true })
+  const on = (minutes: readonly number[], since: number) => minutes.map((minute) => silent(minute, since))
+
+  test.each<[string, Outcome[], Outcome[], string[]]>([
+    ['is told at once while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
+    [
+      'waits while nothing came of the domain either, and is told at its first event',
+      [lull(75, 60), lull(80, 60)],
+      [found(75, 60), ...on([80, 85, 90], 60)],
+      ['', '', '!', ''],
+    ],
+    ['waits where the domain was silent for half of it', [lull(75, 67)], [found(75, 60), silent(80, 60)], ['', '!']],
+    ['does not wait for a short lull of the domain', [lull(75, 68)], [found(75, 60), silent(80, 60)], ['!', '']],
+    [
+      'is explained when the domain falls meanwhile',
+      [lull(75, 60), { ...silent(80, 60), lastEventAt: 60 * MINUTE_MS }],
+      [found(75, 60), ...on([80, 85], 60)],
+      ['', 'explained', 'explained'],
+    ],
+    [
+      'waits for an hour at most',
+      [75, 130, 135].map((minute) => lull(minute, 60)),
+      [found(75, 60), ...on([130, 135, 140], 60)],
+      ['', '', '!', ''],
+    ],
+    [
+      'is told when it returns, where it had an event before it was told',
+      [lull(75, 60)],
+      [found(75, 60), silent(110, 80)],
+      ['', '!'],
+    ],
+    [
+      'is over where it had an event before it was told, hours ago',
+      [lull(75, 60)],
+      [found(75, 60), silent(240, 200)],
+      ['', ''],
+    ],
+    ['does not hold back a rise', [lull(75, 60)], [{ ...found(75, 60), state: 'high' }], ['!']],
+    ['does not hold back a low row', [lull(120, 60)], [low(2, { alarm: true })], ['!']],
+  ])('the silence of a signal %s', (_, whole, outcomes, expected) => {
+    expect(marksOf(guardOf(whole, [usual]), outcomes)).toEqual(expected)
   })
 })

@@ -20,6 +20,10 @@ const LONG_MS = 2 * HOUR_MS
 const HOLDS_MS = HOUR_MS
 /** A signal that is still down this long after its domain recovered fell for another reason. */
 const LINGER_MS = 2 * HOUR_MS
+/** A signal's silence waits this long for the silence of its domain, which is known at each tick, to be found or to end. */
+export const WAIT_MS = HOUR_MS
+/** A silence is that of the domain as well when nothing came of the domain for at least this share of it. */
+const SHARED = 0.5
 
 /**
  * The end of a row or tick at which a domain had fallen; `alarm`: true when the fall is new, or must be reported again.
@@ -68,6 +72,8 @@ interface Tally {
  */
 export class DomainGuard {
   private readonly whole: Outcome[] = []
+  /** When the last event of the domain came, at the ends of rows and of ticks at which none had come. */
+  private readonly lastEventAt = new Map<Instant, Instant>()
   private readonly expected = new Map<Instant, number>()
   private readonly tallies = new Map<Instant, Tally>()
   private found: Fall[] | null = null
@@ -78,8 +84,9 @@ export class DomainGuard {
     private readonly sensitivity: number,
   ) {}
 
-  /** Takes the outcomes of all events together, in the order of time. */
+  /** Takes the outcomes of all events together, lulls too, in the order of time. */
   takeWhole(outcome: Outcome): void {
+    if (outcome.lastEventAt !== null) this.lastEventAt.set(outcome.at, outcome.lastEventAt)
     if (outcome.row) this.expected.set(outcome.at, outcome.row.expected ?? 0)
     if (isOpenDown(outcome)) this.whole.push(outcome)
   }
@@ -118,10 +125,26 @@ export class DomainGuard {
   }
 
   /**
-   * Returns a signal's outcome, marked as explained during a fall of the domain, or as an alarm when it stays down
-   * after it.
+   * Returns a signal's open outcomes, which must be in the order of time: those during a fall of the domain are marked as
+   * explained, and an outcome is an alarm when the signal stays down after it. A silence that may be the domain's is an alarm
+   * once the domain has an event, or after `WAIT_MS`: how many events come together is estimated for each series by itself,
+   * so the silence of a signal may be found some minutes before that of its domain.
    */
-  explain(outcome: Outcome): Outcome {
+  explain(outcomes: readonly Outcome[]): Outcome[] {
+    let waiting: Outcome | null = null
+    return outcomes.map((outcome) => {
+      const judged = this.explained(outcome)
+      if (judged.explained || !isOpenDown(judged)) waiting = null
+      else if (judged.alarm) waiting = judged
+      // Where the last outcome was long ago, the signal had recovered, and its next fall has an alarm of its own.
+      if (waiting === null || judged.at - waiting.at > LINGER_MS) return judged
+      const isHeld = judged.at - waiting.at < WAIT_MS && this.isSharedSilence(judged)
+      if (!isHeld) waiting = null
+      return { ...judged, alarm: !isHeld }
+    })
+  }
+
+  private explained(outcome: Outcome): Outcome {
     if (!isOpenDown(outcome)) return outcome
     const sinceMs = outcome.at - this.lastFall(outcome.at)
     if (sinceMs < HOLDS_MS) return { ...outcome, alarm: false, explained: true }
@@ -129,6 +152,11 @@ export class DomainGuard {
     const isDue = outcome.row !== null && sinceMs > LINGER_MS && sinceMs <= LINGER_MS + HOUR_MS
     const isOnItsOwn = isDue && isFallen(outcome)
     return isOnItsOwn ? { ...outcome, alarm: true } : outcome
+  }
+
+  private isSharedSilence({ state, at, since }: Outcome): boolean {
+    const wholeSince = this.lastEventAt.get(at)
+    return state === 'silent' && wholeSince !== undefined && at - wholeSince >= SHARED * (at - since)
   }
 
   private tallyAt(instant: Instant): Tally {

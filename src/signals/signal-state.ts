@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { Signal } from './signal.ts'
-import type { Outcome } from './verdict-row.ts'
+import { isLull, type Outcome } from './verdict-row.ts'
 
 /** The state of a series, from its outcomes in the order of time. */
 export class SignalState {
@@ -8,6 +8,7 @@ export class SignalState {
   private last: Outcome | null = null
 
   take(outcome: Outcome): void {
+    if (isLull(outcome)) return
     if (outcome.row) this.lastRow = outcome
     this.last = outcome
   }

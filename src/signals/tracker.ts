@@ -7,8 +7,8 @@ import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**
- * Is called with each row, and with each tick inside a row at which there is a silence. `place`: index of the
- * sensitivity.
+ * Is called with each row, with each tick inside a row at which there is a silence, and, where the series is all of a
+ * domain, with each at which there is a lull (`isLull`). `place`: index of the sensitivity.
  */
 export type Emit = (place: number, outcome: Outcome) => void
 
@@ -100,10 +100,16 @@ export class Tracker {
       for (const [place, episode] of this.episodes.entries()) {
         const isSilent = score >= (this.sensitivities[place] ?? 0)
         const { alarm } = episode.judge(at, null, isSilent)
-        if (!isSilent) continue
-        emit(place, { ...this.silence(at, since, lastEventAt, score), alarm, row: null, touchesGap: false })
+        if (!isSilent && !this.isLull(at, lastEventAt)) continue
+        const silence = { ...this.silence(at, since, lastEventAt, score), alarm, row: null, touchesGap: false }
+        emit(place, isSilent ? silence : { ...silence, ...LULL })
       }
     }
+  }
+
+  private isLull(at: Instant, lastEventAt: Instant | null): boolean {
+    const { vendor, event } = this.series
+    return vendor === null && event === null && lastEventAt !== null && at - lastEventAt >= TICK_MS
   }
 
   private takeRow(counts: RowCounts | null, end: Instant, gaps: GapRows, emit: Emit): void {
@@ -179,5 +185,7 @@ export class Tracker {
     return count === null ? null : count * this.weight
   }
 }
+
+const LULL = { state: 'normal', open: false, silentSince: null, unlikely: 0 } as const
 
 type Shown = Omit<Outcome, 'alarm' | 'row' | 'touchesGap'>

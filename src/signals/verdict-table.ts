@@ -1,8 +1,8 @@
 import type { Instant } from '../core/clock.ts'
-import { DomainGuard, isDown } from './domain-guard.ts'
+import { DomainGuard, isDown, WAIT_MS } from './domain-guard.ts'
 import { rowStart, type Series, type SeriesScope, type Span } from './series.ts'
 import type { Emit } from './tracker.ts'
-import type { Outcome, VerdictRow } from './verdict-row.ts'
+import { isLull, type Outcome, type VerdictRow } from './verdict-row.ts'
 import { WindowFold, type WindowState } from './window-fold.ts'
 
 /** One series that a scope covers. */
@@ -32,6 +32,8 @@ interface Column {
   /** The last outcome, and that of the last row. */
   last: Outcome | null
   lastRow: Outcome | null
+  /** When the last alarm was. */
+  alarmAt: Instant
   /** By window. */
   state: (WindowState | null)[]
 }
@@ -77,7 +79,8 @@ export class VerdictTable {
     const fold = new WindowFold(this.windows, member.series, this.counts, (window, of) => {
       state[window] = of
     })
-    const column = { member, kind, sensitivity, fold, open: [], window: 0, last: null, lastRow: null, state }
+    const known = { last: null, lastRow: null, alarmAt: Number.NEGATIVE_INFINITY }
+    const column = { member, kind, sensitivity, fold, open: [], window: 0, ...known, state }
     this.columns.push(column)
     return column
   }
@@ -86,21 +89,23 @@ export class VerdictTable {
     const { member, kind, fold, open } = column
     const guard = this.guardOf(member.scope, kind)
     if (member.role === 'whole') guard?.takeWhole(outcome)
+    if (isLull(outcome)) return
     if (member.role !== 'signal') return fold.take(outcome)
     guard?.takeSignal(outcome, column.last, column.lastRow)
     column.last = outcome
     if (outcome.row) column.lastRow = outcome
+    if (outcome.alarm) column.alarmAt = outcome.at
     if (outcome.open && this.isWorthKeeping(column, outcome)) open.push(outcome)
   }
 
-  /** A silence has the same outcome at every tick; one is kept for each row and window. */
-  private isWorthKeeping(column: Column, { row, alarm, at }: Outcome): boolean {
+  /** A silence has the same outcome at every tick; one is kept for each row and window, and all for as long as it may wait. */
+  private isWorthKeeping(column: Column, { row, at }: Outcome): boolean {
     while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
     const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY
     const windowFrom = this.windows[column.window]?.from ?? 0
     return (
       row !== null ||
-      alarm ||
+      at - column.alarmAt <= WAIT_MS ||
       before <= rowStart(column.member.series, at - 1) ||
       (windowFrom < at && before <= windowFrom)
     )
@@ -108,7 +113,7 @@ export class VerdictTable {
 
   private end({ member, kind, fold, open }: Column): void {
     const guard = this.guardOf(member.scope, kind)
-    for (const outcome of open) fold.take(guard?.explain(outcome) ?? outcome)
+    for (const outcome of guard?.explain(open) ?? open) fold.take(outcome)
     fold.endAll()
   }
 
