@@ -301,7 +301,7 @@ const TABLES: Record<string, string> = {
   flowTest: 'flows',
   flowVersion: 'flows',
   heartbeat: 'signals',
-  hostname: 'domains',
+  hostname: 'domains changes',
   // Gone with the organization.
   hostnameUsage: 'domains +org',
   identity: 'org',

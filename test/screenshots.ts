@@ -19,9 +19,16 @@ const WIDTHS = [360, 1280, 1920]
 const HEIGHT = 900
 /** Three runs of a flow test and an audit, on a machine that has other things to do. */
 const WALKED_MS = 900_000
+/** What comes into sight begins to load within it. */
+const A_MOMENT_MS = 200
 
 const wanted = process.argv.slice(2)
-await using demo = await startDemo({ TAGWARDEN_CHROMIUM: await installedChromium() })
+const env = {
+  TAGWARDEN_CHROMIUM: await installedChromium(),
+  // Nobody opens 250 pages as fast.
+  TAGWARDEN_RATE_KEY_PER_MINUTE: '100000',
+}
+await using demo = await startDemo(env)
 // The last that happens by itself; the issues are there long before.
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
@@ -47,11 +54,13 @@ async function takeAll(page: Page, theme: string, width: number): Promise<void> 
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }])
   await screen.open(demo.link)
   for (const address of addresses) {
+    await page.setViewport({ width, height: HEIGHT })
     await page.goto(demo.url + address)
-    // The stream stays open, so the network is never idle: a page is ready when nothing of it is loading.
-    await page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('[aria-busy=true]'), {
-      polling: 100,
-    })
+    await settled(page)
+    // What is far below is asked for and drawn when it comes into sight.
+    const height = await page.evaluate(() => document.documentElement.scrollHeight)
+    await page.setViewport({ width, height: Math.max(height, HEIGHT) })
+    await settled(page)
     const name =
       address === '/'
         ? 'overview'
@@ -66,12 +75,23 @@ async function takeAll(page: Page, theme: string, width: number): Promise<void> 
   await contactSheet(page, folder)
 }
 
+/** The stream stays open, so the network is never idle: a page is ready when nothing of it is loading, nor a moment later. */
+async function settled(page: Page): Promise<void> {
+  const isThere = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
+  for (let look = 0; look < 2; look++) {
+    await page.waitForFunction(isThere, { polling: 100 })
+    await Bun.sleep(A_MOMENT_MS)
+  }
+}
+
 /** One picture with all pictures of the folder. */
 async function contactSheet(page: Page, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.png')).sort()
-  const figures = names.map((name) => `<figure><img src="${name}"><figcaption>${name}</figcaption></figure>`)
+  const figures = names.map(
+    (name) => `<figure><a href="${name}"><img src="${name}"></a><figcaption>${name}</figcaption></figure>`,
+  )
   const style = `body { display: grid; grid-template-columns: repeat(5, 360px); gap: 16px; font: 14px sans-serif }
-    figure { margin: 0 } img { width: 360px; height: 480px; object-fit: cover; object-position: top; border: 1px solid #999 }`
+    figure { margin: 0 } a { display: block; height: 480px; overflow: hidden; border: 1px solid #999 } img { width: 360px }`
   const file = join(folder, 'contact-sheet.html')
   await writeFile(file, `<style>${style}</style>${figures.join('')}`)
   await page.setViewport({ width: 1920, height: HEIGHT })

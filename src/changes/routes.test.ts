@@ -112,13 +112,19 @@ test('others ask what may have caused something: what happened around it', async
     changesWithin(db, { orgId, domainIds: null, from: start + from, to: start + to, limit: 1 }).map((one) => one.id)
   expect([within(0, 1), within(0, DAY_MS), within(1, 2)]).toEqual([[id], [later], []])
 
-  const issue = { id: 'iss_1', orgId, domainId, firstSeenAt: start - HOUR_MS }
+  const issue = { id: 'iss_1', orgId, domainId, firstSeenAt: start - HOUR_MS, hosts: null }
   expect(changesOfIssue(db, issue)).toEqual([])
   expect(changesOfIssue(db, { ...issue, firstSeenAt: start }).map((one) => one.id)).toEqual([id])
   expect(changesOfIssue(db, { ...issue, orgId: 'org_other', firstSeenAt: start })).toEqual([])
   db.pragma('foreign_keys = OFF')
   addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
   expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
+
+  // What a test found at a host that visitors do not see has another cause, where it is known what they see.
+  const ofTest = (host: string) => changesOfIssue(db, { ...issue, hosts: [host] }).map((one) => one.id)
+  expect(ofTest('staging.shop.example')).toEqual([later, id])
+  db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
+  expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
 })
 
 test('a setting that was changed here is one each time', async () => {

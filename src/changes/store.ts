@@ -119,8 +119,13 @@ export function changesAround(
 const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
 
+/** Tests and audits also walk hosts of a domain that its visitors do not see. */
+const IS_OF_ITS_HOSTS = `(@hosts IS NULL
+  OR NOT EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId)
+  OR EXISTS (SELECT 1 FROM json_each(@hosts) JOIN hostname ON hostname = value AND domainId = @domainId))`
+
 const CHANGES_OF_ISSUE = `SELECT id, title, occurredAt FROM change
-   WHERE domainId = @domainId AND orgId = @orgId
+   WHERE domainId = @domainId AND orgId = @orgId AND ${IS_OF_ITS_HOSTS}
      AND EXISTS (SELECT 1 FROM (${OPENINGS}) WHERE occurredAt <= at AND endsAt > at)
    ORDER BY occurredAt DESC, id DESC`
 
@@ -130,26 +135,27 @@ interface Opened {
   orgId: string
   domainId: string | null
   firstSeenAt: Instant
+  /** With their ports where they have any; null when unknown. */
+  hosts: readonly string[] | null
 }
+
+const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
+  ...{ id, orgId, domainId, firstSeenAt },
+  hosts: hosts && JSON.stringify(hosts.map((host) => host.replace(/:\d+$/, ''))),
+})
 
 /**
  * Returns the changes in whose watch windows an issue opened, latest first: its first occurrence lies in one, or its last
- * opening does, which is later where windows are judged at their end. None for an issue of no single domain.
+ * opening does, which is later where windows are judged at their end. None for an issue of no single domain, or of hosts
+ * from which its domain, which has others, never sent an event.
  */
-export function changesOfIssue(db: Db, { id, orgId, domainId, firstSeenAt }: Opened): ChangeName[] {
-  return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all({ id, orgId, domainId, firstSeenAt })
+export function changesOfIssue(db: Db, issue: Opened): ChangeName[] {
+  return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all(boundsOf(issue))
 }
 
 /** Returns the latest of `changesOfIssue`, however many there are; null when there is none. */
 export function latestChangeOfIssue(db: Db, issue: Opened): ChangeName | null {
-  const { id, orgId, domainId, firstSeenAt } = issue
-  const row = prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get({
-    id,
-    orgId,
-    domainId,
-    firstSeenAt,
-  })
-  return row ?? null
+  return prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get(boundsOf(issue)) ?? null
 }
 
 /** Returns changes with `from <= occurredAt < to`, oldest first, at most `limit`: the latest. `domainId` null: of all domains. */

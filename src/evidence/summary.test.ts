@@ -38,6 +38,11 @@ test.each<[IssueRecord, string | null, string]>([
     'Purchase has a value: events break the rule on Shop (a and 2 more hosts), 12,345 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; it is muted.',
   ],
   [
+    issueOfAlert(validationAlert, { occurrences: 1, lastSeenAt: NOON - 5 * HOUR_MS, hosts: ['shop.example'] }),
+    'shop.example',
+    'Purchase has a value: ga4 purchase events break the rule on shop.example, 1 time at 2026-04-01 07:00 UTC.',
+  ],
+  [
     issueOfAlert(volumeAlert, { evidence: tooFew, status: 'resolved' }),
     'Shop',
     'Purchases arrive: 0 events, expected more than 10 (ga4 purchase) on Shop, in 5 windows from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; it is resolved.',

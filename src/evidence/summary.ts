@@ -34,7 +34,7 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
   const [first, ...others] = hosts
   const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'host' : 'hosts'}`
   const host = first === undefined ? '' : name(first) + more
-  if (domain === null) return host && ` on ${host}`
+  if (domain === null || domain === first) return host && ` on ${host}`
   return ` on ${name(domain)}${host && ` (${host})`}`
 }
 

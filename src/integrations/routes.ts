@@ -134,6 +134,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id }, body }) =>
         detailOf(parts, replace(known, { orgId: principal.orgId, id }, body), principal),
+      note: ({ body: { label = DEFAULT_LABEL } }) => ({ label }),
     }),
     route({
       id: 'deleteIntegration',

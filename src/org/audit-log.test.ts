@@ -51,8 +51,27 @@ describe('the audit log', () => {
       keyId: null,
       address: null,
       target: null,
+      targetName: null,
       note: {},
     })
+  })
+
+  test('names what was acted on as it was called last, also when that is gone', async () => {
+    const all = setUp()
+    const { db, clock, cast } = all
+    const { orgId, vera, mallory } = cast
+    writeAuditEntry(db, clock, { orgId, act: 'createProject', target: 'prj_1', note: { name: 'Shop' } })
+    writeAuditEntry(db, clock, { orgId, act: 'updateProject', target: 'prj_1', note: { name: 'Shops' } })
+    writeAuditEntry(db, clock, { orgId, act: 'updateProject', target: 'prj_1', note: {} })
+    writeAuditEntry(db, clock, { orgId, act: 'createIntegration', target: 'int_1', note: { label: 'Team' } })
+    writeAuditEntry(db, clock, { orgId, act: 'changeMemberRole', target: vera.userId, note: { role: 'admin' } })
+    writeAuditEntry(db, clock, { orgId, act: 'inviteMember', target: 'usr_gone', note: { email: 'x@example.com' } })
+    writeAuditEntry(db, clock, { orgId, act: 'deleteProject', target: 'prj_2' })
+    writeAuditEntry(db, clock, { orgId: mallory.orgId, act: 'x', target: 'prj_2', note: { name: 'Secret' } })
+    const { entries } = await read(all)
+    expect(entries.map(({ targetName }: { targetName: string | null }) => targetName)).toEqual([
+      ...[null, 'x@example.com', 'vera@example.com', 'Team', 'Shops', 'Shops', 'Shops'],
+    ])
   })
 
   test('is filtered by act, user and time', async () => {

@@ -16,6 +16,9 @@ export const AuditEntrySchema = Closed(
     keyId: Nullable(Type.String({ description: 'The API key it was done with; null for a session' })),
     address: Nullable(Type.String({ description: 'The network address it came from' })),
     target: Nullable(Type.String({ description: 'Id of what it was done to' })),
+    targetName: Nullable(
+      Type.String({ description: 'What that was called last, or its e-mail address; null when the log does not know' }),
+    ),
     note: Type.Record(Type.String(), Type.Unknown(), { description: 'What else is worth knowing; never a secret' }),
   },
   {
@@ -30,6 +33,7 @@ export const AuditEntrySchema = Closed(
         keyId: null,
         address: '192.0.2.7',
         target: 'usr_01ke7jhv00b6d8n2r5v7y1j3fq',
+        targetName: 'bob@example.com',
         note: { role: 'admin' },
       },
     ],
@@ -82,8 +86,16 @@ export function listAuditEntries(
 ): AuditEntry[] {
   const rows = db
     .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
-      `SELECT CAST(seq AS TEXT) AS id, at, act, userId, email, keyId, address, target, note
+      // Of several rows, `max` chooses the one that the other columns are of.
+      `WITH named AS (
+         SELECT target, max(seq), COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
+         FROM auditEntry WHERE orgId = @orgId AND COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') IS NOT NULL
+         GROUP BY target)
+       SELECT CAST(seq AS TEXT) AS id, at, act, userId, user.email, keyId, address, auditEntry.target,
+         COALESCE(subject.email, named.name) AS targetName, note
        FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
+         LEFT JOIN user AS subject ON subject.id = auditEntry.target
+         LEFT JOIN named ON named.target = auditEntry.target
        WHERE orgId = @orgId AND (@after IS NULL OR seq < CAST(@after AS INTEGER))
          AND (@act IS NULL OR act = @act) AND (@userId IS NULL OR userId = @userId)
          AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)

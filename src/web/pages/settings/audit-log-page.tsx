@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { AuditEntry } from '#client/types.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { useMay, useWhoQuery } from '../../api/who.ts'
+import { type Role, useMay, useWhoQuery } from '../../api/who.ts'
 import { At } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
@@ -42,14 +43,30 @@ function Entries() {
           pages={query}
           keyOf={({ id }) => id}
           columns={[
-            { head: said.act, cell: ({ act }) => <Code>{act}</Code> },
-            { head: said.target, cell: ({ target }) => <Data>{target}</Data> },
-            { head: said.who, cell: ({ email }) => (email === null ? said.byServer : <Data>{email}</Data>) },
+            { head: said.act, cell: (entry) => <Done {...entry} /> },
+            {
+              head: said.who,
+              cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? said.left : said.unknown),
+            },
             { head: said.address, cell: ({ address }) => <Data>{address}</Data> },
             { head: said.when, cell: ({ at }) => <At at={at} /> },
           ]}
         />
       )}
     </QueryState>
+  )
+}
+
+/** What was done, and to what. Of what has no name the log knows the id. */
+function Done({ act, target, targetName, userId, note }: AuditEntry) {
+  const said = words.settings.auditLog
+  const isOwn = target === null || target === userId
+  const { role } = note
+  return (
+    <>
+      {said.acts[act] ?? <Code>{act}</Code>}{' '}
+      {!isOwn && (targetName ? <Data>{targetName}</Data> : <Code>{target}</Code>)}{' '}
+      {typeof role === 'string' && said.role(words.api.roles[role as Role])}
+    </>
   )
 }
