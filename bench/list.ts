@@ -6,6 +6,7 @@ import { benchCurve } from './curve.ts'
 import { benchDecode } from './decode.ts'
 import { benchEvaluate } from './evaluate.ts'
 import { benchFaults } from './faults.ts'
+import { benchFiles } from './files.ts'
 import { benchIngest } from './ingest.ts'
 import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
@@ -24,6 +25,7 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
   query: benchQuery,
+  files: benchFiles,
   answers: benchAnswers,
   questions: benchQuestions,
   scale: benchScale,

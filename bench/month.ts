@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { SESSION_GAP_MS } from '../src/alerts/types/journey/sql.ts'
-import { DAY_MS, HOUR_MS, type Instant } from '../src/core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../src/core/clock.ts'
 import { EVENT_COLUMNS } from '../src/core/event.ts'
 import { compactEvents } from '../src/warehouse/duckdb/compact.ts'
 import { compactRollups } from '../src/warehouse/duckdb/compact-rollups.ts'
@@ -110,8 +110,8 @@ export function badPurchases(): { events: number; ended: number } {
 }
 
 /**
- * Fills an empty warehouse as at the end of the month: one sorted, shredded file for each hour, one of counts for each
- * day.
+ * Fills an empty warehouse as a day after the end of the month: one sorted, shredded file for each day, and one of
+ * counts.
  */
 export async function fillMonth(
   warehouse: DuckdbWarehouse,
@@ -127,7 +127,8 @@ export async function fillMonth(
     const counts = await warehouse.parquet.write(`counts/${path}`, counted)
     const rollup = await warehouse.parquet.describeRollup(`counts/${path}`, counts, 'fresh')
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
-    await compactEvents(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
+    await compactEvents(warehouse.parquet, manifest, folder, MONTH_START + (hour + 1) * HOUR_MS + 3 * MINUTE_MS)
   }
+  await compactEvents(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
   await compactRollups(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
 }

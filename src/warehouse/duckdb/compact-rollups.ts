@@ -1,10 +1,11 @@
 import { attemptEach } from '../../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { MINUTES_MS } from '../relations.ts'
-import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
+import { nameOf, replaceFiles } from './compact.ts'
 import { lineageOf } from './lineage.ts'
 import type { Manifest, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
+import { GRACE_MS } from './plan-merges.ts'
 import { countFiles, finalCounts, isOpen, mergedCounts } from './rollup.ts'
 
 /** Files of counts that should become one, or one for each organization. */

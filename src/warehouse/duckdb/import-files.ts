@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
-import { keysWorthIt, MAX_KEYS, shredded } from './compact.ts'
 import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { type Batch, batchesOf, HOUR, numbered, type StagedHour } from './import-numbers.ts'
@@ -9,6 +8,7 @@ import type { Lineage } from './lineage.ts'
 import type { EventFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { COUNTS, finalCountsOf, named } from './rollup.ts'
+import { type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
 /** Events that were taken in, to be cut into files of the history. */
@@ -34,7 +34,7 @@ const AT_ONCE = 2
 const MAX_ROWS = 500_000
 
 /** Hours of a day with few events share a file, of up to so many: a file costs time to write and to open. */
-const SMALL_ROWS = 20_000
+const SMALL_ROWS = 100_000
 /** The batch that is being written. */
 const BATCH = 'imported'
 
@@ -85,7 +85,7 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
     const written: WrittenPart[] = []
     await atOnce(parts, async (part) => {
       const own = keysWorthIt(keys.get(part.path) ?? [], sumOf(part.hours))
-      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own.keys, own.isAll), OWN)
+      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own), OWN)
       if (rows > 0) written.push({ part, keys: own.keys })
     })
     return written
@@ -119,12 +119,6 @@ function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
     }
     return groups
   })
-}
-
-/** How many events have a parameter. */
-interface KeyCount {
-  key: string
-  events: number
 }
 
 /** The parameters of the hours of each part, by its path, most frequent first, up to one more than may get a column. */

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { CountedNames, type Naming } from './counted-names.ts'
 import { commit, type DamagedFile, FileTable } from './file-table.ts'
 
-/** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
+/** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour or a day of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
 
 /** One Parquet file of events. */
@@ -12,7 +12,7 @@ export interface EventFile {
   path: string
   /** Null when it holds several organizations' events. */
   orgId: string | null
-  /** Start of the hour of its events' `receivedAt`. */
+  /** Start of the hour of its first event's `receivedAt`. */
   hour: Instant
   minReceivedAt: Instant
   maxReceivedAt: Instant

@@ -6,8 +6,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { plainPage } from '../../core/page.fixture.ts'
 import type { StoredPage } from '../../core/page.ts'
 import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
-import { GRACE_MS } from './compact.ts'
 import { compactPages } from './pages.ts'
+import { GRACE_MS } from './plan-merges.ts'
 
 /** Loads segments of these pages, without any event. */
 async function load(stand: WarehouseStand, segments: readonly (readonly StoredPage[])[]): Promise<void> {

@@ -1,12 +1,13 @@
 import { attemptEach } from '../../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { PAGE_COLUMNS } from '../../core/page.ts'
-import { GRACE_MS, MAX_SORTED_BYTES, nameOf, replaceFiles, runsOf, SMALL_BYTES } from './compact.ts'
+import { nameOf, replaceFiles } from './compact.ts'
 import { quoteText } from './dialect.ts'
 import { lineageOf } from './lineage.ts'
 import type { Manifest, PageFile } from './manifest.ts'
 import { pagesIn, parquetOf } from './pages-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
+import { GRACE_MS, MAX_SORTED_BYTES, runsOf, SMALL_BYTES } from './plan-merges.ts'
 
 /** Files of `pages` that should become one, or one for each organization. */
 export interface PageMerge {

@@ -49,7 +49,7 @@ class Engine {
   /** Fails when it is closed. */
   async started(): Promise<DuckDBInstance> {
     if (this.isClosed) throw new Error('the engine is closed')
-    this.instance ??= DuckDBInstance.create(':memory:', this.settings)
+    this.instance ??= startEngine(this.settings)
     return this.instance
   }
 
@@ -60,6 +60,13 @@ class Engine {
       () => {},
     )
   }
+}
+
+async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', settings)
+  // Otherwise each query reads the footers of all its files anew. Not known to `create`: it is a setting of an extension.
+  await execute(instance, 'SET GLOBAL parquet_metadata_cache = true')
+  return instance
 }
 
 /** Who waits for an answer: each has an engine, so that none takes the memory of another. */
@@ -231,7 +238,13 @@ export class ParquetFiles {
   }
 
   private copySql(path: string, select: string, lineage: Lineage | undefined, options = ''): string {
-    const format = ['FORMAT parquet', 'COMPRESSION zstd', options, lineage ? metadataOf(lineage) : '']
+    const format = [
+      'FORMAT parquet',
+      'PARQUET_VERSION v2',
+      'COMPRESSION zstd',
+      options,
+      lineage ? metadataOf(lineage) : '',
+    ]
     return `COPY (${select}) TO ${quoteText(this.draftOf(path))} (${format.filter(Boolean).join(', ')})`
   }
 

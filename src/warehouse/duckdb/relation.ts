@@ -3,7 +3,15 @@ import { isStorable } from '../dialect.ts'
 import type { AnyTest, Query, Statement } from '../query.ts'
 import { columnName, duckdbDialect, quoteName, quoteText } from './dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
-import { freshRelation, freshTexts, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
+import {
+  COMPACTED_COLUMNS,
+  freshRelation,
+  freshTexts,
+  PARAMS,
+  RELATION_COLUMNS,
+  spoolRelation,
+  VIOLATED,
+} from './spooled.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
@@ -16,6 +24,7 @@ export interface Sources {
 export type Scope = Omit<Statement, 'sql'> & Pick<Query, 'orgId' | 'window'>
 
 const COLUMNS = RELATION_COLUMNS.join(', ')
+const SAID = COMPACTED_COLUMNS.join(', ')
 
 /**
  * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
@@ -58,16 +67,15 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   if (first.keys === null && asksTexts(scope)) return textBranch(absolute, filterFor(first, scope), scope)
   if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
-  const union = files.length > 1 ? ', union_by_name = true' : ''
-  return branch(
-    `read_parquet([${absolute.map(quoteText).join(', ')}]${union})${filterFor(first, scope)}`,
-    shredded,
-    scope,
-  )
+  // The engine then opens every file before it begins. Where only some keys are read, all of these files have the same of them.
+  const differ = readsAll(scope) && files.some(({ keys }) => keys?.length !== shredded.length)
+  const union = differ ? ', union_by_name = true' : ''
+  const source = `read_parquet([${absolute.map(quoteText).join(', ')}]${union})${filterFor(first, scope)}`
+  return branch(source, shredded, scope, SAID)
 }
 
 /** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
-function branch(source: string, shredded: readonly string[], scope: Scope): string {
+function branch(source: string, shredded: readonly string[], scope: Scope, said = COLUMNS): string {
   const { keys = [], wholeParams = false, anyTests = [], where } = scope
   const own = new Set(shredded)
   const isMixed = readsAll(scope)
@@ -78,11 +86,11 @@ function branch(source: string, shredded: readonly string[], scope: Scope): stri
   )
   const answers = anyTests.map((test) => `${anyOf(test, shredded)} AS ${quoteName(test.column)}`)
   const params = wholeParams ? [`${wholeMap(shredded)} AS params`] : []
-  if (where === undefined) return `SELECT ${[COLUMNS, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
+  if (where === undefined) return `SELECT ${[said, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
   // A map is made of what passed only: the engine would make it first and look afterwards.
   const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
   const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
-  const within = `SELECT ${[COLUMNS, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
+  const within = `SELECT ${[said, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
   return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
 }
 

@@ -30,6 +30,21 @@ const UNSAID: Partial<Record<Column, string>> = {
   weight: '1',
 }
 
+/** What compacted files leave out as well. Of others a text that repeats costs less to keep than to say. */
+const SORTED_UNSAID = ['id', 'ts'] as const
+
+/** `RELATION_COLUMNS` of events said in full, as a compacted file keeps them. */
+export const STORED_COLUMNS = RELATION_COLUMNS.map((name) => {
+  const unsaid = SORTED_UNSAID.find((own) => own === name)
+  return unsaid ? `nullif(${unsaid}, ${UNSAID[unsaid]}) AS ${unsaid}` : name
+})
+
+/** `RELATION_COLUMNS` of a compacted file, said in full. Files of earlier versions left nothing out. */
+export const COMPACTED_COLUMNS = RELATION_COLUMNS.map((name) => {
+  const unsaid = SORTED_UNSAID.find((own) => own === name)
+  return unsaid ? `coalesce(${unsaid}, ${UNSAID[unsaid]}) AS ${unsaid}` : name
+})
+
 /**
  * The events of spool files as a fresh file keeps them: with NULL for what goes without saying, and `params` as the JSON
  * they came in. Without the lines that commit batches; a line that is being written is not there yet.

@@ -1,0 +1,182 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
+import { anEvent, NASTY_KEYS, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { runMerge } from './compact.ts'
+import { columnName, quoteName, quoteText } from './dialect.ts'
+import { Manifest } from './manifest.ts'
+import { planMerges } from './plan-merges.ts'
+import { RELATION_COLUMNS } from './spooled.ts'
+import { filesOnDisk } from './unlisted.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+/** A time at which the days of all events are over. */
+const later = (stand: WarehouseStand) => stand.clock.now() + 2 * DAY_MS
+
+/** Loads each of these as what came in an hour of its own, and compacts the hours. */
+async function loadHours(stand: WarehouseStand, hours: readonly (readonly Said[])[]): Promise<void> {
+  for (const said of hours) {
+    await stand.add(said)
+    await stand.flush()
+    stand.clock.advance(HOUR_MS)
+  }
+  const merges = planMerges(stand.manifest.files(), stand.clock.now() + HOUR_MS)
+  for (const merge of merges) await runMerge(stand.parquet, stand.manifest, stand.folder, merge)
+}
+
+const pathsOf = ({ manifest }: WarehouseStand) =>
+  manifest
+    .files()
+    .map(({ path }) => path)
+    .toSorted()
+const onDisk = ({ folder }: WarehouseStand) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
+
+/** What is asked of the events in the ways in which files are read: whole, a few keys, any parameter, none. */
+async function answersOf(stand: WarehouseStand) {
+  const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
+  const asked = { orgId: 'org_1', window: { from: stand.events[0]?.receivedAt ?? 0, to: stand.clock.now() - HOUR_MS } }
+  const names = await stand.query('SELECT DISTINCT name FROM names ORDER BY name', {}, { over: 'names' })
+  return {
+    ...{ names, whole: await stand.wholeEvents({ window }), part: await stand.wholeEvents(asked) },
+    values: await stand.valuesOf(NASTY_KEYS),
+    one: await stand.valuesOf(['a'], asked),
+    rows: await stand.query('SELECT id, ts, seq FROM events ORDER BY seq'),
+  }
+}
+
+const shop = (count: number, params: Said['params'], said: Said = {}): Said[] =>
+  Array.from({ length: count }, () => ({ orgId: 'org_1', ...said, ...(params && { params }) }))
+
+describe('days of small hours', () => {
+  test('become a file for each organization, and every answer stays', async () => {
+    await using stand = await WarehouseStand.open()
+    await loadHours(stand, [
+      [...shop(3, { a: '1', b: '2' }, { id: 'own', ts: 5 }), ...shop(1, { c: '' }, { orgId: 'org_2' })],
+      [...shop(2, { a: '3', userId: 'x' }), ...shop(1, { c: '1' }, { orgId: 'org_2', violations: ['alr_1'] })],
+      shop(4, {}),
+    ])
+    expect(pathsOf(stand)).toHaveLength(5)
+    const before = await answersOf(stand)
+    await stand.compact(later(stand))
+    const files = stand.manifest.files().toSorted((a, b) => b.rows - a.rows)
+    expect(files.map(({ orgId, rows, level, keys }) => [orgId, rows, level, keys])).toEqual([
+      ['org_1', 9, 'compacted', ['a', 'b', 'userId']],
+      ['org_2', 2, 'compacted', ['c']],
+    ])
+    expect(await answersOf(stand)).toEqual(before)
+    expect(onDisk(stand).toSorted()).toEqual(pathsOf(stand))
+    expect(planMerges(stand.manifest.files(), later(stand))).toEqual([])
+    expect(stand.manifest.lastSeq()).toBe(stand.events.at(-1)?.seq ?? 0)
+  })
+
+  test('stay what they are in every answer, whatever is in them', async () => {
+    const anHour = fc.array(anEvent, { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(anHour, { minLength: 2, maxLength: 5 }), async (hours) => {
+        await using stand = await WarehouseStand.open()
+        await loadHours(stand, hours)
+        const before = await answersOf(stand)
+        await stand.compact(later(stand))
+        const orgs = new Set(stand.events.map(({ orgId }) => orgId))
+        expect(stand.manifest.files()).toHaveLength(orgs.size)
+        expect(await answersOf(stand)).toEqual(before)
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  test('take what came late, and keep a key that is rare in the day as one of a map', async () => {
+    await using stand = await WarehouseStand.open()
+    await loadHours(stand, [shop(300, { a: '1' }), shop(1, { rare: 'x', a: '2' }), shop(1, { a: '3' })])
+    await stand.compact(later(stand))
+    expect(stand.manifest.files().map(({ keys }) => keys)).toEqual([['a']])
+    await stand.add(shop(1, { late: 'y' }))
+    await stand.flush()
+    const before = await answersOf(stand)
+    await stand.compact(later(stand))
+    await stand.compact(later(stand))
+    expect(stand.manifest.files().map(({ rows, keys }) => [rows, keys])).toEqual([[303, ['a']]])
+    expect(await answersOf(stand)).toEqual(before)
+  })
+})
+
+/** Dies where the manifest would be changed. */
+class Dying extends Manifest {
+  override swap(): void {
+    throw new Error('killed')
+  }
+}
+
+describe('dying while hours are joined', () => {
+  const hours = [shop(2, { a: '1' }), shop(3, { b: '2' })]
+
+  test('before the manifest knows leaves the hours in force; the next start removes the day', async () => {
+    await using stand = await WarehouseStand.open()
+    await loadHours(stand, hours)
+    const [before, paths] = [await answersOf(stand), pathsOf(stand)]
+    const [merge] = planMerges(stand.manifest.files(), later(stand))
+    if (!merge) throw new Error('expected a merge')
+    const dying = runMerge(stand.parquet, new Dying(stand.db), stand.folder, merge)
+    expect(dying).rejects.toThrow('killed')
+    await dying.catch(() => {})
+    expect(onDisk(stand)).toHaveLength(3)
+    expect(await answersOf(stand)).toEqual(before)
+    await stand.reopen()
+    expect(onDisk(stand).toSorted()).toEqual(paths)
+    await stand.compact(later(stand))
+    expect(await answersOf(stand)).toEqual(before)
+  })
+
+  test('before the hours are removed leaves the day in force; the next start removes the hours', async () => {
+    await using stand = await WarehouseStand.open()
+    await loadHours(stand, hours)
+    const before = await answersOf(stand)
+    const old = pathsOf(stand)
+    for (const path of old) copyFileSync(join(stand.folder, path), join(stand.folder, `${path}.kept`))
+    await stand.compact(later(stand))
+    for (const path of old) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
+    await stand.reopen()
+    expect(onDisk(stand).toSorted()).toEqual(pathsOf(stand))
+    expect(filesOnDisk(stand.folder).filter((path) => old.includes(path))).toEqual([])
+    expect(await answersOf(stand)).toEqual(before)
+  })
+})
+
+/** Writes a compacted file as version 0.1 did: every column filled, encodings of Parquet 1. */
+async function rewriteAsBefore(stand: WarehouseStand, path: string, keys: readonly string[]): Promise<void> {
+  const file = join(stand.folder, path)
+  const columns = RELATION_COLUMNS.map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))
+    .map((name) => (name === 'id' ? `coalesce(id, 'evt_' || seq) AS id` : name))
+    .concat(keys.map((key) => quoteName(columnName(key))))
+  await stand.parquet.run(
+    `COPY (SELECT ${[...columns, 'params'].join(', ')} FROM read_parquet(${quoteText(file)})) TO ${quoteText(`${file}.old`)}
+     (FORMAT parquet, PARQUET_VERSION v1, COMPRESSION zstd)`,
+  )
+  copyFileSync(`${file}.old`, file)
+  const listed = stand.manifest.files().find((one) => one.path === path)
+  if (!listed) throw new Error(`${path} is not listed`)
+  stand.manifest.swap([listed], [{ ...listed, ...(await stand.parquet.measure(path)) }])
+}
+
+test('files of an earlier version are read beside new ones, and joined with them', async () => {
+  await using stand = await WarehouseStand.open()
+  const said = [...shop(2, { a: '1' }), ...shop(1, { b: '2' }, { id: 'own', ts: 5 })]
+  await loadHours(stand, [said, said, said])
+  const before = await answersOf(stand)
+  for (const { path, keys } of stand.manifest.files().slice(0, 2)) await rewriteAsBefore(stand, path, keys ?? [])
+  const idsOf = async (path: string) => {
+    const sql = `SELECT count(id) AS ids FROM read_parquet(${quoteText(join(stand.folder, path))})`
+    return (await stand.parquet.run<{ ids: number }>(sql))[0]?.ids
+  }
+  const counts = await Promise.all(stand.manifest.files().map(({ path }) => idsOf(path)))
+  expect(counts).toEqual([3, 3, 1])
+  expect(await answersOf(stand)).toEqual(before)
+  await stand.compact(later(stand))
+  expect(stand.levels()).toEqual(['compacted'])
+  expect(await answersOf(stand)).toEqual(before)
+  expect(await idsOf(pathsOf(stand)[0] ?? '')).toBe(3)
+})

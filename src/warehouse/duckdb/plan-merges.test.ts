@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
+import { HOUR } from '../warehouse.fixture.ts'
+import type { EventFile } from './manifest.ts'
+import { GRACE_MS, JOINED_ROWS, planMerges } from './plan-merges.ts'
+
+let made = 0
+function file(values: Partial<EventFile> = {}): EventFile {
+  const hour = values.hour ?? HOUR
+  return {
+    path: `${++made}.parquet`,
+    orgId: 'org_1',
+    hour,
+    minReceivedAt: hour,
+    maxReceivedAt: hour + HOUR_MS - 1,
+    maxSeq: made,
+    rows: 1000,
+    sizeBytes: 60_000,
+    sum: null,
+    level: 'fresh',
+    keys: null,
+    ...values,
+  }
+}
+const files = (count: number, values: Partial<EventFile> = {}) => Array.from({ length: count }, () => file(values))
+const M = 1_000_000
+const MB = 1024 * 1024
+
+/** Merges as `level: rows + rows`. */
+const inShort = (all: readonly EventFile[], now: number) =>
+  planMerges(all, now).map(({ level, files }) => `${level}: ${files.map(({ rows }) => rows).join(' + ')}`)
+
+const RUNNING = HOUR + HOUR_MS + GRACE_MS - 1
+const ENDED = HOUR + HOUR_MS + GRACE_MS
+
+describe('worth merging', () => {
+  test.each<[string, EventFile[], number, string[]]>([
+    ['is nothing of nothing', [], ENDED, []],
+    ['are all files of an hour that ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
+    ['is also a single one', [file({ rows: 5 })], ENDED, ['compacted: 5']],
+    ['is also what was merged before', [file({ rows: 5, level: 'merged' })], ENDED, ['compacted: 5']],
+    ['is nothing until two minutes after its hour', [file({ rows: 5 })], RUNNING, []],
+    ['is nothing that is compacted', files(3, { level: 'compacted' }), ENDED, []],
+    [
+      'are what is compacted and what came late',
+      [file({ level: 'compacted', rows: 7 }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 7 + 1'],
+    ],
+    [
+      'is what came late alone, beside a large file',
+      [file({ level: 'compacted', rows: 2 * M + 1 }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 1'],
+    ],
+    [
+      'are so many at a time as can be sorted',
+      files(5, { rows: 1.5 * M }),
+      ENDED,
+      ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
+    ],
+    [
+      'is one that is larger than that, alone',
+      [file({ rows: 5 * M }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 5000000', 'compacted: 1'],
+    ],
+    [
+      'are no more bytes at a time than can be sorted either',
+      files(5, { rows: 10, sizeBytes: 12 * MB }),
+      ENDED,
+      ['compacted: 10 + 10', 'compacted: 10 + 10', 'compacted: 10'],
+    ],
+    ['is nothing of many bytes while the hour runs', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
+    [
+      'is not what is compacted and would be alone',
+      [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],
+      ENDED,
+      ['compacted: 3000000'],
+    ],
+    [
+      'are sixteen small files of the hour that runs',
+      files(16, { rows: 2 }),
+      RUNNING,
+      [`merged: ${Array(16).fill(2).join(' + ')}`],
+    ],
+    ['are not fifteen', files(15), RUNNING, []],
+    ['are sixteen of them at a time', files(40, { rows: 1 }), RUNNING, [`merged: ${Array(16).fill(1).join(' + ')}`]],
+    [
+      'are small merged files again',
+      files(16, { level: 'merged', rows: 1 }),
+      RUNNING,
+      [`merged: ${Array(16).fill(1).join(' + ')}`],
+    ],
+    ['are no large ones while the hour runs', files(16, { rows: 50_000 }), RUNNING, []],
+    ['are no compacted ones while the hour runs', files(16, { level: 'compacted' }), RUNNING, []],
+    [
+      'is each hour alone',
+      [file({ rows: 1 }), file({ rows: 2, hour: HOUR - HOUR_MS })],
+      ENDED,
+      ['compacted: 1', 'compacted: 2'],
+    ],
+  ])('%s', (_what, all, now, expected) => {
+    expect(inShort(all, now)).toEqual(expected)
+  })
+})
+
+const DAY = Math.floor(HOUR / DAY_MS) * DAY_MS
+const OVER = DAY + DAY_MS + GRACE_MS
+/** Hours of the day that are compacted. */
+const hours = (count: number, values: Partial<EventFile> = {}) =>
+  Array.from({ length: count }, (_, n) => file({ hour: DAY + n * HOUR_MS, level: 'compacted', rows: n + 1, ...values }))
+
+describe('worth joining', () => {
+  test.each<[string, EventFile[], number, string[]]>([
+    ['are small hours of a day that is over', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
+    ['are none while late segments of its last hour may come', hours(4), OVER - 1, []],
+    ['is no hour alone', hours(1), OVER, []],
+    ['are none of two days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
+    [
+      'is each organization alone',
+      [...hours(2), ...hours(2, { orgId: 'org_2' })],
+      OVER,
+      ['compacted: 1 + 2', 'compacted: 1 + 2'],
+    ],
+    ['are none of many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
+    ['are none of many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
+    ['are those beside a large one', [...hours(1, { rows: M }), ...hours(2)], OVER, ['compacted: 1 + 2']],
+    [
+      'are what was joined and what came late',
+      [...hours(1, { rows: 30_000 }), ...hours(1, { rows: 7, hour: DAY + 5 * HOUR_MS })],
+      OVER,
+      ['compacted: 30000 + 7'],
+    ],
+    [
+      'are none while an hour of the day is still to be compacted',
+      [...hours(3), file({ hour: DAY + 5 * HOUR_MS, rows: 7, orgId: null })],
+      OVER,
+      ['compacted: 7'],
+    ],
+    [
+      'are those that were looked through, and those that were not',
+      [...hours(2, { lookedAt: OVER }), ...hours(2)],
+      OVER,
+      ['compacted: 1 + 2', 'compacted: 1 + 2'],
+    ],
+    [
+      'are no more bytes at a time than can be sorted',
+      hours(24, { rows: 10, sizeBytes: 1.9 * MB }),
+      OVER,
+      [`compacted: ${Array(16).fill(10).join(' + ')}`, `compacted: ${Array(8).fill(10).join(' + ')}`],
+    ],
+    [
+      'are some days at a time, behind everything else',
+      [
+        ...[1, 2, 3, 4].flatMap((day) => hours(20, { hour: DAY - day * DAY_MS, rows: 20_000 })),
+        file({ hour: DAY - DAY_MS / 2 + DAY_MS, rows: 7 }),
+      ],
+      OVER,
+      ['compacted: 7', ...Array(2).fill(`compacted: ${Array(20).fill(20_000).join(' + ')}`)],
+    ],
+  ])('%s', (_what, all, now, expected) => {
+    expect(inShort(all, now)).toEqual(expected)
+  })
+})
+
+const rowsOf = (some: readonly EventFile[]) => some.reduce((sum, { rows }) => sum + rows, 0)
+/** What becomes of a merge, as far as planning goes: a file for each organization. */
+function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): EventFile[] {
+  const [first] = files
+  const orgs = level === 'merged' ? [null] : [...new Set(files.map(({ orgId }) => orgId ?? 'org_1'))]
+  return orgs.map((orgId, at) =>
+    file({
+      ...{ orgId, level, hour: Math.min(...files.map(({ hour }) => hour)) },
+      rows: at === 0 ? rowsOf(files) : 0,
+      sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      ...(first?.lookedAt && { lookedAt: first.lookedAt }),
+    }),
+  )
+}
+
+test('no event is merged twice or lost, and in the end there is nothing left to do', () => {
+  const aFile = fc.record({
+    hour: fc.integer({ min: -50, max: 2 }).map((n) => DAY + DAY_MS + n * HOUR_MS),
+    rows: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 5 * M })),
+    sizeBytes: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 40 * MB })),
+    level: fc.constantFrom<EventFile['level']>('fresh', 'merged', 'compacted'),
+    orgId: fc.constantFrom('org_1', 'org_2'),
+    isLooked: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(aFile, { maxLength: 60 }), (values) => {
+      let all = values.map(({ isLooked, ...own }) => file({ ...own, ...(isLooked && { lookedAt: 1 }) }))
+      const rows = rowsOf(all)
+      for (let round = 0; ; round++) {
+        const merges = planMerges(all, OVER)
+        if (merges.length === 0) break
+        expect(round).toBeLessThan(120)
+        const used = merges.flatMap((merge) => merge.files)
+        expect(new Set(used).size).toBe(used.length)
+        for (const merge of merges) {
+          expect(new Set(merge.files.map(({ hour }) => Math.floor(hour / DAY_MS))).size).toBe(1)
+          expect(new Set(merge.files.map(({ lookedAt }) => lookedAt)).size).toBe(1)
+          all = all.filter((each) => !merge.files.includes(each))
+          all.push(...mergedFiles(merge))
+        }
+        expect(rowsOf(all)).toBe(rows)
+      }
+      expect(all.every(({ hour, level }) => hour + HOUR_MS + GRACE_MS > OVER || level === 'compacted')).toBe(true)
+      const small = all.filter(
+        (file) => file.hour < DAY + DAY_MS && file.rows < 40_000 && file.sizeBytes < 2 * MB && file.rows > 0,
+      )
+      const places = small.map(({ hour, orgId, lookedAt }) => `${Math.floor(hour / DAY_MS)} ${orgId} ${lookedAt}`)
+      // What several runs of a day leave is one small file at most.
+      expect(new Set(places).size).toBe(places.length)
+    }),
+  )
+})
+
+test('what is joined at once is bounded', () => {
+  const days = Array.from({ length: 90 }, (_, day) => hours(24, { hour: DAY - day * DAY_MS, rows: 10_000 })).flat()
+  const merges = planMerges(days, OVER)
+  expect(merges.length).toBe(4)
+  expect(rowsOf(merges.flatMap(({ files }) => files))).toBeLessThanOrEqual(JOINED_ROWS)
+})

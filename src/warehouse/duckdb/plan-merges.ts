@@ -1,0 +1,100 @@
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
+import type { EventFile } from './manifest.ts'
+
+/** Files that should become one. */
+export interface Merge {
+  files: EventFile[]
+  level: 'merged' | 'compacted'
+}
+
+/** So many small files of a running hour become one. */
+const FAN_IN = 16
+/** A file with more rows or bytes is not worth writing twice. */
+const SMALL_ROWS = 40_000
+export const SMALL_BYTES = 2 * 1024 * 1024
+/** A compacted file holds about this many rows and bytes at most: sorting must fit the engine's memory, whatever came. */
+const MAX_ROWS = 4_000_000
+export const MAX_SORTED_BYTES = 32 * 1024 * 1024
+/** So many rows are joined in one plan: after an upgrade there are months of small files, and fresh ones must not wait. */
+export const JOINED_ROWS = 1_000_000
+/** Late segments of an hour that just ended get this long to arrive. */
+export const GRACE_MS = 2 * MINUTE_MS
+
+/**
+ * What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together, and
+ * small sorted files of ended days into one. What was looked through stays apart from what was not. Carried out and planned
+ * again until nothing is left, it ends with no small file beside another one of its organization and day.
+ */
+export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
+  const hours = groupsOf(files, ({ hour }) => String(hour))
+  const merges = hours.flatMap((group): Merge[] => {
+    const hour = group[0]?.hour ?? 0
+    if (hour + HOUR_MS + GRACE_MS <= now) return group.every(isCompacted) ? [] : compactions(group)
+    const small = group.filter((file) => !isCompacted(file) && isSmall(file))
+    return small.length < FAN_IN ? [] : [{ files: small.slice(0, FAN_IN), level: 'merged' }]
+  })
+  return [...merges, ...firstOf(joins(files, now))]
+}
+
+export const isCompacted = ({ level }: EventFile) => level === 'compacted'
+const isSmall = ({ rows, sizeBytes }: EventFile) => rows < SMALL_ROWS && sizeBytes < SMALL_BYTES
+const fillOf = ({ rows, sizeBytes }: EventFile) => Math.max(rows / MAX_ROWS, sizeBytes / MAX_SORTED_BYTES)
+
+function groupsOf(files: readonly EventFile[], nameOf: (file: EventFile) => string): EventFile[][] {
+  const groups = Map.groupBy(files, (file) => `${nameOf(file)} ${file.lookedAt ? 'looked through' : 'not yet'}`)
+  return [...groups.values()]
+}
+
+function compactions(files: readonly EventFile[]): Merge[] {
+  return runsOf(files, fillOf, isCompacted).map((files) => ({ files, level: 'compacted' }))
+}
+
+const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS) * DAY_MS
+
+/** Small hours of an organization wait for the end of their day (UTC), and for all other hours of it. */
+function joins(files: readonly EventFile[], now: Instant): Merge[] {
+  const unfinished = new Set(files.flatMap((file) => (isCompacted(file) ? [] : dayOf(file))))
+  const waiting = files.filter((file) => {
+    const day = dayOf(file)
+    return isSmall(file) && day + DAY_MS + GRACE_MS <= now && !unfinished.has(day)
+  })
+  return groupsOf(waiting, (file) => `${dayOf(file)} ${file.orgId}`)
+    .flatMap((group) => runsOf(group, fillOf, () => false))
+    .flatMap((files) => (files.length < 2 ? [] : { files, level: 'compacted' as const }))
+}
+
+/** The first of them with up to `JOINED_ROWS` rows; at least one. */
+function firstOf(merges: readonly Merge[]): Merge[] {
+  let rows = 0
+  return merges.filter(({ files }, index) => {
+    for (const file of files) rows += file.rows
+    return index === 0 || rows <= JOINED_ROWS
+  })
+}
+
+/**
+ * Files in so many runs that each can be sorted; `fillOf`: what share of a run it takes. Left out are full ones that are
+ * done, and runs of which all is done: they have nothing to be joined with.
+ */
+export function runsOf<File>(
+  files: readonly File[],
+  fillOf: (file: File) => number,
+  isDone: (file: File) => boolean,
+): File[][] {
+  const runs: File[][] = []
+  let run: File[] = []
+  let fill = 0
+  for (const file of files) {
+    const own = fillOf(file)
+    if (isDone(file) && own > 0.5) continue
+    if (run.length > 0 && fill + own > 1) {
+      runs.push(run)
+      run = []
+      fill = 0
+    }
+    run.push(file)
+    fill += own
+  }
+  runs.push(run)
+  return runs.filter((files) => !files.every(isDone))
+}
