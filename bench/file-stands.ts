@@ -62,7 +62,7 @@ export async function openPlain(path: string): Promise<FileStand> {
 }
 
 /** Writes the events of the month into one file of columns, sorted as ours. Returns its bytes. */
-openPlain.write = async (month: string, path: string): Promise<number> => {
+export async function writePlain(month: string, path: string): Promise<number> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })
   const connection = await engine.connect()
   const columns = PAST_KEYS.map((key) => `params->>${quoteText(key)} AS ${key}`)

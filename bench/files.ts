@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, type Instant, systemClock } from '../src/core/clock.ts'
@@ -11,10 +11,17 @@ import { isCompacted, planMerges } from '../src/warehouse/duckdb/plan-merges.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
-import { FILE_QUESTIONS, type FileStand, openClickhouse, openPlain } from './file-stands.ts'
+import {
+  FILE_QUESTIONS,
+  type FileQuestion,
+  type FileStand,
+  openClickhouse,
+  openPlain,
+  writePlain,
+} from './file-stands.ts'
 import { writePastEvents } from './past-events.ts'
 import { sized } from './size.ts'
-import { quantile } from './spread.ts'
+import { quantile, spreadOf } from './spread.ts'
 
 const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 300_000), 3000)
 const DAYS = sized(30, 2)
@@ -38,58 +45,58 @@ interface OurFiles {
  */
 export async function benchFiles(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
-  const db = openDatabase(join(root, 'tagwarden.db'))
-  const ours: OurFiles = { folder: join(root, 'events'), manifest: new Manifest(db) }
-  mkdirSync(ours.folder)
   try {
     const month = join(root, 'month.parquet')
     await writePastEvents(month, { events: EVENTS, days: DAYS, until: END, domainIds: DOMAINS, params: 'json' })
-    const compactMs = await fillHours(ours, month)
-    const [hourFiles, hourBytes] = sizeOf(ours)
-    const answers = new Map<string, string>()
-    const inHours = await measure(() => openOurs(ours), `${hourFiles} files`, answers)
-    const joinMs = await joinDays(ours)
-    const [joinedFiles, joinedBytes] = sizeOf(ours)
-    const joined = await measure(() => openOurs(ours), `${joinedFiles} files`, answers)
+    const hours = filesIn(join(root, 'hours'))
+    const compactMs = await fillHours(hours, month)
+    const days = copyOf(hours, join(root, 'days'))
+    const joinMs = await joinDays(days)
     const plainFile = join(root, 'plain.parquet')
-    const plainBytes = await openPlain.write(month, plainFile)
-    const plain = await measure(() => openPlain(plainFile), 'plain DuckDB', answers)
+    const plainBytes = await writePlain(month, plainFile)
     const clickhouse = await openClickhouse(month, ORG)
-    const beside = clickhouse && (await measure(async () => clickhouse.stand, 'ClickHouse', answers))
+    const stands: Record<string, () => Promise<FileStand>> = {
+      joined: () => openOurs(days),
+      plain: () => openPlain(plainFile),
+      hours: () => openOurs(hours),
+      ...(clickhouse && { clickhouse: async () => clickhouse.stand }),
+    }
+    const bytes = {
+      joined: bytesOf(days),
+      hours: bytesOf(hours),
+      plain: plainBytes,
+      clickhouse: clickhouse?.bytes ?? 0,
+    }
+    for (const [name, own] of Object.entries(bytes))
+      console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes an event`)
+    console.log(`  ${hours.manifest.files().length} files of hours, compacted in ${Math.round(compactMs)} ms`)
+    console.log(`  ${days.manifest.files().length} files, joined in ${Math.round(joinMs)} ms`)
+    const budgets: Budget[] = []
+    for (const question of FILE_QUESTIONS) budgets.push(...figuresOf(question.name, await ask(question, stands)))
     clickhouse?.remove()
-    console.log(
-      `  bytes an event: ${perEvent(hourBytes)} in ${hourFiles} files, ${perEvent(joinedBytes)} in ${joinedFiles}, ${perEvent(plainBytes)} in plain columns, ${clickhouse ? perEvent(clickhouse.bytes) : 'unknown'} in ClickHouse`,
-    )
-    console.log(`  compacted hours in ${Math.round(compactMs)} ms, joined days in ${Math.round(joinMs)} ms`)
-    const figures = FILE_QUESTIONS.flatMap(({ name }) =>
-      (['cold', 'warm'] as const).flatMap((state) => {
-        const [own, split, bare, other] = [joined, inHours, plain, beside].map((times) => times?.[name]?.[state] ?? 0)
-        const ofSplit = `${name}, ${state}: joined / ${hourFiles} files`
-        return [
-          budget(`${name}, ${state}: joined / plain DuckDB`, own / bare, 'at most', 1.5),
-          budget(ofSplit, own / split, 'at most', 1),
-          ...(other ? [budget(`${name}, ${state}: joined / ClickHouse`, own / other, 'at most', 1)] : []),
-        ]
-      }),
-    )
     return [
-      budget('different answers', new Set(answers.values()).size - FILE_QUESTIONS.length, 'is', 0),
-      ...figures,
-      budget('bytes an event, joined', joinedBytes / EVENTS, 'at most', 24),
+      ...budgets,
+      budget('bytes an event, joined', bytes.joined / EVENTS, 'at most', 24),
       budget('compaction with joining / without', (compactMs + joinMs) / compactMs, 'at most', 1.3),
     ]
   } finally {
-    db.close()
     rmSync(root, { recursive: true, force: true })
   }
 }
 
-const perEvent = (bytes: number) => (bytes / EVENTS).toFixed(1)
-
-function sizeOf({ manifest }: OurFiles): [files: number, bytes: number] {
-  const files = manifest.files()
-  return [files.length, files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)]
+function filesIn(folder: string): OurFiles {
+  mkdirSync(folder, { recursive: true })
+  return { folder, manifest: new Manifest(openDatabase(':memory:')) }
 }
+
+function copyOf({ folder, manifest }: OurFiles, to: string): OurFiles {
+  cpSync(folder, to, { recursive: true })
+  const copy = filesIn(to)
+  copy.manifest.swap([], manifest.files())
+  return copy
+}
+
+const bytesOf = ({ manifest }: OurFiles) => manifest.files().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
 function openWarehouse({ folder, manifest }: OurFiles): Promise<DuckdbWarehouse> {
   return DuckdbWarehouse.open({ folder, manifest, clock: systemClock, spoolFiles: () => [] })
@@ -162,32 +169,56 @@ async function openOurs(ours: OurFiles): Promise<FileStand> {
   }
 }
 
-/** Medians of each question, ms. */
-type Times = Record<string, { cold: number; warm: number }>
+/** How often each stand took how long, ms. */
+interface Times {
+  cold: number[]
+  warm: number[]
+  /** What was answered, as one text each time. */
+  answers: Set<string>
+}
 
-/** `cold`: the first question to an engine that was just opened; `answers` gets what is answered. */
-async function measure(open: () => Promise<FileStand>, label: string, answers: Map<string, string>): Promise<Times> {
-  const times: Times = {}
-  for (const question of FILE_QUESTIONS) {
-    const [cold, warm]: [number[], number[]] = [[], []]
-    for (let run = 0; run < COLD_RUNS; run++) {
+/** Asks all stands in turns. `cold`: an engine that was just opened. */
+async function ask(question: FileQuestion, stands: Record<string, () => Promise<FileStand>>) {
+  const times = Object.fromEntries(
+    Object.keys(stands).map((name): [string, Times] => [name, { cold: [], warm: [], answers: new Set() }]),
+  )
+  const timed = async (name: string, stand: FileStand, state: 'cold' | 'warm') => {
+    const startedAt = performance.now()
+    const rows = await stand.ask(question)
+    times[name]?.[state].push(performance.now() - startedAt)
+    times[name]?.answers.add(JSON.stringify(rows.map((row) => Object.values(row).map(String))))
+  }
+  for (let run = 0; run < COLD_RUNS; run++) {
+    for (const [name, open] of Object.entries(stands)) {
       const stand = await open()
       await stand.cool?.()
-      const warmRuns = run === 0 ? WARM_RUNS : 0
-      for (let again = 0; again <= warmRuns; again++) {
-        const startedAt = performance.now()
-        const rows = await stand.ask(question)
-        const tookMs = performance.now() - startedAt
-        if (again === 0) cold.push(tookMs)
-        else warm.push(tookMs)
-        answers.set(`${label} ${question.name}`, JSON.stringify(rows.map((row) => Object.values(row).map(String))))
-      }
+      await timed(name, stand, 'cold')
       stand.close()
     }
-    times[question.name] = { cold: quantile(cold, 0.5), warm: quantile(warm, 0.5) }
-    console.log(
-      `  ${question.name}, ${label}: cold ${quantile(cold, 0.5).toFixed(1)} ms, warm ${quantile(warm, 0.5).toFixed(1)} ms`,
-    )
   }
+  const opened: [string, FileStand][] = []
+  for (const [name, open] of Object.entries(stands)) opened.push([name, await open()])
+  for (const [, stand] of opened) await stand.ask(question)
+  for (let run = 0; run < WARM_RUNS; run++) for (const [name, stand] of opened) await timed(name, stand, 'warm')
+  for (const [, stand] of opened) stand.close()
   return times
+}
+
+function figuresOf(name: string, times: Record<string, Times>): Budget[] {
+  const { joined, ...others } = times
+  if (!joined) return []
+  const bounds: Record<string, number> = { plain: 1.5, hours: 1, clickhouse: 1 }
+  for (const [stand, { cold, warm }] of Object.entries(times)) {
+    console.log(`  ${name}, ${stand}: cold ${spreadOf(cold)}; warm ${spreadOf(warm)}`)
+  }
+  const different = new Set(Object.values(times).flatMap(({ answers }) => [...answers])).size - 1
+  return [
+    budget(`${name}: different answers`, different, 'is', 0),
+    ...(['cold', 'warm'] as const).flatMap((state) =>
+      Object.entries(others).map(([stand, { [state]: own }]) => {
+        const ratio = quantile(joined[state], 0.5) / quantile(own, 0.5)
+        return budget(`${name}, ${state}: joined / ${stand}`, ratio, 'at most', bounds[stand] ?? 1)
+      }),
+    ),
+  ]
 }
