@@ -64,6 +64,7 @@ import { resolveAll } from './issues/store.ts'
 import { labelRoutes } from './labels/routes.ts'
 import { keptMetrics, metricsOf } from './metrics.ts'
 import { orderRoutes } from './orders/routes.ts'
+import { lastOrdersOf } from './orders/store.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
 import { authRoutes, resetRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
@@ -201,6 +202,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
       changed: () => domains.invalidate(),
       openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'domainId', ids),
+      lastOrders: (ids) => lastOrdersOf(db, ids),
     }),
     ...projectRoutes(parts),
     ...ingestRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),

@@ -12,6 +12,7 @@ function setUp() {
     ...{ db, clock, collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' },
     isEndpointLocked: false,
     openIssues: () => ({}),
+    lastOrders: () => ({}),
     changed: () => directory.invalidate(),
   })
   const call = client({ db, clock }, ...routes)

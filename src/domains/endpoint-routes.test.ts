@@ -14,6 +14,7 @@ function setUp({ isEndpointLocked = false, name = 'Shop', monitoredUrls = [] as 
     publicUrl: 'https://tags.example:8443',
     isEndpointLocked,
     openIssues: () => ({}),
+    lastOrders: () => ({}),
     isHostAllowed: (host) => host === 'tags.intra.internal',
     changed() {},
   })

@@ -18,6 +18,7 @@ function setUp() {
     publicUrl: 'https://tags.example',
     isEndpointLocked: false,
     openIssues: () => ({}),
+    lastOrders: () => ({}),
     changed() {},
   }
   const call = client({ db, clock }, ...projectRoutes({ db, clock }), ...domainRoutes(domainParts))

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import type { Clock, Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { DomainKey } from './store.ts'
 
@@ -21,6 +21,8 @@ export interface DomainParts {
   noteSetting?: (domain: DomainKey, what: string) => void
   /** Returns how many open issues each of these domains of an organization has. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
+  /** Returns when the last order of each of these domains was placed; those without any are left out. */
+  lastOrders: (ids: readonly string[]) => Record<string, Instant>
   /** Returns a function that masks personal data in a text; left out: nothing is masked. */
   maskTextOf?: (orgId: string) => (text: string) => string
   /** Called after every change that affects the collector. */

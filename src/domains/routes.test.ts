@@ -20,6 +20,7 @@ function setUp() {
       publicUrl: 'https://tags.example',
       isEndpointLocked: false,
       openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
+      lastOrders: (ids) => Object.fromEntries(ids.map((id) => [id, 8])),
       changed: directory.invalidate,
     }),
   )
@@ -156,7 +157,12 @@ describe('the settings of a domain', () => {
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const { vendors, allowManualMonitoring, screenshotBase64, ...domain } = made
     const { body } = await call('GET', '/v1/domains', { as: cast.ada.key })
-    expect(body).toEqual({ domains: [domain], nextCursor: null, openIssues: { [domain.id]: 7 } })
+    expect(body).toEqual({
+      domains: [domain],
+      nextCursor: null,
+      openIssues: { [domain.id]: 7 },
+      lastOrderAt: { [domain.id]: 8 },
+    })
   })
 })
 

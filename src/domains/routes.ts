@@ -50,6 +50,10 @@ const DomainList = Closed(
       description: 'Open issues of each domain here, by its id',
       examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 2 }],
     }),
+    lastOrderAt: Type.Record(Type.String(), InstantSchema, {
+      description: 'When the last order of a domain here was placed, by its id; of those whose shop sends orders',
+      examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 1_767_614_400_000 }],
+    }),
   },
   { $id: 'DomainList' },
 )
@@ -75,7 +79,7 @@ function hostnameOf(text: string): string {
 }
 
 /** Functions that the handlers below share. */
-function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues }: DomainParts) {
+function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastOrders }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
@@ -92,14 +96,8 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues }: Dom
       const rows = listDomains(db, orgId, { after, limit }, clock.now(), filter)
       const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
       const domains = items.map((record) => describeDomain(record, viewpoint(principal)))
-      return {
-        domains,
-        nextCursor,
-        openIssues: openIssues(
-          orgId,
-          items.map(({ id }) => id),
-        ),
-      }
+      const ids = items.map(({ id }) => id)
+      return { domains, nextCursor, openIssues: openIssues(orgId, ids), lastOrderAt: lastOrders(ids) }
     },
     hostnames(domain: DomainKey, { cursor, limit = DEFAULT_LIMIT }: { cursor?: string; limit?: number }) {
       const after = decodeCursor(cursor, 1)?.[0] ?? null

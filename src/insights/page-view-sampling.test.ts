@@ -25,6 +25,7 @@ async function setUp(stand: WarehouseStand) {
     ...pageViewRoutes({
       ...{ db, clock, publicUrl, collectUrl: publicUrl, isEndpointLocked: false },
       openIssues: () => ({}),
+      lastOrders: () => ({}),
       changed: () => void changes++,
     }),
   ]

@@ -29,6 +29,21 @@ test('are taken in, and replaced when they come again, also within one list', as
   ])
 })
 
+test('say of their domain, in the list of domains, when the last of them was placed', async () => {
+  const at = world.clock.now()
+  const add = async (name: string) => (await world.call('POST', '/v1/domains', { body: { name } })).body.id
+  const [other, without] = [await add('Other'), await add('Without orders')]
+  const orders = [
+    { id: 'c', at: at - 1 },
+    { id: 'd', at: at + 1, status: 'cancelled' },
+  ]
+  await post(orders, other)
+  const { body } = await world.call('GET', '/v1/domains')
+  expect(body.domains).toHaveLength(3)
+  expect(body.lastOrderAt).toEqual({ [domainId]: at, [other]: at + 1 })
+  for (const id of [other, without]) await world.call('DELETE', `/v1/domains/${id}`)
+})
+
 test('are refused as a whole, with the place of the first bad one', async () => {
   const at = world.clock.now()
   const before = stored()

@@ -37,6 +37,17 @@ export function orderCount(db: Db, domainId: string): number {
   return count.get(domainId)?.n ?? 0
 }
 
+/** Returns when the last order of each of these domains was placed, of any status; those without any are left out. */
+export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<string, Instant> {
+  const find = prepared<[string], { at: Instant | null }>(db, 'SELECT max(at) AS at FROM shopOrder WHERE domainId = ?')
+  return Object.fromEntries(
+    domainIds.flatMap((id): [string, Instant][] => {
+      const { at = null } = find.get(id) ?? {}
+      return at === null ? [] : [[id, at]]
+    }),
+  )
+}
+
 /** Returns the orders of a domain that were placed at `from` or later, of any status, in no order. */
 export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
   const find = prepared<[string, Instant], StoredOrder>(

@@ -109,7 +109,7 @@ describe('the editor', () => {
       await screen.open(`/alerts/${id}`)
       await screen.sees('heading', name)
       await fill(screen, 'Name', 'Orders')
-      await screen.press('Cancel', 'link')
+      await screen.press('Cancel')
       await screen.sees('dialog', 'Leave without saving?')
       await screen.press('Stay')
       await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))

@@ -40,6 +40,7 @@ export const alert = {
   operator: (n: number) => `Operator ${n}`,
   values: (n: number) => `Values ${n}`,
   valuesHint: 'One or several; Enter after each.',
+  noValues: 'Needs none',
   addCondition: 'Add a condition',
   removeCondition: (n: number) => `Remove condition ${n}`,
   onlyWhere: 'Only events of which all of these hold',

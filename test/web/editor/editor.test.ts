@@ -122,7 +122,7 @@ test('an alert with everything that there is is seen whole, also on a phone, and
   await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(screen.page)).toEqual([])
   // Nothing was changed: leaving asks nothing.
-  await screen.press('Cancel', 'link')
+  await screen.press('Cancel')
   await screen.sees('heading', 'Alerts')
   await screen.page.goBack()
   await screen.sees('heading', 'Everything')

@@ -4,6 +4,7 @@ import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { addressesOf } from '../addresses.ts'
 import { type Demo, startDemo, untilIssues } from '../demo.ts'
 import { expectWhole, type Look, TEST_MS } from './every-page.ts'
+import { expectNamed } from './named.ts'
 
 /** Every width and both themes. What is heard is the same in all; colours are in one width of each theme. */
 const LOOKS: Look[] = [
@@ -31,6 +32,8 @@ test(
   () => expectWhole(browser.browser, demo, LOOKS),
   TEST_MS,
 )
+
+test('everything has the role and the name that were promised', () => expectNamed(browser.browser, demo), TEST_MS)
 
 test('the list of addresses leaves none out', async () => {
   const addresses = await addressesOf(async () => null, 'everything')

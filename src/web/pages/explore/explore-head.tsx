@@ -1,14 +1,12 @@
 import { Button, NativeSelect, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type LinkProps, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { SubLinks } from '../../parts/sub-links.tsx'
 import { words } from '../../words.ts'
 import { EXPLORE } from './address.ts'
+import { useDomains, useOrdersDomain } from './domains.ts'
 import classes from './explore.module.css'
 
 type PageName = keyof typeof words.explore.pages
@@ -23,9 +21,6 @@ const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
   { name: 'labels', to: '/explore/labels' },
   { name: 'orders', to: '/explore/orders' },
 ]
-
-/** As many domains as one answer has. */
-const MOST = 200
 
 /** The head of a page of Explore: its name, the links to the others, and what it is narrowed to. */
 export function ExploreHead({ name, children }: { name: PageName; children?: ReactNode }) {
@@ -47,7 +42,7 @@ export function ExploreHead({ name, children }: { name: PageName; children?: Rea
       />
       <div className={classes.filters}>
         {children}
-        <DomainField />
+        {name === 'orders' ? <OrdersDomainField /> : <DomainField />}
       </div>
       {end !== null && end < Date.now() && (
         <Text c="dimmed" fz="sm" mb="md">
@@ -59,17 +54,27 @@ export function ExploreHead({ name, children }: { name: PageName; children?: Rea
 }
 
 function DomainField() {
-  const [{ domainId }, set] = useValues(EXPLORE)
-  const [{ project }] = useShared()
-  const query = { limit: MOST, ...(project && { projectId: project }) }
-  const { data } = useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
+  const [{ domainId }] = useValues(EXPLORE)
+  return (
+    <DomainChoice value={domainId}>
+      <option value="">{words.explore.allDomains}</option>
+    </DomainChoice>
+  )
+}
+
+/** Orders are those of one shop. */
+const OrdersDomainField = () => <DomainChoice value={useOrdersDomain()} />
+
+function DomainChoice({ value, children }: { value: string; children?: ReactNode }) {
+  const [, set] = useValues(EXPLORE)
+  const { data } = useDomains()
   return (
     <NativeSelect
       label={words.explore.domain}
-      value={domainId}
+      value={value}
       onChange={({ currentTarget }) => set({ domainId: currentTarget.value })}
     >
-      <option value="">{words.explore.allDomains}</option>
+      {children}
       {(data?.domains ?? []).map(({ id, name }) => (
         <option key={id} value={id} translate="no">
           {name}

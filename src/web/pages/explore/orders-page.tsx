@@ -1,15 +1,15 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { listDomainsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
+import { reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
 import type { Reconciliation, VendorReconciliation } from '#client/types.gen'
-import { useMoments, useValues } from '../../address/use-search.ts'
+import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { Code, Data } from '../../parts/data.tsx'
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { words } from '../../words.ts'
-import { EXPLORE } from './address.ts'
+import { useDomains, useOrdersDomain } from './domains.ts'
 import { ExploreHead } from './explore-head.tsx'
 
 const DAY_HOURS = 24
@@ -17,9 +17,8 @@ const LEAST_DAYS = 7
 
 /** `/explore/orders`: what was paid, beside what vendors were told. */
 export function OrdersPage() {
-  const [values] = useValues(EXPLORE)
-  const domains = useQuery(listDomainsOptions({ query: { limit: 200 } }))
-  const domainId = values.domainId || (domains.data?.domains[0]?.id ?? '')
+  const domains = useDomains()
+  const domainId = useOrdersDomain()
   const days = Math.max(LEAST_DAYS, Math.ceil(useMoments().hours / DAY_HOURS))
   const query = useQuery({
     ...reconcileOrdersOptions({ query: { domainId, days } }),

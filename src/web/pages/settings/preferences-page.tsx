@@ -77,6 +77,8 @@ function BrowserPreferences() {
       />
       <Switch
         label={said.singleKeys}
+        // Its label holds the description too.
+        aria-label={said.singleKeys}
         description={said.singleKeysHint}
         checked={singleKeys}
         onChange={({ currentTarget }) => preferences.change({ singleKeys: currentTarget.checked })}

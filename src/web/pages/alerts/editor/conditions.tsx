@@ -1,4 +1,4 @@
-import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text } from '@mantine/core'
+import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
 import { asData, Data } from '../../../parts/data.tsx'
 import { requiredLabel } from '../../../parts/required.tsx'
 import { words } from '../../../words.ts'
@@ -75,7 +75,7 @@ interface RowProps {
 }
 
 function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps) {
-  const { parameter, op, values = [] } = item
+  const { parameter, op } = item
   return (
     <div className={classes.row}>
       <div className={classes.condition}>
@@ -98,22 +98,29 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
           data={OPERATORS.map((value) => ({ value, label: words.forms.values[value] ?? value }))}
           error={errorOf(`${path}.op`)}
         />
-        {needsValues(op) && (
-          <TagsInput
-            renderOption={asData}
-            label={requiredLabel(naming.values(n))}
-            value={[...values]}
-            onChange={(chosen) => change({ ...item, values: chosen })}
-            data={[...names.valuesOf(parameter)]}
-            placeholder={values.length === 0 ? words.alert.valuesHint : undefined}
-            limit={20}
-            maxTags={100}
-            error={errorOf(`${path}.values`)}
-          />
-        )}
+        <Values {...{ n, path, naming, names, errorOf, item, change }} />
       </div>
       <CloseButton aria-label={naming.remove(n)} onClick={remove} />
     </div>
+  )
+}
+
+/** Always there, so that nothing moves when another operator is chosen. */
+function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps, 'remove'>) {
+  const { parameter, op, values = [] } = item
+  if (!needsValues(op)) return <TextInput label={naming.values(n)} placeholder={words.alert.noValues} disabled />
+  return (
+    <TagsInput
+      renderOption={asData}
+      label={requiredLabel(naming.values(n))}
+      value={[...values]}
+      onChange={(chosen) => change({ ...item, values: chosen })}
+      data={[...names.valuesOf(parameter)]}
+      placeholder={values.length === 0 ? words.alert.valuesHint : undefined}
+      limit={20}
+      maxTags={100}
+      error={errorOf(`${path}.values`)}
+    />
   )
 }
 

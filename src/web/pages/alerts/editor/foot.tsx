@@ -1,6 +1,6 @@
 import { Alert as AlertBox, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useBlocker, useNavigate } from '@tanstack/react-router'
+import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deleteAlert } from '#client/sdk.gen'
 import type { Alert } from '#client/types.gen'
@@ -15,6 +15,7 @@ import type { Saving } from './saving.ts'
 /** The acts of the editor, always in reach. */
 export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
   const { save, isSending, refusal, mayLose } = saving
+  const navigate = useNavigate()
   const said = words.alert
   // An alert that is switched off is not switched on by a key that only says save.
   useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
@@ -28,7 +29,7 @@ export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null })
         )}
         <Group justify="flex-end" gap="sm">
           {saved && <DeleteButton alert={saved} leaves={saving} />}
-          <Button variant="default" component={Link} to="/alerts">
+          <Button variant="default" onClick={() => void navigate({ to: '/alerts' })}>
             {said.cancel}
           </Button>
           <Button variant="default" loading={isSending} onClick={() => save(false)}>

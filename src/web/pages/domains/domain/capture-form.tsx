@@ -46,6 +46,8 @@ function Fields({ id, settings }: { id: string; settings: CaptureSettings }) {
     <Stack gap="md">
       <Switch
         label={said.enabled}
+        // Its label holds the description too.
+        aria-label={said.enabled}
         description={said.enabledHint}
         checked={given.enabled}
         onChange={({ currentTarget }) => change({ ...given, enabled: currentTarget.checked })}

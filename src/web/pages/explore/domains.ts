@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { useShared, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { EXPLORE } from './address.ts'
+
+/** As many domains as one answer has. */
+const MOST = 200
+
+/** The domains of the project that the address names, or all. */
+export function useDomains() {
+  const [{ project }] = useShared()
+  const query = { limit: MOST, ...(project && { projectId: project }) }
+  return useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
+}
+
+/**
+ * The domain whose orders are shown: the one that the address names, or else the one with the latest order, or the first
+ * one; empty while that is not known, and where there is none.
+ */
+export function useOrdersDomain(): string {
+  const [{ domainId }] = useValues(EXPLORE)
+  const { data } = useDomains()
+  if (domainId || !data) return domainId
+  const [latest] = Object.entries(data.lastOrderAt).toSorted(([, one], [, other]) => other - one)
+  return latest?.[0] ?? data.domains[0]?.id ?? ''
+}

@@ -1,0 +1,67 @@
+import { expect } from 'bun:test'
+import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
+import { until } from '../../process.ts'
+import { addressesOf } from '../addresses.ts'
+import type { Demo } from '../demo.ts'
+import { settled, signedIn, TEST_MS } from './every-page.ts'
+import { EVERYWHERE, PAGES } from './names-of-pages.ts'
+
+const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
+const WAIT_MS = 20_000
+
+/** Opens each address and fails with what is not there by its role and name, by address. */
+export async function expectNamed(browser: Browser, demo: Demo): Promise<void> {
+  await using screen = await signedIn(browser, demo)
+  const addresses = [...(await withMost(demo)), ...(await addressesOf(demo.get))]
+  const found: Record<string, string[]> = {}
+  for (const [address, wanted] of Object.entries(PAGES)) {
+    const isOfThis = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
+    await screen.open(addresses.find((one) => isOfThis.test(one)) ?? address)
+    await settled(screen.page)
+    const missing = await missingOn(screen.page, [...EVERYWHERE, ...wanted])
+    if (missing.length > 0) found[address] = missing
+  }
+  expect(found).toEqual({})
+}
+
+async function missingOn(page: Page, wanted: readonly string[]): Promise<string[]> {
+  let missing: string[] = []
+  const isThere = async () => {
+    const there = namesIn(await page.accessibility.snapshot({ interestingOnly: false }))
+    missing = wanted.filter((one) => !hasName(there, one))
+    return missing.length === 0
+  }
+  await until('what a page has', isThere, WAIT_MS).catch(() => undefined)
+  return missing
+}
+
+interface Named {
+  role: string
+  name: string
+}
+
+function namesIn(node: SerializedAXNode | null): Named[] {
+  if (!node) return []
+  return [{ role: node.role, name: node.name ?? '' }, ...(node.children ?? []).flatMap(namesIn)]
+}
+
+function hasName(there: readonly Named[], wanted: string): boolean {
+  const [role = '', ...words] = wanted.split(' ')
+  const name = words.join(' ').toLowerCase()
+  return there.some((one) => {
+    if (role === 'field' ? !FIELDS.includes(one.role) : one.role !== role) return false
+    const own = one.name.toLowerCase()
+    return name === '' || own === name || own.startsWith(`${name}, `)
+  })
+}
+
+/** Of the things with the most to show: an issue that is open, and the shop. */
+async function withMost({ get }: Demo): Promise<string[]> {
+  const findIssue = async () => {
+    const { issues } = await get('/v1/issues?status=open&alertType=data_validation&limit=1')
+    return issues[0] ?? null
+  }
+  const issue = await until('an issue of validation', findIssue, TEST_MS)
+  const { domains } = await get('/v1/domains?q=shop.example')
+  return [`/issues/${issue.id}`, `/domains/${domains[0].id}/live`]
+}

@@ -1,0 +1,86 @@
+/*
+ * Roles and names by which people and scripts find things, as they were promised for each address: `role Name`. A `field` is
+ * a text, a choice, a number or a switch. Letter case does not matter, and a count may follow a name after a comma.
+ */
+
+/** On every page, for who is signed in and looks at a wide window. */
+export const EVERYWHERE = [
+  ...['banner', 'navigation Main', 'main', 'link Skip to content'],
+  ...['Overview', 'Issues', 'Alerts', 'Signals', 'Domains', 'Explore', 'Changes', 'Compliance', 'Tests'].map(link),
+  ...['Integrations', 'Deliveries'].map(link),
+  ...['button Search', 'field Project', 'field Time range', 'button Account'],
+]
+
+const DOMAIN = ['Set-up', 'Live', 'Hostnames', 'Vendors', 'Sampling', 'Settings'].map(link)
+
+/** Of the form of an alert. */
+const ALERT = [
+  ...['Name', 'Type', 'Domain', 'Vendor', 'Event', 'Parameter 1', 'Operator 1', 'Values 1', 'Period'].map(field),
+  ...['Severity', 'Value', 'Channel 1', 'Target 1'].map(field),
+  ...['button Add a condition', 'button Add a channel', 'button Cancel', 'region What would have happened'],
+]
+
+/** By address, with `{id}` for that of a thing. */
+export const PAGES: Record<string, readonly string[]> = {
+  '/': [
+    ...['heading Overview', 'region Verdict', 'link Open the issue', 'link What changed', 'region Needs attention'],
+    ...['region Volume against expectation', 'region Scores', 'region Latest changes', 'region Value protected'],
+  ],
+  '/issues': [
+    ...['heading Issues', 'table Issues'],
+    ...['Search', 'Status', 'Severity', 'Domain', 'Type', 'Sort by'].map(field),
+  ],
+  '/issues/{id}': [
+    ...['button Acknowledge', 'button Resolve', 'button Mute', 'button Copy link', 'button Copy as Markdown'],
+    ...['figure Expected against observed', 'table Bad beside good', 'list What happened', 'field Note'],
+  ],
+  '/alerts': [
+    ...['heading Alerts', 'table Alerts', 'link New alert', 'button Import', 'button Export', 'region Suggested rules'],
+  ],
+  '/alerts/new': [
+    ...['heading New alert', ...ALERT, 'field Start from', 'button Save switched off', 'button Save and switch on'],
+  ],
+  '/alerts/{id}': ALERT,
+  '/signals': [
+    ...['heading Signals', 'table Signals', 'field Sensitivity of Google Analytics 4 page_view'],
+    'field Mode of Google Analytics 4 page_view',
+  ],
+  '/domains': ['heading Domains', 'table Domains', 'link Add a domain'],
+  '/domains/new': ['heading Add a domain', 'field Name', 'button Add'],
+  '/domains/{id}/setup': [...DOMAIN, 'field Code to paste', 'button Copy the code'],
+  '/domains/{id}/live': [...DOMAIN, 'table Events'],
+  '/explore/dictionary': ['heading Dictionary', 'table Dictionary'],
+  '/explore/events': ['heading Events', 'table Events'],
+  '/explore/journeys': ['heading Journeys', 'table Journeys', 'figure Where sessions go'],
+  '/explore/performance': ['heading Tag performance', 'table Tag performance'],
+  '/explore/execution': ['heading Execution', 'table Execution'],
+  '/explore/orders': ['heading Orders', 'table Orders'],
+  '/explore/sessions/{id}': ['heading Session', 'list Path'],
+  '/changes': ['heading Changes', 'list Changes'],
+  '/changes/{id}': ['table Findings'],
+  '/compliance': ['heading Compliance', 'list Findings', 'button File an issue', 'button Ignore'],
+  '/tests': ['heading Tests', 'table Tests'],
+  '/tests/new': ['heading New test'],
+  '/audits': ['heading Audits'],
+  '/audits/new': ['heading New audit'],
+  '/integrations': ['heading Integrations', 'link Connect'],
+  '/integrations/new': ['heading Connect', 'field Provider'],
+  '/deliveries': ['heading Deliveries', 'table Deliveries', 'region Inbox'],
+  '/report': ['heading Weekly report', 'button Print'],
+  '/settings/organization': ['heading Organization', 'field Name', 'field Currency', 'button Save'],
+  '/settings/projects': ['heading Projects'],
+  '/settings/members': ['heading Members', 'button Invite a member'],
+  '/settings/keys': ['heading API keys', 'table API keys'],
+  '/settings/digest': ['heading Digest', 'field Send me the digest'],
+  '/settings/usage': ['heading Usage'],
+  '/settings/audit-log': ['heading Audit log'],
+  '/settings/preferences': [...['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts']],
+}
+
+function link(name: string): string {
+  return `link ${name}`
+}
+
+function field(name: string): string {
+  return `field ${name}`
+}
