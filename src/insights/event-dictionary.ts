@@ -21,6 +21,10 @@ export const DICTIONARY_HOURS = { default: 24, most: 168 }
 const MAX_KEYS = 500
 /** More different values are estimated. */
 const EXACT_VALUES = 1000
+/** A list with more of them in the newest part of the window may have more than are counted exactly; */
+const CROWDED_SAMPLE = 0.75 * EXACT_VALUES
+/** it has, where this many are estimated: eight standard deviations above. */
+const SURELY_MANY = 1.1 * EXACT_VALUES
 const MAX_EXAMPLES = 5
 const EXAMPLE_LENGTH = 100
 
@@ -149,7 +153,7 @@ export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
 const KEYS_READ = 2 * MAX_KEYS
 
 const FORM: ListForm = {
-  ...{ by: ['vendor'], crowdedFrom: EXACT_VALUES, typed: true },
+  ...{ by: ['vendor'], crowdedFrom: CROWDED_SAMPLE, typed: true },
   ...{ shown: MAX_EXAMPLES, maybePersonal: 2 * EXACT_VALUES },
   most: `QUALIFY row_number() OVER (PARTITION BY vendor ORDER BY weight DESC, key) <= ${KEYS_READ}`,
 }
@@ -162,17 +166,24 @@ async function countedLists({ history }: Sources, scope: ListScope): Promise<Cou
   const crowded = await crowdedLists(history, scope, FORM)
   const lists = await exactLists(history, scope, FORM, keysOf(crowded))
   const estimates = await estimateDifferent(history, scope, keysOf(crowded))
-  const sampleOf = (of: { vendor: string; key: string }) =>
-    crowded.find(({ vendor, key }) => vendor === of.vendor && key === of.key)
+  const many = crowded.flatMap((sample) => {
+    const estimated = estimates.find((one) => isSame(one, sample))
+    return estimated && estimated.different > SURELY_MANY ? [{ sample, estimated }] : []
+  })
+  const isMany = (of: Named) => many.some(({ sample }) => isSame(of, sample))
   // A key may have many values at one vendor and few at another.
-  const keys = keysOf(estimates.filter((list) => !sampleOf(list)))
-  const others = keys.length === 0 ? [] : await listsAmong(history, scope, FORM, { keys, crowded, shown: false })
-  const exact = [...lists, ...others.filter((list) => !sampleOf(list))].map((list) => ({ list, estimate: null }))
-  return [...exact, ...estimates.flatMap((estimated) => estimatedList(estimated, sampleOf(estimated)) ?? [])]
+  const keys = keysOf(estimates.filter((list) => !isMany(list)))
+  const samples = many.map(({ sample }) => sample)
+  const others =
+    keys.length === 0 ? [] : await listsAmong(history, scope, FORM, { keys, crowded: samples, shown: false })
+  const exact = [...lists, ...others.filter((list) => !isMany(list))].map((list) => ({ list, estimate: null }))
+  return [...exact, ...many.map(({ sample, estimated }) => estimatedList(estimated, sample))]
 }
 
-function estimatedList({ weight, lastAt, different }: Estimated, sample: ValueList | undefined): Counted | null {
-  if (!sample) return null
+type Named = Pick<ValueList, 'vendor' | 'key'>
+const isSame = (one: Named, other: Named) => one.vendor === other.vendor && one.key === other.key
+
+function estimatedList({ weight, lastAt, different }: Estimated, sample: ValueList): Counted {
   const share = weight / sample.weight
   const types = { numbers: sample.numbers * share, booleans: sample.booleans * share }
   return { list: { ...sample, ...types, weight, lastAt }, estimate: different }

@@ -3,7 +3,7 @@ import type { ParameterForm } from '../query.ts'
 import { MARK_BUCKETS } from '../relations.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
-import { eventsRelation, filterFor, type Scope, type Sources } from './relation.ts'
+import { eventsRelation, filterFor, type Scope, type Sources, shreddedSource } from './relation.ts'
 
 /** So many keys are counted in one pass over the events: a hash table for each takes 2 MB in each thread, whatever is in it. */
 const KEYS_AT_ONCE = 16
@@ -38,20 +38,20 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
   const { folder, spool } = sources
   const inScope = sources.files.filter((file) => isInScope(file, scope))
   const [others, compacted] = [inScope.filter(({ keys }) => keys === null), inScope.filter(({ keys }) => keys !== null)]
-  const maps = eventsRelation({ files: others, folder, spool }, { ...scope, keys: [], anyTests: [], wholeParams: true })
-  const branches = [inMaps(`(${maps})`, form)]
-  for (const [filter, files] of Map.groupBy(compacted, (file) => filterFor(file, scope))) {
-    const where = [filter.replace(' WHERE ', ''), scope.where ?? ''].filter(Boolean).join(' AND ')
-    const source = countedEvents(folder, files, where)
-    branches.push(inMaps(source, form), ...inColumns(source, keysOf(files, form), form))
+  const branches: string[] = []
+  if (others.length + spool.length > 0 || compacted.length === 0) {
+    const whole = { ...scope, keys: [], anyTests: [], wholeParams: true }
+    branches.push(inMaps(`(${eventsRelation({ files: others, folder, spool }, whole)})`, form))
+  }
+  if (compacted.length > 0) {
+    const keys = keysOf(compacted, form)
+    // Each place that reads files has hash tables of its own, which cost more than a test that most files would not need.
+    const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
+    const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
+    const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
+    branches.push(inMaps(source, form), ...inColumns(source, keys, form))
   }
   return branches.join('\nUNION ALL\n')
-}
-
-function countedEvents(folder: string, files: readonly EventFile[], where: string): string {
-  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
-  const union = files.length > 1 ? ', union_by_name = true' : ''
-  return `(FROM read_parquet([${paths}]${union})${where ? ` WHERE ${where}` : ''})`
 }
 
 /** The wanted keys that some of these files have as columns, in order. */
@@ -72,19 +72,23 @@ function inMaps(source: string, form: ParameterForm): string {
   const each = `SELECT ${[...by, 'weight', 'receivedAt'].join(', ')}, unnest(map_keys(params)) AS key,
       unnest(map_values(params)) AS text
     FROM ${source} WHERE kind <> 'library' AND cardinality(params) > 0`
-  return counted(
-    `(SELECT * FROM (${each})${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''})`,
-    'key',
-    'text',
-    form,
-  )
+  return counted(`(SELECT * FROM (${each})${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''})`, form)
 }
 
 /** Parameters that have columns. */
 function inColumns(source: string, keys: readonly string[], form: ParameterForm): string[] {
-  if (form.as === 'marks')
-    return keys.map((key) => counted(`(FROM ${source} WHERE kind <> 'library')`, quoteText(key), columnOf(key), form))
-  return keys.length === 0 ? [] : [inOnePass(source, keys, form)]
+  if (keys.length === 0) return []
+  return [form.as === 'marks' ? marksInOnePass(source, keys, form) : inOnePass(source, keys, form)]
+}
+
+/** A row for each key and event holds numbers alone, so that it costs less than to read the events once for each key. */
+function marksInOnePass(source: string, keys: readonly string[], { by }: ParameterForm): string {
+  const hashes = keys.map((key) => `CASE WHEN NOT ${isBlank(columnOf(key))} THEN hash(${columnOf(key)}) END`)
+  const places = keys.map((_, at) => `${at + 1}::UTINYINT`)
+  const each = `SELECT ${[...by, 'weight', 'receivedAt'].join(', ')}, unnest([${places.join(', ')}]) AS place,
+      unnest([${hashes.join(', ')}]) AS hash FROM ${source} WHERE kind <> 'library'`
+  return `SELECT ${by.join(', ')}, [${keys.map(quoteText).join(', ')}][place] AS key, NULL::VARCHAR AS value, bucket, rank, events, weight, lastAt
+    FROM (SELECT ${by.join(', ')}, place, ${MARKED}, ${COUNTED} FROM (${each}) WHERE hash IS NOT NULL GROUP BY ${by.join(', ')}, place, bucket)`
 }
 
 const columnOf = (key: string) => quoteName(columnName(key))
@@ -131,41 +135,29 @@ function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNul
   }
 }
 
-/** Rows of `source` of which `text` is a parameter's value, counted as the form says. `key` is a column or a literal. */
-function counted(source: string, key: string, text: string, form: ParameterForm): string {
-  const { by, as, among } = form
-  const isLiteral = key.startsWith("'")
-  const named = isLiteral ? '' : `${key}, `
-  const group = isLiteral ? by.join(', ') : [...by, 'key'].join(', ')
-  const there = `FROM ${source} WHERE ${text} IS NOT NULL AND NOT ${isBlank(text)}`
-  const select = (value: string, mark: string) =>
-    `SELECT ${by.join(', ')}, ${isLiteral ? `${key} AS key` : 'key'}, ${value} AS value, ${mark}, ${COUNTED}`
+/** Rows of `source`, each with a `key` and its `text`, counted as the form says. */
+function counted(source: string, { by, as, among }: ParameterForm): string {
+  const columns = [...by, 'key'].join(', ')
+  const there = `FROM ${source} WHERE text IS NOT NULL AND NOT ${isBlank('text')}`
   if (as === 'marks') {
-    const hashes = `SELECT ${by.join(', ')}, ${named}weight, receivedAt, hash(${text}) AS hash ${there}`
-    return `${select('NULL::VARCHAR', `(hash & ${MARK_BUCKETS - 1})::INTEGER AS bucket, ${RANK} AS rank`)}
-      FROM (${hashes}) GROUP BY ${group}, bucket`
+    const hashes = `SELECT ${columns}, weight, receivedAt, hash(text) AS hash ${there}`
+    return `SELECT ${columns}, NULL::VARCHAR AS value, ${MARKED}, ${COUNTED} FROM (${hashes}) GROUP BY ${columns}, bucket`
   }
-  const value = among ? namedOnly(text, isLiteral ? by : [...by, 'key'], key, among) : text
-  const values = `SELECT ${by.join(', ')}, ${named}weight, receivedAt, ${value} AS value ${there}`
-  return `${select('value', 'NULL::INTEGER AS bucket, NULL::INTEGER AS rank')} FROM (${values}) GROUP BY ${group}, value`
+  const value = among ? namedOnly([...by, 'key'], among) : 'text'
+  const values = `SELECT ${columns}, weight, receivedAt, ${value} AS value ${there}`
+  return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }
 
 /** The value, or NULL where only some of its list are wanted and it is none of them. */
-function namedOnly(
-  text: string,
-  columns: readonly string[],
-  key: string,
-  among: NonNullable<ParameterForm['among']>,
-): string {
-  const own = among.filter(({ list }) => columns.includes('key') || quoteText(list.at(-1) ?? '') === key)
-  if (own.length === 0) return text
-  const lists = own.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
+function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm['among']>): string {
+  if (among.length === 0) return 'text'
+  const lists = among.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
   const isListed = `(${columns.join(', ')}) IN (VALUES ${lists.join(', ')})`
-  const values = own.flatMap(({ list, values }) =>
+  const values = among.flatMap(({ list, values }) =>
     values.map((value) => `(${[list.at(-1) ?? '', value].map(quoteText).join(', ')})`),
   )
-  const isNamed = values.length > 0 ? `(${key}, ${text}) IN (VALUES ${[...new Set(values)].join(', ')})` : 'false'
-  return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN ${text} END`
+  const isNamed = values.length > 0 ? `(key, text) IN (VALUES ${[...new Set(values)].join(', ')})` : 'false'
+  return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN text END`
 }
 
 /** White space lies outside of what most values begin with, and a comparison is cheaper than a pattern. */
@@ -176,3 +168,5 @@ const isBlank = (text: string) =>
 const REST_BITS = 64 - Math.log2(MARK_BUCKETS)
 const REST = `min(hash >> ${64 - REST_BITS})`
 const RANK = `(CASE WHEN ${REST} = 0 THEN ${REST_BITS + 1} ELSE ${REST_BITS} - floor(log2(${REST})) END)::INTEGER`
+/** Of rows with the same `bucket`, which are to be grouped by it. */
+const MARKED = `(hash & ${MARK_BUCKETS - 1})::INTEGER AS bucket, ${RANK} AS rank`

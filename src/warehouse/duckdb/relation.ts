@@ -67,11 +67,21 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   if (first.keys === null && asksTexts(scope)) return textBranch(absolute, filterFor(first, scope), scope)
   if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
-  // The engine then opens every file before it begins. Where only some keys are read, all of these files have the same of them.
-  const differ = readsAll(scope) && files.some(({ keys }) => keys?.length !== shredded.length)
-  const union = differ ? ', union_by_name = true' : ''
-  const source = `read_parquet([${absolute.map(quoteText).join(', ')}]${union})${filterFor(first, scope)}`
-  return branch(source, shredded, scope, SAID)
+  const source = shreddedSource(folder, files, readsAll(scope) ? shredded : [])
+  return branch(`${source}${filterFor(first, scope)}`, shredded, scope, SAID)
+}
+
+/**
+ * Reads compacted files, of which some may lack some of the columns that are read. Only then the engine opens each of them to
+ * plan, and again for each place of a query that reads them: most of the time of a short question.
+ */
+export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
+  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
+  const isEach = files.every((file) => {
+    const own = new Set(file.keys)
+    return keys.every((key) => own.has(key))
+  })
+  return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
 }
 
 /** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
