@@ -63,7 +63,7 @@ export const causes = insight({
     const named = domainsNamed(sources, orgId, input)
     const all = unresolvedIssues(sources.db, orgId)
     const issues = named === null ? all : all.filter(({ domainId }) => domainId !== null && named.includes(domainId))
-    return { causes: causesOf(await factsOf(sources, orgId, issues, now), all) }
+    return { causes: causesOf(await factsOf(sources, orgId, issues, now, 'kept'), all) }
   },
 })
 

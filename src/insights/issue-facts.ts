@@ -13,6 +13,7 @@ import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type IssueFacts, TOGETHER_MS } from './cause.ts'
 import type { Sources } from './insight.ts'
+import { keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 
 /** A gap this close to the beginning of an issue may have caused it. */
@@ -29,19 +30,25 @@ const MOST_ASKED = 1000
 
 type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
-/** Returns what is known around the beginning of these issues of one organization, in their order. */
+/**
+ * Returns what is known around the beginning of these issues of one organization, in their order. `counts`: those of the
+ * history are `fresh`, or may be a minute old where they were `kept`.
+ */
 export async function factsOf(
   sources: FactSources,
   orgId: string,
   issues: readonly IssueRecord[],
   now: Instant,
+  counts: 'fresh' | 'kept' = 'fresh',
 ): Promise<IssueFacts[]> {
   const { db } = sources
   const asked = new Set(issues.toSorted((a, b) => b.firstSeenAt - a.firstSeenAt).slice(0, MOST_ASKED))
   const recent = [...asked]
     .filter(({ firstSeenAt }) => firstSeenAt > now - ASKED_MS)
     .map((issue) => stretchesOf(issue, now))
-  const [reports, failures] = await Promise.all([reportsOf(sources, orgId, recent), failuresOf(sources, orgId, recent)])
+  const counted = await (counts === 'fresh'
+    ? countsOf(sources, orgId, recent)
+    : keptCountsOf(sources, orgId, recent, now))
   const rules = new Map(keptAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]))
   const names = domainNames(sources, orgId)
   const consents = openFindings(db, orgId)
@@ -64,9 +71,9 @@ export async function factsOf(
       domain: domainId === null ? null : masked(names.get(domainId) ?? ''),
       gap,
       traffic: explanation && { issueId: explanation.issueId, title: masked(explanation.title) },
-      container: reports.get(id) ?? null,
+      container: counted.get(id)?.container ?? null,
       consent: consents.find((one) => mayCause(one, issue)) ?? null,
-      failures: failures.get(id) ?? null,
+      failures: counted.get(id)?.failures ?? null,
       change: change && { ...change, title: masked(change.title) },
     }
   }
@@ -124,6 +131,49 @@ const boundsOf = (issues: readonly Stretches[]) =>
 const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
   ...{ id: 'text', ownDomain: 'text', ownVendor: 'text' },
   ...{ beforeAt: 'integer', leadAt: 'integer', sinceAt: 'integer', untilAt: 'integer' },
+}
+
+/** What the history counted around the beginning of an issue. */
+type Counts = Pick<IssueFacts, 'container' | 'failures'>
+
+async function countsOf(
+  sources: FactSources,
+  orgId: string,
+  issues: readonly Stretches[],
+): Promise<Map<string, Counts>> {
+  const [reports, failures] = await Promise.all([reportsOf(sources, orgId, issues), failuresOf(sources, orgId, issues)])
+  return new Map(
+    issues.map(({ id }) => [id, { container: reports.get(id) ?? null, failures: failures.get(id) ?? null }]),
+  )
+}
+
+const keptOf = keptBy<Counts>(10_000)
+
+/** The same; the history is asked once for the stretches of an issue, which no longer move an hour after it began. */
+async function keptCountsOf(
+  sources: FactSources,
+  orgId: string,
+  issues: readonly Stretches[],
+  now: Instant,
+): Promise<Map<string, Counts>> {
+  const kept = keptOf(sources.db)
+  const keyOf = ({ id, domainId, vendor, since: { from, to } }: Stretches) => {
+    const minutes = [from, to].map((at) => Math.floor(at / MINUTE_MS))
+    return [orgId, id, domainId, ...minutes, vendor].join(' ')
+  }
+  const known = new Map(
+    issues.flatMap((one) => {
+      const counts = kept.get(keyOf(one), now)
+      return counts ? [[one.id, counts] as const] : []
+    }),
+  )
+  const unknown = issues.filter(({ id }) => !known.has(id))
+  const found = await countsOf(sources, orgId, unknown)
+  for (const one of unknown) {
+    const counts = found.get(one.id)
+    if (counts) kept.set(keyOf(one), counts, now)
+  }
+  return new Map([...known, ...found])
 }
 
 /** Returns the rates of tag-manager reports and of other events in the domain of each issue. */

@@ -11,6 +11,7 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
+import { keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 import { watchedAt } from './past-signals.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
@@ -122,10 +123,8 @@ export async function healthIn(
   const ids = domains.map(({ id }) => id)
   const window = { from: scope.from, to: scope.to }
   const known = Math.min(scope.to, watermark())
-  const [statuses, broken, totals, signals] = await Promise.all([
-    history.query<StatusRow>(statusesQuery(orgId, ids, window)),
-    history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
-    history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
+  const [{ statuses, broken, totals }, signals] = await Promise.all([
+    toldOf({ db, history }, orgId, ids, window, now),
     watchedAt({ db, follower, watermark, now }, orgId, domains, known),
   ])
   const past = { from: window.from, to: Math.min(window.to, now) }
@@ -158,6 +157,38 @@ export async function healthIn(
       gapShare,
     }
   })
+}
+
+/** What the history says of domains in a time. */
+interface Told {
+  statuses: StatusRow[]
+  broken: BrokenRow[]
+  totals: TotalRow[]
+}
+
+const keptOf = keptBy<Told>(100)
+
+/** Asks the history, at most once a minute for the same domains and time: each of its answers looks at a day of events. */
+async function toldOf(
+  { db, history }: Pick<Sources, 'db' | 'history'>,
+  orgId: string,
+  ids: readonly string[],
+  window: Query['window'],
+  now: Instant,
+): Promise<Told> {
+  const kept = keptOf(db)
+  const minutes = [window.from, window.to, now].map((at) => Math.floor(at / MINUTE_MS))
+  const key = `${orgId} ${minutes.join(' ')} ${Bun.hash(ids.join())}`
+  const known = kept.get(key, now)
+  if (known) return known
+  const [statuses, broken, totals] = await Promise.all([
+    history.query<StatusRow>(statusesQuery(orgId, ids, window)),
+    history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
+    history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
+  ])
+  const told = { statuses, broken, totals }
+  kept.set(key, told, now)
+  return told
 }
 
 function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
