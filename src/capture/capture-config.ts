@@ -20,10 +20,10 @@ export interface CaptureConfig {
   crossSite: boolean
   /** Captured on any host, with body: parts of the URL without its scheme; `*` matches anything. */
   patterns: readonly string[]
-  /** Captured on any host, with body: regular expressions for the path. */
-  paths: readonly string[]
-  /** Not captured on other sites unless a list above matches: regular expressions for path and query. */
-  ignore: readonly string[]
+  /** Captured on any host, with body: a regular expression for the path. */
+  paths: string
+  /** Not captured on other sites unless one of the above matches: a regular expression for path and query. */
+  ignore: string
   /** True to send page timings. */
   pageStats: boolean
 }
@@ -38,10 +38,7 @@ export interface FullCaptureConfig extends CaptureConfig {
 }
 
 /** Images, fonts, videos and styles are no tag traffic; a PNG or GIF with a query may be a tracking pixel. */
-const IGNORE = [
-  String.raw`^[^?]*\.(?:css|woff2?|[ot]tf|eot|jpe?g|webp|avif|svg|ico|mp[34]|webm|m4s|m3u8|wasm|map)(?:\?|$)`,
-  String.raw`^[^?]*\.(?:png|gif)$`,
-]
+const IGNORE = String.raw`^[^?]*\.((css|woff2?|[ot]tf|eot|jpe?g|webp|avif|svg|ico|mp[34]|webm|m4s|m3u8|wasm|map)(\?|$)|(png|gif)$)`
 
 const ofVendors = new Set(decoders.flatMap((decoder) => decoder.hosts))
 
@@ -55,7 +52,7 @@ function domainsAbove(host: string): string[] {
 }
 
 /** Google's collection on the customer's own host; `when` of its routes checks the query too. */
-const FIRST_PARTY_PATHS = ['/(?:g|ccm)/(?:s/)?collect/?$']
+const FIRST_PARTY_PATHS = ['/(g|ccm)/(s/)?collect/?$']
 
 /**
  * Paths by which vendors on the customer's own host are recognised. Routes that need more than the path are left out,
@@ -66,9 +63,9 @@ const paths = [
   ...decoders
     .flatMap(({ routes }) => routes)
     .filter(({ anyHost, when, path }) => anyHost && !when && !/\.js\)?\$?$/.test(path.source))
-    // Named groups are removed: browsers refuse duplicates when the expressions are joined.
-    .map(({ path }) => path.source.replaceAll(/\(\?<\w+>/g, '(?:')),
-]
+    // Names of groups are left out, because browsers refuse duplicates; so is what only a literal needs.
+    .map(({ path }) => path.source.replaceAll(/\(\?(?:<\w+>|:)/g, '(').replaceAll('\\/', '/')),
+].join('|')
 
 /** The collector's URL for a domain's script. */
 export interface CaptureAddress {

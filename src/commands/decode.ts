@@ -9,7 +9,7 @@ type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string |
 
 /** Returns why a value is no request; null when it is one. */
 function faultOf(value: unknown): string | null {
-  const fields: Record<string, unknown> = { ...(value as object | null) }
+  const fields = (value ?? {}) as Record<string, unknown>
   if (typeof fields.url !== 'string') return 'url: is missing'
   const wrong = OPTIONAL.find((field) => typeof (fields[field] ?? '') !== 'string')
   return wrong === undefined ? null : `${wrong}: must be a text`
@@ -22,10 +22,10 @@ export function decodeLine(value: unknown) {
   const fault = faultOf(value)
   if (fault !== null) return nothing(fault)
   // safe because `faultOf` checked it
-  const { url, method, ...sent } = value as Input
-  const body = readBody(sent)
+  const request = value as Input
+  const body = readBody(request)
   if (body.error !== null) return nothing(`body: ${body.error}`)
-  const hit = { url, method: (method ?? 'GET').toUpperCase(), body: body.text }
+  const hit = { url: request.url, method: (request.method ?? 'GET').toUpperCase(), body: body.text }
   const { vendor, kind, account, events, error } = decodeHit(hit)
   // The load of a library is a request of the vendor, but no event.
   const shown = events.filter((event) => event.kind === 'event')

@@ -21,6 +21,8 @@ const readable: [name: string, captured: CapturedBody, text: string | null][] = 
   ['gzip in base64, taken for text', { body: base64(gzipSync(text)) }, text],
   ['bytes unpacked, the header kept', { bodyBase64: base64(text), contentEncoding: 'gzip' }, text],
   ['deflate', { bodyBase64: base64(deflateSync(text)), contentEncoding: 'Deflate ' }, text],
+  ['deflate, the header lost', { bodyBase64: base64(deflateSync(text)) }, text],
+  ['text that begins as deflate does', { bodyBase64: base64('x^2') }, 'x^2'],
   ['deflate without a frame', { bodyBase64: base64(deflateRawSync(text)), contentEncoding: 'deflate' }, text],
   ['brotli', { bodyBase64: base64(brotliCompressSync(text)), contentEncoding: 'br' }, text],
   ['no UTF-8', { bodyBase64: base64(new Uint8Array([0x61, 0xff, 0x62])) }, 'a\ufffdb'],

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib'
 
 /** A body may be this large after it was unpacked. */
@@ -19,7 +20,8 @@ type Unpack = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
 
 /**
  * https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1. Gzip is told by its first bytes, whatever the header says:
- * beacons that compress can't set one, some recorders drop it, others keep it on bytes that they unpacked.
+ * beacons that compress can't set one, some recorders drop it, others keep it on bytes that they unpacked. Bytes without
+ * a header that are no text are unpacked where they begin as zlib's do, which two letters can as well.
  */
 const UNPACK: Record<string, Unpack> = {
   '': unchanged,
@@ -52,7 +54,8 @@ function decodeBase64(text: string): Uint8Array | null {
 function readBytes(bytes: Uint8Array, contentEncoding: string): ReadBody {
   const encoding = contentEncoding.trim().toLowerCase()
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
-  const unpack = isGzip ? gunzipSync : Object.hasOwn(UNPACK, encoding) && UNPACK[encoding]
+  const isZlib = encoding === '' && bytes[0] === 0x78 && hasFrame(bytes) && !isUtf8(bytes)
+  const unpack = isGzip ? gunzipSync : isZlib ? inflateSync : Object.hasOwn(UNPACK, encoding) && UNPACK[encoding]
   if (!unpack) return { text: null, error: 'its content encoding is not known' }
   try {
     return decodeText(unpack(bytes, { maxOutputLength: MAX_BODY_BYTES }))
@@ -71,8 +74,12 @@ function unchanged(bytes: Uint8Array): Uint8Array {
 
 /** Some senders of `deflate` leave out the zlib frame that the standard asks for. */
 function inflate(bytes: Uint8Array, options: ZlibOptions): Uint8Array {
-  const hasFrame = ((bytes[0] ?? 0) & 0x0f) === 8 && (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 31 === 0
-  return hasFrame ? inflateSync(bytes, options) : inflateRawSync(bytes, options)
+  return hasFrame(bytes) ? inflateSync(bytes, options) : inflateRawSync(bytes, options)
+}
+
+/** https://www.rfc-editor.org/rfc/rfc1950#section-2.2 */
+function hasFrame([first = 0, second = 0]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
 }
 
 function decodeText(bytes: Uint8Array): ReadBody {

@@ -11,6 +11,16 @@ export interface Candidate {
 /** Routes for any host, and how a path must end for them; null: it may end in any way. */
 interface AnyHost extends Candidate {
   ends: string | null
+  /** True when few paths fit its pattern. */
+  isNarrow: boolean
+}
+
+/** Routes for any host that paths with the same last character may fit. */
+interface Ending {
+  all: AnyHost[]
+  broad: AnyHost[]
+  /** Fits the paths that a narrow one may fit: one look instead of many at the paths of unknown requests. */
+  narrow: RegExp
 }
 
 /** Which decoder reads a request. */
@@ -18,7 +28,7 @@ export class Routing {
   private readonly byHost = new Map<string, Candidate[]>()
   private readonly anyHost: AnyHost[] = []
   /** Those of `anyHost` that a path with this last character may fit. Paths are ASCII, so that there are few. */
-  private readonly byEnd = new Map<string, AnyHost[]>()
+  private readonly byEnd = new Map<string, Ending>()
 
   /** Where two decoders could read the same request, the one that comes first does. */
   constructor(decoders: readonly Decoder[]) {
@@ -26,7 +36,14 @@ export class Routing {
       const candidates = routes.map((route) => ({ vendor, route }))
       for (const host of hosts) this.byHost.set(host, [...(this.byHost.get(host) ?? []), ...candidates])
       const forAll = candidates.filter(({ route }) => route.anyHost)
-      this.anyHost.push(...forAll.map((candidate) => ({ ...candidate, ends: lastCharacters(candidate.route.path) })))
+      for (const candidate of forAll) {
+        const { path } = candidate.route
+        this.anyHost.push({
+          ...candidate,
+          ends: lastCharacters(path),
+          isNarrow: !PLAIN_PATHS.some((plain) => path.test(plain)),
+        })
+      }
     }
   }
 
@@ -37,7 +54,8 @@ export class Routing {
       const found = this.byHost.get(host)?.find(fits)
       if (found) return found
     }
-    return this.endingLike(request.path).find(fits)
+    const { all, broad, narrow } = this.endingLike(request.path)
+    return (narrow.test(request.path) ? all : broad).find(fits)
   }
 
   /** The vendor that a host belongs to by its decoder; null when no decoder names the host or one above it. */
@@ -49,14 +67,24 @@ export class Routing {
     return null
   }
 
-  private endingLike(path: string): AnyHost[] {
+  private endingLike(path: string): Ending {
     const last = lastCharacterOf(path)
     const known = this.byEnd.get(last)
     if (known) return known
-    const candidates = this.anyHost.filter(({ ends }) => ends === null || (last !== '' && ends.includes(last)))
-    this.byEnd.set(last, candidates)
-    return candidates
+    const all = this.anyHost.filter(({ ends }) => ends === null || (last !== '' && ends.includes(last)))
+    const narrow = all.filter(({ isNarrow }) => isNarrow).map(({ route }) => withoutNames(route.path))
+    const ending = { all, broad: all.filter(({ isNarrow }) => !isNarrow), narrow: new RegExp(narrow.join('|'), 'i') }
+    this.byEnd.set(last, ending)
+    return ending
   }
+}
+
+/** Paths that say nothing: a pattern that fits one of them fits many of any site. */
+const PLAIN_PATHS = ['/', '/x', '/x/x', '/x/x/x', '/x-1/x.js', '/x/x.html']
+
+/** Groups of the same name may not stand side by side. */
+function withoutNames({ source }: RegExp): string {
+  return source.replaceAll(/\(\?<\w+>/g, '(?:')
 }
 
 /** `a.b.c` → `b.c`; empty after the last. */

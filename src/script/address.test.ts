@@ -12,8 +12,8 @@ const CONFIG: CaptureConfig = {
   sessionMode: 'memory',
   crossSite: true,
   patterns: ['Metrics.shop.example/c*&k=', 'https://api.shop.example/own'],
-  paths: ['/g/collect$', '\\.php$'],
-  ignore: ['^[^?]*\\.jpg(?:\\?|$)', '^[^?]*\\.gif$'],
+  paths: '/g/collect$|\\.php$',
+  ignore: '^[^?]*\\.(?:jpg(?:\\?|$)|gif$)',
   pageStats: true,
 }
 

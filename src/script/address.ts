@@ -49,17 +49,13 @@ export function siteOf(hostname: string): string {
   return labels.slice(isShort ? -3 : -2).join('.')
 }
 
-function anyOf(expressions: readonly string[]): RegExp | null {
-  return expressions.length > 0 ? new RegExp(expressions.map((one) => `(?:${one})`).join('|'), 'i') : null
-}
-
 /** `base` returns the base of the page's relative URLs. */
 export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
   const patterns = config.patterns.map(partsOf).filter((parts) => parts.length > 0)
-  const paths = anyOf(config.paths)
-  const ignore = anyOf(config.ignore)
+  const paths = new RegExp(config.paths, 'i')
+  const ignore = new RegExp(config.ignore, 'i')
   let vendors: Set<string> | null = null
-  const pageSite = siteOf(pageHost)
+  const pageSite = `.${siteOf(pageHost)}`
   const ownPrefixes = [config.collectUrl, config.configUrl.replace(/[^/]*$/, '')]
   const isOwn = (href: string) => ownPrefixes.some((prefix) => href.startsWith(prefix))
 
@@ -71,12 +67,12 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
     return false
   }
   const isNamed = (url: URL) => {
-    if (paths?.test(url.pathname)) return true
-    if (patterns.length === 0) return false
+    if (paths.test(url.pathname)) return true
+    if (!patterns[0]) return false
     const address = withoutScheme(url.href.toLowerCase())
     return patterns.some((parts) => holdsInOrder(address, parts))
   }
-  const foreignHostOf = (url: URL) => (siteOf(url.hostname) === pageSite ? null : url.hostname)
+  const foreignHostOf = (url: URL) => (`.${url.hostname}`.endsWith(pageSite) ? null : url.hostname)
 
   return {
     wanted(address) {
@@ -86,7 +82,7 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
       if (isOwn(href)) return null
       const foreignHost = foreignHostOf(url)
       if (isNamed(url)) return { url: href, foreignHost, withBody: true }
-      if (!config.crossSite || foreignHost === null || ignore?.test(url.pathname + url.search)) return null
+      if (!config.crossSite || foreignHost === null || ignore.test(url.pathname + url.search)) return null
       return { url: href, foreignHost, withBody: isVendor(foreignHost) }
     },
     foreignHost(address) {

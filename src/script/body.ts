@@ -5,7 +5,6 @@ const MAX_BODY_BYTES = 64 * 1024
 export interface SentBody {
   body?: string
   bodyBase64?: string
-  contentEncoding?: string
 }
 
 /**
@@ -81,27 +80,14 @@ async function readUpTo(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<
   return bytes
 }
 
-/**
- * Encodes a body as text if it is one, else in base64. Compression is detected by the first bytes, because beacons have
- * no header for it and other headers agree with the bytes. https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1,
- * https://www.rfc-editor.org/rfc/rfc1950#section-2.2
- */
+/** Encodes a body as text if it is one, else in base64. The collector tells compressed bytes by themselves. */
 export function encodeBody(content: string | Uint8Array): SentBody {
-  if (typeof content === 'string') return content === '' ? {} : { body: content }
+  if (typeof content === 'string') return content ? { body: content } : {}
   try {
     return encodeBody(new TextDecoder('utf-8', { fatal: true }).decode(content))
   } catch {
-    const [first = 0, second = 0] = content
-    const bodyBase64 = base64(content)
-    if (first === 0x1f && second === 0x8b) return { bodyBase64, contentEncoding: 'gzip' }
-    const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0
-    return isZlib ? { bodyBase64, contentEncoding: 'deflate' } : { bodyBase64 }
+    let text = ''
+    for (const byte of content) text += String.fromCharCode(byte)
+    return { bodyBase64: btoa(text) }
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = ''
-  // The number of arguments of a call is limited.
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
-  return btoa(text)
 }

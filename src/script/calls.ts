@@ -15,27 +15,28 @@ export interface Call {
   foreignHost: string | null
   method: string
   type: string
-  /** The body; null when there was none, or it may not be read. */
-  content: string | Uint8Array | null
+  /** The body; absent when there was none, or it may not be read. */
+  content?: string | Uint8Array | null
   /** True while the body is being read. */
-  isReading: boolean
-  /** False while it is not certain that the browser makes the request (a script that is not in the page yet). */
-  isConfirmed: boolean
-  outcome: Outcome | null
+  isReading?: boolean
+  /** True once it is certain that the browser makes the request: not of a script that is not in the page yet. */
+  isConfirmed?: boolean
+  /** Absent while it is not known. */
+  outcome?: Outcome | undefined
   /** False when the browser was offline at the time. */
   isOnline: boolean
   /** True when it may have failed: an image error can also be an empty response. */
-  isOdd: boolean
-  durMs: number | null
-  bytes: number | null
+  isOdd?: boolean
+  durMs?: number | undefined
+  bytes?: number
   /** True once it has a resource timing entry. */
-  isTimed: boolean
+  isTimed?: boolean
   /**
    * Looks how it ended, which costs less than listening to every request: called in a task after its resource timing
-   * entry arrived, so that its promise has settled, and before it is sent without an outcome. Sets itself to null when
+   * entry arrived, so that its promise has settled, and before it is sent without an outcome. Removes itself when
    * there is nothing more to see.
    */
-  look: ((isSettled: boolean) => void) | null
+  look?: ((isSettled: boolean) => void) | undefined
 }
 
 /** The fields of a resource timing entry that are used. */
@@ -51,8 +52,9 @@ export interface Timing {
 
 /** Clocks are rounded: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
 const CLOCK_SLACK_MS = 0.2
-/** Calls kept for entries that arrive late. */
-const MAX_CALLS = 1000
+/** URLs whose calls are kept for entries that arrive late, and calls of one URL. */
+const MAX_URLS = 500
+const MAX_OF_URL = 100
 
 /** An index of calls by URL, which matches reports to their calls. */
 export interface Calls {
@@ -68,20 +70,12 @@ export interface Calls {
 
 export function makeCalls(): Calls {
   const byUrl = new Map<string, Call[]>()
-  const inOrder: Call[] = []
-  const forget = (call: Call) => {
-    const rest = (byUrl.get(call.url) ?? []).filter((one) => one !== call)
-    if (rest.length > 0) byUrl.set(call.url, rest)
-    else byUrl.delete(call.url)
-  }
   return {
     add(call) {
-      const same = byUrl.get(call.url)
-      if (same) same.push(call)
-      else byUrl.set(call.url, [call])
-      inOrder.push(call)
-      const oldest = inOrder.length > MAX_CALLS ? inOrder.shift() : undefined
-      if (oldest) forget(oldest)
+      const same = byUrl.get(call.url) ?? []
+      if (same.push(call) > MAX_OF_URL) same.shift()
+      byUrl.set(call.url, same)
+      if (byUrl.size > MAX_URLS) byUrl.delete(byUrl.keys().next().value ?? '')
     },
     untimed(url, type, startedAt) {
       const open = byUrl.get(url)?.filter(({ isTimed, at }) => !isTimed && at <= startedAt + CLOCK_SLACK_MS)
@@ -89,21 +83,21 @@ export function makeCalls(): Calls {
     },
     youngest(url) {
       const calls = byUrl.get(url)
-      return calls?.findLast(({ outcome }) => outcome === null) ?? calls?.at(-1) ?? null
+      return calls?.findLast(({ outcome }) => !outcome) ?? calls?.at(-1) ?? null
     },
   }
 }
 
 /** Sets the outcome of a call. A known outcome stays, except that `blocked` replaces `failure`. */
 export function setOutcome(call: Call, outcome: Outcome): void {
-  if (call.outcome === null || outcome === 'blocked') call.outcome = outcome
+  if (!call.outcome || outcome === 'blocked') call.outcome = outcome
 }
 
 /** Applies a resource timing entry: https://www.w3.org/TR/resource-timing/#sec-performanceresourcetiming */
-export function applyTiming(call: Call, { startTime, duration, ...entry }: Timing): void {
+export function applyTiming(call: Call, entry: Timing): void {
   call.isTimed = true
-  call.durMs = Math.round(duration * 10) / 10
-  if (call.at < 0) call.at = startTime
+  call.durMs = Math.round(entry.duration * 10) / 10
+  if (call.at < 0) call.at = entry.startTime
   if (entry.requestStart) call.bytes = entry.transferSize || entry.encodedBodySize || 0
   // 0 when the other site hides it, and for failures: https://fetch.spec.whatwg.org/#create-an-opaque-timing-info
   if (entry.responseStatus) setOutcome(call, entry.responseStatus)
@@ -111,5 +105,5 @@ export function applyTiming(call: Call, { startTime, duration, ...entry }: Timin
 
 /** True when nothing important about the call is outstanding. */
 export function isDone({ isReading, isTimed, outcome, look }: Call): boolean {
-  return !isReading && (outcome !== null || (isTimed && look === null))
+  return !isReading && (!!outcome || (!!isTimed && !look))
 }

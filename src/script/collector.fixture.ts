@@ -56,16 +56,11 @@ export function callOf(more: Partial<Call> = {}): Call {
     foreignHost: 'vendor.example',
     method: 'GET',
     type: 'img',
-    content: null,
-    isReading: false,
     isConfirmed: true,
     outcome: 'ok',
-    isOdd: false,
     isOnline: true,
     durMs: 12,
-    bytes: null,
     isTimed: true,
-    look: null,
     ...more,
   }
 }

@@ -60,7 +60,7 @@ test('a container is reported once', () => {
   const { run, items } = setUp()
   for (const id of ['GTM-1', 'GTM-1', 'GTM-2', undefined]) run('container', id)
   expect(items).toMatchObject(
-    ['GTM-1', 'GTM-2'].map((account) => ({ list: 'events', event: { event: 'container_loaded', account } })),
+    ['GTM-1', 'GTM-2'].map((account) => ({ list: 'events', content: { event: 'container_loaded', account } })),
   )
 })
 
@@ -75,7 +75,7 @@ test('tags are reported as they ran; entries without a tag are left out', () => 
   run('tags', 'GTM-1', 'purchase', 'none')
   run('tags', undefined, 'purchase', [{ id: 7 }])
   const shared = { ts: 7, container: 'GTM-1', event: 'purchase' }
-  expect(items.map((item) => item.list === 'tags' && item.tag)).toEqual([
+  expect(items.map((item) => item.list === 'tags' && item.content)).toEqual([
     { ...shared, id: 'id.1', tagId: '7', name: 'Purchase', status: 'ok', execMs: 3 },
     { ...shared, id: 'id.2', tagId: '8', name: '' },
   ])
@@ -88,7 +88,7 @@ test('what else is reported of a tag goes with it, in bounds', () => {
     { id: 7, 'Order ID': 'A-1', total: 2.5, isNew: false, exclude: 'false', empty: '', deep: {}, none: null },
     { id: 8, long: 'x'.repeat(600), ...many },
   ])
-  const [first, second] = items.map((item) => (item.list === 'tags' ? item.tag.params : undefined))
+  const [first, second] = items.map((item) => (item.list === 'tags' ? item.content.params : undefined))
   expect(first).toEqual({ 'Order ID': 'A-1', total: '2.5', isNew: 'false' })
   expect([second?.long?.length, Object.keys(second ?? {}).length]).toEqual([500, 50])
 })

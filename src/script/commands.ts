@@ -66,7 +66,7 @@ export function addNotice(
   what: { vendor: string; event: string; account?: string },
 ): void {
   const frame = frames.current()
-  if (frame.isSampled) add({ list: 'events', frame, event: { id: newId(), ts: date(), ...what } })
+  if (frame.isSampled) add({ list: 'events', frame, content: { id: newId(), ts: date(), ...what } })
 }
 
 function configure({ frames, session }: CommandParts, declared: Record<string, unknown>): void {
@@ -115,7 +115,7 @@ function reportTags({ frames, date, newId, add }: CommandParts, [container, even
       return text ? [[key, text.slice(0, MAX_VALUE_LENGTH)]] : []
     })
     if (values.length > 0) report.params = Object.fromEntries(values.slice(0, MAX_VALUES))
-    add({ list: 'tags', frame, tag: report })
+    add({ list: 'tags', frame, content: report })
   }
 }
 

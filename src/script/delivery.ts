@@ -41,7 +41,7 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
   const finish = (page: Page) => {
     const frame = frames.at(now())
     const taken = config.pageStats && frame.isSampled ? stats.take(page, date()) : null
-    if (taken) queue.add({ list: 'pageStats', frame: frame.page === page ? frame : { ...frame, page }, stats: taken })
+    if (taken) queue.add({ list: 'pageStats', frame: frame.page === page ? frame : { ...frame, page }, content: taken })
   }
   const finishPage = () => {
     leaving()

@@ -20,7 +20,7 @@ export function watchElements(
   const lookAt = (image: HTMLImageElement, call: Call) => {
     const isLatest = latest.get(image) === call
     if (isLatest && !image.complete) return
-    call.look = null
+    call.look = undefined
     // Many vendors answer with an empty body, which is an image error too: only the status could tell it from a
     // failure.
     if (isLatest) recorder.end(call, image.naturalWidth > 0 ? 'ok' : null)

@@ -36,7 +36,7 @@ describe('ready items are sent', () => {
     ['30 kB', 3, 'x'.repeat(10_000)],
   ])('at once when it is %s', (_what, count, content) => {
     const { queue, pass, sent } = setUp()
-    const under = Array.from({ length: count }, () => hitOf({ content, outcome: null, isTimed: false }))
+    const under = Array.from({ length: count }, () => hitOf({ content, outcome: undefined, isTimed: false }))
     for (const item of under) queue.add(item)
     queue.check()
     pass(200)
@@ -51,7 +51,7 @@ describe('ready items are sent', () => {
     const { queue, pass, sent } = setUp()
     let looks = 0
     const look = () => void looks++
-    for (const outcome of ['ok', null] as const) queue.add(hitOf({ outcome, isTimed: false, look }))
+    for (const outcome of ['ok', undefined] as const) queue.add(hitOf({ outcome, isTimed: false, look }))
     pass(FLUSH_MS)
     expect({ sent, looks }).toEqual({ sent: [1], looks: 0 })
     queue.flush('hidden')
@@ -77,8 +77,8 @@ test.each([
 ] as const)('until %s %p of three calls are sent, the others when they are ready', (until, count) => {
   const { queue, pass, sent } = setUp()
   queue.add(hitOf())
-  queue.add(hitOf({ outcome: null, isTimed: false }))
-  queue.add(hitOf({ outcome: null, isTimed: false, isReading: true }))
+  queue.add(hitOf({ outcome: undefined, isTimed: false }))
+  queue.add(hitOf({ outcome: undefined, isTimed: false, isReading: true }))
   queue.flush(until)
   expect(sent).toEqual([count])
   pass(30_000)
@@ -87,7 +87,7 @@ test.each([
 
 test('of more than 500 waiting items the oldest are dropped', () => {
   const { queue, sent } = setUp()
-  for (let n = 0; n < 700; n++) queue.add(hitOf({ outcome: null, isTimed: false }))
+  for (let n = 0; n < 700; n++) queue.add(hitOf({ outcome: undefined, isTimed: false }))
   queue.flush('end')
   expect(sent.reduce((sum, one) => sum + one, 0)).toBe(500)
 })

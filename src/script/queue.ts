@@ -1,4 +1,4 @@
-import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH } from './batch.ts'
+import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH, MAX_LENGTH_OPEN } from './batch.ts'
 
 /** This many ready items are sent at once. */
 const MAX_READY = 20
@@ -41,16 +41,17 @@ export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Q
 
   const flush = (until: Until) => {
     const at = now()
-    const isReadable = (item: Item) => item.list !== 'hits' || !item.call.isReading
-    const isGoing = (item: Item) => isReady(item, at) || until === 'end' || (until === 'hidden' && isReadable(item))
-    for (const item of waiting) {
-      if (item.list === 'hits' && item.call.outcome === null && isGoing(item)) item.call.look?.(false)
-    }
-    const going = waiting.filter(isGoing)
+    const going: Item[] = []
+    waiting = waiting.filter((item) => {
+      const isGoing = isReady(item, at) || until === 'end' || (until === 'hidden' && !item.call?.isReading)
+      if (!isGoing) return true
+      if (!item.call?.outcome) item.call?.look?.(false)
+      going.push(item)
+      return false
+    })
     if (going.length > 0) {
-      waiting = waiting.filter((item) => !isGoing(item))
       closing()
-      send(batchesOf(going))
+      send(batchesOf(going, until === 'ready' ? MAX_LENGTH_OPEN : MAX_LENGTH))
     }
     arm()
   }
@@ -65,9 +66,14 @@ export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Q
   }
   const check = () => {
     const at = now()
-    const ready = waiting.filter((item) => isReady(item, at))
-    const length = ready.reduce((sum, item) => sum + lengthOf(item), 0)
-    if (ready.length >= MAX_READY || length >= MAX_LENGTH) flush('ready')
+    let ready = 0
+    let length = 0
+    for (const item of waiting) {
+      if (!isReady(item, at)) continue
+      ready++
+      length += lengthOf(item)
+      if (ready >= MAX_READY || length >= MAX_LENGTH) return flush('ready')
+    }
   }
   return {
     add(item) {

@@ -75,16 +75,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       foreignHost,
       method: 'GET',
       ts: Math.round(date() - now() + Math.max(call.at, 0)),
-      content: null,
-      isReading: false,
-      isConfirmed: false,
-      outcome: null,
-      isOdd: false,
       isOnline: isOnline(),
-      durMs: null,
-      bytes: null,
-      isTimed: false,
-      look: null,
       ...call,
     }
     calls.add(begun)

@@ -46,7 +46,6 @@ function setUp(change: Partial<WaysOut> = {}) {
 
 const batch = (batchId: string, length = 100): Batch => ({
   batchId,
-  length,
   content: { hits: [{ url: 'x'.repeat(length) }] },
 })
 

@@ -63,7 +63,7 @@ export function seersOf(recorder: Recorder): Seers {
       call.look = () => {
         const isLatest = opened.get(xhr) === request
         if (isLatest && xhr.readyState !== XMLHttpRequest.DONE) return
-        call.look = null
+        call.look = undefined
         const isLate = xhr.timeout > 0 && (call.durMs ?? xhr.timeout) >= xhr.timeout
         if (isLatest) recorder.end(call, xhr.status || (isLate ? 'timeout' : 'failure'))
       }
@@ -105,7 +105,7 @@ function followFetch(window: Window, { guard, recorder }: TransportParts) {
     pending.set(promise, call)
     call.look = (isSettled) => {
       // To wait for a promise that may still fail would hide its failure from the page's own listeners.
-      if (!isSettled || call.outcome !== null) return
+      if (!isSettled || call.outcome) return
       void promise.then(
         // An opaque response hides its status, but means success.
         (response) => guard.run(() => recorder.end(call, response.status || 'ok')),

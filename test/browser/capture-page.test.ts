@@ -198,7 +198,7 @@ describe('what is captured', () => {
 
   test.each<[string, Partial<CaptureConfig>, string[]]>([
     ['named', { crossSite: false, patterns: ['SHOP.test:*/own*case=1'] }, ['/own']],
-    ['ignored', { ignore: ['^/api'] }, ['/other']],
+    ['ignored', { ignore: '^/api' }, ['/other']],
     ['killed', { kill: true }, []],
     ['later', { version: 2 } as unknown as Partial<CaptureConfig>, []],
     ['none', { sampleRate: { prod: 0, dev: 1 } }, []],

@@ -60,6 +60,7 @@ async function vendorAnswer(url: URL): Promise<Response> {
     return new Response(null, { status: 302, headers: { ...OPEN, location: url.href } })
   }
   if (answer === 'never') return new Promise(() => undefined)
+  if (answer === 'timed') return new Response(null, { status: 204, headers: { ...OPEN, 'timing-allow-origin': '*' } })
   return new Response(null, { status: Number(answer), headers: OPEN })
 }
 

@@ -151,6 +151,16 @@ describe('what was asked for before the script came', () => {
 })
 
 describe('how requests end', () => {
+  test('with their bytes, of hosts that show them', async () => {
+    const page = await open('timed', SHOP)
+    await page.evaluate(`(async () => {
+      navigator.sendBeacon('${vendor('timed beacon', 'answer=timed')}', 'en=purchase')
+      new Image().src = '${vendor('timed picture', 'answer=timed')}'
+    })()`)
+    for (const name of ['timed beacon', 'timed picture']) expect((await stored(name))[0]?.bytes).toBeGreaterThan(0)
+    await page.close()
+  })
+
   const CASES: [name: string, run: string, status: string | null][] = [
     ['redirected picture', `picture(url('answer=redirect'))`, 'ok'],
     ['picture that is none', `picture(url('answer=204'))`, null],
