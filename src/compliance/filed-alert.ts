@@ -3,7 +3,7 @@ import { dataValidation } from '../alerts/types/data-validation/data-validation.
 import type { Condition } from '../conditions/condition.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { cutText } from '../core/text.ts'
-import { type ConsentKind, type Finding, isConsentKind } from './finding.ts'
+import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './finding.ts'
 
 const MAX_NAME_LENGTH = 200
 const MAX_PARAMETER_LENGTH = 200
@@ -47,18 +47,11 @@ function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }:
     : { parameter, op: 'custom_pii_regex', values: [pattern] }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  email: 'an e-mail address',
-  phone: 'a phone number',
-  card: 'a card number',
-  iban: 'an IBAN',
-}
-
 /** What findings are about, in a few words: `an e-mail address or a phone number in ep.user`. */
 export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): string {
   const [first] = findings
-  if (first && isConsentKind(first.kind)) return `consent: ${first.kind}`
-  return `${findings.map(({ kind }) => WORDS[kind] ?? kind).join(' or ')} in ${first?.key ?? ''}`
+  if (first && isConsentKind(first.kind)) return kindInWords(first.kind)
+  return `${findings.map(({ kind }) => kindInWords(kind)).join(' or ')} in ${first?.key ?? ''}`
 }
 
 /**

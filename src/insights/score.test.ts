@@ -59,7 +59,14 @@ describe('the sentence', () => {
       kind,
     }))
     expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
-      'Card in k1 of GA on Shop; iban in k2 of GA on Shop; email in k0 of GA on Shop; and 2 more.',
+      'A card number in k1 of GA on Shop; an IBAN in k2 of GA on Shop; a phone number in k3 of GA on Shop; and 2 more.',
+    )
+  })
+
+  test('says in words what is wrong with consent', () => {
+    const findings = [{ vendor: 'Meta', key: '$consent', kind: 'after_denial' }]
+    expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
+      'Requests after consent was denied of Meta on Shop.',
     )
   })
 

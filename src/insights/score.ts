@@ -1,4 +1,5 @@
 import type { Severity } from '../alerts/alert.ts'
+import { isConsentKind, kindInWords } from '../compliance/finding.ts'
 import { capitalized, countText, shareText } from '../core/text.ts'
 
 /** A signal that is followed and not muted. */
@@ -141,7 +142,7 @@ export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
       loss: FINDING_LOSS[kind] ?? OTHER_FINDING_LOSS,
-      text: `${kind} in ${key} of ${vendor} on ${name}`,
+      text: `${kindInWords(kind)}${isConsentKind(kind) ? '' : ` in ${key}`} of ${vendor} on ${name}`,
     })),
   )
 }

@@ -105,7 +105,7 @@ describe('scores', () => {
     const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
     noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
     const { compliance } = await scores()
-    expect(compliance).toEqual({ score: 85, detail: 'Email in dl of GA on Shop.' })
+    expect(compliance).toEqual({ score: 85, detail: 'An e-mail address in dl of GA on Shop.' })
     const body = { action: 'ignore', vendor: 'GA', key: 'dl' }
     expect((await world.call('POST', '/v1/compliance/pii/action', { body })).status).toBe(200)
     expect((await scores()).compliance.score).toBe(100)

@@ -274,6 +274,7 @@ describe('the log of deliveries', () => {
           id: first.id,
           issueId: 'iss_1',
           alertId: 'alr_1',
+          alertName: 'Purchase has a value',
           transition: 'opened',
           channel: hook,
           status: 'failed',

@@ -252,7 +252,7 @@ describe('the page of an issue', () => {
         await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
         // One at a time: at first the last one before the step that failed.
         await screen.sees('image', 'What the browser showed at Click “Buy”')
-        await screen.press('Screenshot of Open shop.example')
+        await screen.press('Show the picture of Open shop.example')
         await screen.sees('image', 'What the browser showed at Open shop.example')
         expect(await page.evaluate(() => document.images.length)).toBe(1)
         expect(await axeFindings(page)).toEqual([])

@@ -42,7 +42,15 @@ describe('the log of a delivery', () => {
     await deliver()
     const durMs = expect.any(Number)
     expect(await read(id)).toEqual({
-      ...{ id, issueId: 'iss_1', alertId: 'alr_1', transition: 'opened', status: 'delivered', attempts: 2 },
+      ...{
+        id,
+        issueId: 'iss_1',
+        alertId: 'alr_1',
+        alertName: 'Purchase has a value',
+        transition: 'opened',
+        status: 'delivered',
+        attempts: 2,
+      },
       ...{ channel: { type: 'webhook', target: server.url }, dueAt: null, lastError: null, createdAt: at },
       ...{ lastAttemptAt: clock.now(), deliveredAt: clock.now() },
       log: [

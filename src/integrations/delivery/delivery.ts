@@ -17,6 +17,7 @@ export const DeliverySchema = Closed(
     id: Type.String({ description: 'The same for every attempt; webhooks carry it as webhook-id' }),
     issueId: Nullable(Type.String()),
     alertId: Nullable(Type.String()),
+    alertName: Nullable(Type.String({ description: 'Of the alert or test, as it was called when this was made' })),
     transition: OneOf(MESSAGE_KINDS),
     channel: Closed({
       type: OneOf(CHANNEL_TYPES),
@@ -37,6 +38,7 @@ export const DeliverySchema = Closed(
         id: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn',
         issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd',
         alertId: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
+        alertName: 'Purchases have a value',
         transition: 'opened',
         channel: { type: 'email', target: 'ann@example.com' },
         status: 'delivered',
@@ -99,6 +101,7 @@ export function describeDelivery(record: DeliveryRecord, principal: Principal): 
     id,
     issueId,
     alertId,
+    alertName: messageOfDelivery(record)?.alert?.name ?? null,
     transition,
     channel: { type: record.channelType, target: may(principal, 'seeTokens') ? record.channelTarget : '' },
     status,

@@ -1,14 +1,15 @@
 import type { ReactNode } from 'react'
 import classes from './data.module.css'
+import { UNKNOWN } from './format.ts'
 
 /**
  * What comes from the data, and not from `words.ts`: names, titles, the server's sentences. Its direction is its own, so
- * that right-to-left names change nothing around them, and browsers do not translate it.
+ * that right-to-left names change nothing around them, and browsers do not translate it. What is null is shown as –.
  */
 export function Data({ children, className }: { children: ReactNode; className?: string }) {
   return (
     <bdi translate="no" className={className}>
-      {children}
+      {children ?? UNKNOWN}
     </bdi>
   )
 }

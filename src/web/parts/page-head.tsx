@@ -1,5 +1,5 @@
 import { Group, Title } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 import { recent } from '../api/recent.ts'
 import { words } from '../words.ts'
 import { Sentence } from './data.tsx'
@@ -35,10 +35,16 @@ export function PageHead({ title, isData = false, count = null, above, children 
   useEffect(() => {
     if (isData) recent.visit(location.pathname, title)
   }, [isData, title])
-  useEffect(() => {
-    if (!isFocusDue) return
-    isFocusDue = false
-    heading.current?.focus({ preventScroll: true })
+  useLayoutEffect(() => {
+    const own = heading.current
+    if (isFocusDue) {
+      isFocusDue = false
+      own?.focus({ preventScroll: true })
+    }
+    return () => {
+      // The heading of what was loading goes, and that of what came takes its place.
+      if (own !== null && document.activeElement === own) isFocusDue = true
+    }
   }, [])
   return (
     <header className={classes.head}>

@@ -136,7 +136,7 @@ export const alert = {
   aboutAWeek: (count: string) => `About ${count} a week.`,
   matches: (matched: string, scanned: string) => `${matched} of ${scanned} events match`,
   found: (matched: string, scanned: string) => `Found ${matched} times in ${scanned} events`,
-  lastHours: (hours: number) => `in the last ${hours} hours, newest first`,
+  lastDays: (days: number) => `In the last ${days === 1 ? 'day' : `${days} days`}, newest first`,
   missing: 'The rule is not complete:',
   often: 'This would be noise: more than 40 times a week. Make it less sensitive or narrower.',
   matchesMost: 'More than half of the events match. Conditions say what is wrong, not what is right.',

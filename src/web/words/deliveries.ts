@@ -6,6 +6,8 @@ export const deliveries = {
   channel: 'Channel',
   target: 'To',
   transition: 'What happened',
+  /** Between what happened and the alert. */
+  of: ':',
   status: 'Status',
   attempts: 'Attempts',
   answer: 'Answer',

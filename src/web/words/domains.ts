@@ -33,6 +33,7 @@ export const domains = {
   },
   what: 'Changing domains',
   statuses: { waiting: 'Waiting', active: 'Active', silent: 'Silent' },
+  quiet: (age: string) => `Quiet for ${age}`,
   health: 'State',
   events24h: 'Events, 24 h',
   lastEvent: 'Last event',

@@ -12,7 +12,6 @@ export const overview = {
     `${problems === 1 ? '1 serious problem' : `${problems} serious problems`} on ${bad} of ${domains(all)}`,
   problems: (problems: number) => (problems === 1 ? '1 problem needs you' : `${problems} problems need you`),
   silent: (count: number) => (count === 1 ? 'A domain has gone silent' : `${count} domains have gone silent`),
-  silentSince: 'It has sent nothing since',
   small: (count: number) =>
     count === 1 ? 'Nothing urgent. 1 small issue is open.' : `Nothing urgent. ${count} small issues are open.`,
   learning: 'Watching. Signals are still learning; rules work now.',
@@ -26,7 +25,7 @@ export const overview = {
   wellWithout: 'All well. Nothing is wrong that Tagwarden knows of.',
   waiting: 'Waiting for the first event',
   behind: 'Tagwarden is behind with storing. Do not trust the numbers below.',
-  since: 'Since',
+  since: 'Began',
   lastEvent: 'Last event',
   more: (count: number) => (count === 1 ? '1 more issue is open.' : `${count} more issues are open.`),
   likelyCause: 'Likely cause:',

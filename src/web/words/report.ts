@@ -23,7 +23,7 @@ export const report = {
   earlier: 'The week before',
   why: 'Why',
   volumeTitle: 'Volume',
-  events: 'Events',
+  events: 'events',
   eventsBefore: 'the week before',
   volumeSummary: 'Events by the hour in this week.',
   changes: 'What changed',

@@ -21,7 +21,7 @@ export const signals = {
   changed: (vendor: string, event: string) => `${vendor} ${event} was changed.`,
   spark: (vendor: string, event: string, state: string) => `${vendor} ${event} in the last 7 days: ${state}`,
   until: 'until',
-  since: 'since',
+  since: 'began',
   explained: 'Part of a wider issue',
   range: (low: string, high: string) => `${low} to ${high}`,
 }

@@ -22,7 +22,7 @@ export const CountThresholdSchema = Closed(
   {
     op: OneOf(['lte', 'gte'], {
       title: 'Fires at',
-      description: 'Fires when the count is this much or less (`lte`), or this much or more (`gte`)',
+      description: 'Fires when the count is so much or less, or so much or more',
       examples: ['lte'],
     }),
     count: Int({

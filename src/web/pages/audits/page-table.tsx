@@ -8,11 +8,12 @@ import classes from './page-table.module.css'
 
 /** The pages of an audit: what fired, what is missing, what came too early. */
 export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
+  const origins = new Set(pages.map(({ url }) => new URL(url).origin))
   return (
     <VirtualTable
       name={words.tests.pages}
       rows={pages}
-      columns={columns()}
+      columns={columns(origins.size === 1)}
       idOf={({ url }) => url}
       pages={query}
       narrowRowHeight={108}
@@ -23,16 +24,16 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
 const named = (tags: readonly { vendor: string | null; event: string | null }[]) =>
   tags.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')
 
-function columns(): Column<AuditPage>[] {
+function columns(areOfOneHost: boolean): Column<AuditPage>[] {
   const said = words.tests
   return [
-    { id: 'page', head: said.page, isMain: true, cell: (page) => <Page page={page} /> },
+    { id: 'page', head: said.page, isMain: true, cell: (page) => <Page page={page} isShort={areOfOneHost} /> },
     {
-      ...{ id: 'status', head: said.answer, width: '80px', isFigure: true },
+      ...{ id: 'status', head: said.answer, width: '70px', isFigure: true },
       cell: ({ status }) => <Num value={status} />,
     },
     {
-      ...{ id: 'tags', head: said.tags, width: '70px', isFigure: true },
+      ...{ id: 'tags', head: said.tags, width: '56px', isFigure: true },
       cell: ({ tags }) => <Num value={tags.length} />,
     },
     {
@@ -40,15 +41,15 @@ function columns(): Column<AuditPage>[] {
       cell: ({ duplicates }) => <Num value={duplicates.length} />,
     },
     {
-      ...{ id: 'errors', head: said.errors, width: '150px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'errors', head: said.errorCount, width: '80px', isFigure: true, hideBelow: 1200 },
       cell: ({ errors }) => <Num value={errors.length} />,
     },
     {
-      ...{ id: 'missing', head: said.missing, width: '200px', hideBelow: 768 },
+      ...{ id: 'missing', head: said.missing, width: '180px', hideBelow: 768 },
       cell: ({ missing }) => <Data>{named(missing)}</Data>,
     },
     {
-      ...{ id: 'early', head: said.beforeConsent, width: '200px', hideBelow: 1200 },
+      ...{ id: 'early', head: said.beforeConsent, width: '150px', hideBelow: 1200 },
       cell: ({ beforeConsent }) => <Data>{named(beforeConsent)}</Data>,
     },
     {
@@ -58,13 +59,16 @@ function columns(): Column<AuditPage>[] {
   ]
 }
 
-function Page({ page: { url, title, error, missing, beforeConsent } }: { page: AuditPage }) {
+/** `isShort`: without the host, which all have in common. */
+function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
+  const { url, title, error, missing, beforeConsent } = page
   const said = words.tests
+  const { pathname, search } = new URL(url)
   return (
     <div>
-      <Data>{url}</Data>
+      <Data>{isShort ? pathname + search : url}</Data>
       <div className="under">
-        <Data>{error ?? title}</Data>
+        <Data>{error || title || null}</Data>
       </div>
       {/* On a phone their columns have no room. */}
       <div className={classes.narrow}>

@@ -1,5 +1,5 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
@@ -20,7 +20,7 @@ import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DELIVERIES } from './address.ts'
 import { Inbox } from './inbox.tsx'
-import { alertsAskedFor, deliveriesAskedFor } from './question.ts'
+import { deliveriesAskedFor } from './question.ts'
 
 /** How a standing is marked. */
 const STANDING: Record<Delivery['status'], Standing> = {
@@ -114,9 +114,7 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-function What({ delivery: { transition, issueId, alertId, lastError, dueAt, status } }: { delivery: Delivery }) {
-  const { data } = useQuery(alertsAskedFor())
-  const alertName = data?.alerts.find(({ id }) => id === alertId)?.name
+function What({ delivery: { transition, issueId, alertName, lastError, dueAt, status } }: { delivery: Delivery }) {
   const said = words.deliveries
   return (
     <div>
@@ -130,8 +128,7 @@ function What({ delivery: { transition, issueId, alertId, lastError, dueAt, stat
         )}
         {alertName && (
           <>
-            <Dot />
-            <Data>{alertName}</Data>
+            {said.of} <Data>{alertName}</Data>
           </>
         )}
       </div>

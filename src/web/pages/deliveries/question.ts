@@ -1,4 +1,4 @@
-import { listAlertsOptions, listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
 import { PAGED } from '../../api/pages.ts'
@@ -34,9 +34,3 @@ export const inboxAskedFor = {
     return response.status === 200 ? (await response.json()).messages : null
   },
 }
-
-/** Names of more alerts are not asked for. */
-const MOST_ALERTS = 200
-
-/** The alerts that deliveries are about, for their names. */
-export const alertsAskedFor = () => listAlertsOptions({ query: { limit: MOST_ALERTS } })

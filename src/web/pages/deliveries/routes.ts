@@ -5,7 +5,7 @@ import { preload, preloadPages } from '../../api/queries.ts'
 import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
 import { at, room } from '../../shell/root.ts'
 import { DELIVERIES } from './address.ts'
-import { alertsAskedFor, deliveriesAskedFor, inboxAskedFor } from './question.ts'
+import { deliveriesAskedFor, inboxAskedFor } from './question.ts'
 
 const pages = room(() => import('./deliveries-page.tsx'))
 
@@ -17,7 +17,6 @@ export const deliveriesRoutes = [
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
       preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
-      preload(alertsAskedFor())
       preload(inboxAskedFor)
       preload(integrationNamesAskedFor())
     },

@@ -11,11 +11,12 @@ import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
-import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DOMAINS } from './address.ts'
 import { domainsAskedFor } from './question.ts'
+import { State } from './state.tsx'
 
 /** A name of two lines and how it stands. */
 const NARROW_ROW_PX = 76
@@ -64,14 +65,11 @@ export function DomainsPage() {
   )
 }
 
-const STANDING: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
-const State = ({ status }: Domain) => <StatusMark status={STANDING[status]} word={words.domains.statuses[status]} />
-
 function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const said = words.domains
   return [
     { id: 'name', head: said.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: said.health, width: '120px', isUnderMain: true, cell: State },
+    { id: 'state', head: said.health, width: '150px', isUnderMain: true, cell: State },
     {
       ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true },
       cell: ({ id }: Domain) =>

@@ -8,11 +8,14 @@ export interface Group {
   issues: Issue[]
 }
 
-/** Groups issues by their likely cause, in the order of the worst of each group. A cause of one issue groups nothing. */
+/**
+ * Groups issues by their likely cause, in the order of the worst of each group. A cause of one issue groups nothing, nor does
+ * the tag itself, which says that there is no other cause.
+ */
 export function groupByCause(issues: readonly Issue[], causes: readonly Cause[]): Group[] {
   const causeOf = new Map<string, Cause>()
   for (const cause of causes.toReversed()) {
-    if (cause.issueIds.length > 1) for (const id of cause.issueIds) causeOf.set(id, cause)
+    if (cause.kind !== 'tag' && cause.issueIds.length > 1) for (const id of cause.issueIds) causeOf.set(id, cause)
   }
   const groups: Group[] = []
   const begun = new Map<Cause, Group>()

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CauseList, Signal } from '#client/types.gen'
 import { Ago, At } from '../../parts/ago.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
+import { Data, Dot, Sentence } from '../../parts/data.tsx'
 import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { useLive } from '../../shell/live-dot.tsx'
@@ -106,7 +106,9 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
         headline: said.silent(verdict.domains.length),
         sentence: verdict.domains.map(({ id, name, lastEventAt }) => (
           <div key={id}>
-            <Data>{name}</Data> {said.since} <Ago at={lastEventAt} />
+            <Data>{name}</Data>
+            <Dot />
+            {said.lastEvent} <Ago at={lastEventAt} />
           </div>
         )),
         acts: null,

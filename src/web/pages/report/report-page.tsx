@@ -6,7 +6,8 @@ import { getWeeklyReportOptions } from '#client/@tanstack/react-query.gen'
 import type { WeeklyReport } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
-import { Data } from '../../parts/data.tsx'
+import { useWho } from '../../api/who.ts'
+import { Data, Dot } from '../../parts/data.tsx'
 import { formatDate } from '../../parts/format.ts'
 import { Duration, Money, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -92,12 +93,21 @@ function Report({ report }: { report: WeeklyReport }) {
 /** Which week it is, and the ways to its neighbours. */
 function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
   const zone = useZone()
+  const who = useWho()
   const said = words.report
   const day = (at: number) => formatDate(at, zone, { day: 'numeric', month: 'long', year: 'numeric' })
   const isLast = weekOf(Date.now()) <= weekOf(to + 1)
   return (
     <Group gap="md" className={classes.week}>
-      <Text c="dimmed">{said.week(week, day(from), day(to - 1))}</Text>
+      <Text c="dimmed">
+        {who && (
+          <>
+            <Data>{who.orgName}</Data>
+            <Dot />
+          </>
+        )}
+        {said.week(week, day(from), day(to - 1))}
+      </Text>
       <Group gap="sm" className="screen-only">
         <Anchor component={Link} to={`/report?week=${weekOf(from - DAY_MS)}`} fz="sm">
           {said.before}
@@ -112,7 +122,7 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
   )
 }
 
-function Volume({ report: { volume } }: { report: WeeklyReport }) {
+function Volume({ report: { volume, changes } }: { report: WeeklyReport }) {
   const said = words.report
   return (
     <Part title={said.volumeTitle}>
@@ -120,14 +130,17 @@ function Volume({ report: { volume } }: { report: WeeklyReport }) {
         <Num value={volume.events} /> {said.events} · <Num value={volume.before} /> {said.eventsBefore}
       </Text>
       <Suspense fallback={<div style={{ height: CHART_PX }} />}>
-        <BandChart
-          title={said.volumeTitle}
-          isTitleHidden
-          summary={said.volumeSummary}
-          points={volume.series}
-          unit={words.overview.unit.hour}
-          height={CHART_PX}
-        />
+        <div className={classes.chart}>
+          <BandChart
+            title={said.volumeTitle}
+            isTitleHidden
+            summary={said.volumeSummary}
+            points={volume.series}
+            changes={changes}
+            unit={words.overview.unit.hour}
+            height={CHART_PX}
+          />
+        </div>
       </Suspense>
     </Part>
   )

@@ -10,7 +10,7 @@ import { words } from '../../../words.ts'
 import { Channels } from './channels.tsx'
 import { type Draft, schemaOf } from './draft.ts'
 import classes from './editor.module.css'
-import { Foot } from './foot.tsx'
+import { DeleteButton, Foot } from './foot.tsx'
 import { JsonEditor } from './json-editor.tsx'
 import { Past } from './past-panel.tsx'
 import { Recent } from './recent.tsx'
@@ -52,7 +52,7 @@ export function Editor({ forms, begun, saved }: EditorProps) {
           </Anchor>
         }
       >
-        {may && !saved && <StartFrom begin={change} />}
+        {may && (saved ? <DeleteButton alert={saved} leaves={saving} /> : <StartFrom begin={change} />)}
         <SegmentedControl
           size="xs"
           aria-label={said.json}

@@ -28,7 +28,6 @@ export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null })
           </AlertBox>
         )}
         <Group justify="flex-end" gap="sm">
-          {saved && <DeleteButton alert={saved} leaves={saving} />}
           <Button variant="default" onClick={() => void navigate({ to: '/alerts' })}>
             {said.cancel}
           </Button>
@@ -75,7 +74,8 @@ function Leaving({ mayLose }: { mayLose(): boolean }) {
   )
 }
 
-function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
+/** Deletes the alert when it is confirmed, and opens the list. */
+export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
   const [isAsking, ask] = useState(false)
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -91,7 +91,7 @@ function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: S
   }
   return (
     <>
-      <Button variant="subtle" mr="auto" onClick={() => ask(true)}>
+      <Button variant="subtle" size="xs" onClick={() => ask(true)}>
         {said.delete}
       </Button>
       <Confirm

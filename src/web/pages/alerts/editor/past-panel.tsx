@@ -188,7 +188,7 @@ function Preview({ answer, draft, form }: { answer: AlertPreview; draft: Draft; 
       {samples.length > 0 && (
         <>
           <Text fz="sm" c="dimmed">
-            {said.lastHours(PREVIEW_HOURS)}
+            {said.lastDays(PREVIEW_HOURS / 24)}
           </Text>
           <Samples samples={samples} draft={draft} />
         </>

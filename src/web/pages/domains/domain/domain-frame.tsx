@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -11,6 +11,7 @@ import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SubLinks } from '../../../parts/sub-links.tsx'
 import { words } from '../../../words.ts'
+import { State } from '../state.tsx'
 
 export type DomainPart = keyof typeof words.domains.parts
 const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
@@ -47,13 +48,12 @@ export function DomainFrame({ part, children }: { part: DomainPart; children(dom
   )
 }
 
-function Health({ domain: { status, events24h, lastEventAt, prodVersion } }: { domain: Domain }) {
+function Health({ domain }: { domain: Domain }) {
+  const { events24h, lastEventAt, prodVersion } = domain
   const said = words.domains
   return (
     <Group gap="md" mb="md" c="dimmed" fz="sm">
-      <Text fz="sm" c={status === 'silent' ? 'var(--tw-high-text)' : undefined}>
-        {said.statuses[status]}
-      </Text>
+      <State {...domain} />
       <span>
         {said.events24h} <Num value={events24h} />
       </span>

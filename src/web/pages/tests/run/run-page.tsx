@@ -7,7 +7,6 @@ import type { RunDetail } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
-import { formatNumber } from '../../../parts/format.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { Duration } from '../../../parts/numbers.tsx'
@@ -109,12 +108,11 @@ function Headline({ run }: { run: RunDetail }) {
   const { summary, status, error, testId, createdAt, durationMs, trigger } = run
   const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))
   const said = words.tests
-  const count = (value: number) => formatNumber(value, 0)
   return (
     <Paper>
       <Text fw={600} fz="lg">
-        {status === 'passed' && said.passedSummary(count(summary.stepsPassed), count(summary.vendorsFired))}
-        {status === 'failed' && (error === null ? said.failedSummary(count(summary.findings)) : <Data>{error}</Data>)}
+        {status === 'passed' && said.passedSummary(summary.stepsPassed, summary.vendorsFired)}
+        {status === 'failed' && (error === null ? said.failedSummary(summary.findings) : <Data>{error}</Data>)}
         {(status === 'queued' || status === 'running') && said.runStatuses[status]}
       </Text>
       <Group gap="md" c="dimmed" fz="sm">

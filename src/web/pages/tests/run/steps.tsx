@@ -41,7 +41,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
                   aria-pressed={index === shown}
                   onClick={() => choose(index)}
                 >
-                  {said.screenshot}
+                  {said.showStep}
                 </Button>
               ),
           },
@@ -51,7 +51,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
         <Picture
           key={shownStep.index}
           path={`/v1/flows/runs/${id}/steps/${shownStep.index}/screenshot`}
-          name={said.showScreenshot(shownStep.title)}
+          name={said.screenshotOf(shownStep.title)}
         />
       )}
     </Stack>

@@ -1,0 +1,17 @@
+import type { Domain } from '#client/types.gen'
+import { formatAge } from '../../parts/format.ts'
+import { useNow } from '../../parts/now.ts'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import { words } from '../../words.ts'
+
+const STANDING: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
+const HOUR_MS = 3_600_000
+
+/** How a domain stands. One that sent something in the last day, but nothing for an hour, is quiet. */
+export function State({ status, lastEventAt }: Domain) {
+  const now = useNow()
+  const quietMs = status === 'active' && lastEventAt ? now - lastEventAt : 0
+  if (quietMs < HOUR_MS) return <StatusMark status={STANDING[status]} word={words.domains.statuses[status]} />
+  const age = formatAge(quietMs)
+  return <StatusMark status="learning" word={words.domains.quiet(age)} />
+}
