@@ -33,7 +33,11 @@ test(
   TEST_MS,
 )
 
-test('everything has the role and the name that were promised', () => expectNamed(browser.browser, demo), TEST_MS)
+test.each([1280, 360])(
+  'everything has the role and the name that were promised, at %d px',
+  (width) => expectNamed(browser.browser, demo, width),
+  TEST_MS,
+)
 
 test('the list of addresses leaves none out', async () => {
   const addresses = await addressesOf(async () => null, 'everything')

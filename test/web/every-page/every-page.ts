@@ -11,7 +11,7 @@ import { openScreen, type Screen } from '../screen.ts'
 
 export const TEST_MS = 600_000
 
-const HEIGHT = 900
+export const HEIGHT = 900
 
 /** How a page is looked at: in a width (px) and a theme; what is heard is the same in all, so not each is heard. */
 export interface Look {

@@ -3,22 +3,26 @@ import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
 import { until } from '../../process.ts'
 import { addressesOf } from '../addresses.ts'
 import type { Demo } from '../demo.ts'
-import { settled, signedIn, TEST_MS } from './every-page.ts'
-import { EVERYWHERE, PAGES } from './names-of-pages.ts'
+import { HEIGHT, settled, signedIn, TEST_MS } from './every-page.ts'
+import { EVERYWHERE, ON_PHONES, PAGES } from './names-of-pages.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
 const WAIT_MS = 20_000
+/** In narrower windows the navigation is behind a button. */
+const PHONE = 768
 
-/** Opens each address and fails with what is not there by its role and name, by address. */
-export async function expectNamed(browser: Browser, demo: Demo): Promise<void> {
+/** Opens each address in a window of this width (px) and fails with what is not there by its role and name, by address. */
+export async function expectNamed(browser: Browser, demo: Demo, width: number): Promise<void> {
   await using screen = await signedIn(browser, demo)
+  await screen.page.setViewport({ width, height: HEIGHT })
+  const everywhere = width < PHONE ? ON_PHONES : EVERYWHERE
   const addresses = [...(await withMost(demo)), ...(await addressesOf(demo.get))]
   const found: Record<string, string[]> = {}
   for (const [address, wanted] of Object.entries(PAGES)) {
     const isOfThis = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
     await screen.open(addresses.find((one) => isOfThis.test(one)) ?? address)
     await settled(screen.page)
-    const missing = await missingOn(screen.page, [...EVERYWHERE, ...wanted])
+    const missing = await missingOn(screen.page, [...everywhere, ...wanted])
     if (missing.length > 0) found[address] = missing
   }
   expect(found).toEqual({})

@@ -11,6 +11,12 @@ export const EVERYWHERE = [
   ...['button Search', 'field Project', 'field Time range', 'button Account'],
 ]
 
+/** The same in a narrow window. */
+export const ON_PHONES = [
+  ...['banner', 'main', 'link Skip to content', 'button Menu', 'button Search', 'field Project', 'field Time range'],
+  'button Account',
+]
+
 const DOMAIN = ['Set-up', 'Live', 'Hostnames', 'Vendors', 'Sampling', 'Settings'].map(link)
 
 /** Of the form of an alert. */

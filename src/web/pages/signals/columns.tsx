@@ -13,6 +13,7 @@ import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { changeSignal, HIGHEST, LOWEST } from './change.ts'
+import classes from './columns.module.css'
 
 /** How a state is marked. */
 const STANDING: Record<Signal['state'], Standing> = {
@@ -59,7 +60,7 @@ export function useColumns(): Column<Signal>[] {
         id: 'mode',
         head: <Help term="mutedOrOff">{said.mode}</Help>,
         width: '100px',
-        cell: (signal) => (may ? <ModeField signal={signal} /> : said.modes[signal.mode]),
+        cell: (signal) => (may ? <Watching signal={signal} /> : said.modes[signal.mode]),
       },
     ]
   }, [may])
@@ -114,13 +115,25 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
   )
 }
 
+/** On a phone the sensitivity has no column, and stands under the mode. */
+const Watching = ({ signal }: { signal: Signal }) => (
+  <>
+    <ModeField signal={signal} />
+    <div className={classes.onPhones}>
+      <div className="under">{words.signals.sensitivity}</div>
+      <SensitivityField signal={signal} />
+    </div>
+  </>
+)
+
 function SensitivityField({ signal }: { signal: Signal }) {
   const { vendor, event, sensitivity } = signal
   return (
     <NumberInput
       key={sensitivity}
       size="xs"
-      w={90}
+      w="100%"
+      maw={90}
       aria-label={words.signals.sensitivityOf(vendor, event)}
       defaultValue={sensitivity}
       min={LOWEST}
