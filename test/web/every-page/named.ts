@@ -7,7 +7,7 @@ import { HEIGHT, settled, signedIn, TEST_MS } from './every-page.ts'
 import { EVERYWHERE, ON_PHONES, PAGES } from './names-of-pages.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
-const WAIT_MS = 20_000
+const WAIT_MS = 60_000
 /** In narrower windows the navigation is behind a button. */
 const PHONE = 768
 
