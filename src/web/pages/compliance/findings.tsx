@@ -104,7 +104,7 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
             <Dot />
             {said.times(count, formatNumber(count, 0))} <Domains ids={domainIds} />
           </Text>
-          <Text component="div" fz="sm">
+          <Text component="div" fz="sm" maw="72ch">
             {ofConsent ? <Data>{example}</Data> : <Example masked={example} />}
           </Text>
           <Text component="div" fz="xs" c="dimmed">

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { addressesOf } from './addresses.ts'
+import { goTo, settled } from './going.ts'
+import { layoutFaults } from './layout.ts'
+import { openOthersWorld } from './others-world.ts'
+import { named, openScreen, type Screen } from './screen.ts'
+import { openAs, type World } from './world.ts'
+
+/*
+ * Every dialog, drawer and menu on a phone, over names that others wrote: each has a name, nothing of it runs, and it is no wider than
+ * the window.
+ */
+
+const TEST_MS = 600_000
+const PHONE = { width: 360, height: 740 }
+const SOURCES = join(import.meta.dir, '../../src/web')
+
+interface Opener {
+  /** The file below `src/web` that draws what opens. */
+  of: string
+  /** The beginning of an address. */
+  at: string
+  /** What is pressed. */
+  press: string
+}
+
+const button = (name: string) => named('button', name)
+const beginning = (name: string) => `main button[aria-label^="${name}"]`
+
+const OPENERS: readonly Opener[] = [
+  { of: 'shell/shell.tsx', at: '/', press: button('Menu') },
+  { of: 'shell/header.tsx', at: '/', press: button('Account') },
+  { of: 'shell/palette.tsx', at: '/', press: button('Search') },
+  { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
+  { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
+  { of: 'pages/alerts/editor/foot.tsx', at: '/alerts/alr_', press: button('Delete alert') },
+  { of: 'pages/changes/changes-page.tsx', at: '/changes', press: button('Record a change') },
+  { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
+  { of: 'pages/explore/events/session-page.tsx', at: '/explore/sessions/', press: 'main ol button' },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: button('New label') },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Add an event to') },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Delete') },
+  { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete the test') },
+  { of: 'pages/tests/run/run-page.tsx', at: '/tests/runs/', press: button('Share') },
+  { of: 'pages/audits/audit-page.tsx', at: '/audits/run_', press: button('Share') },
+  { of: 'pages/integrations/integration-page.tsx', at: '/integrations/int_', press: button('Delete the integration') },
+  { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: button('Invite a member') },
+  { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: beginning('Remove') },
+  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: button('New project') },
+  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: beginning('Edit') },
+  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: beginning('Delete') },
+  { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: beginning('Revoke') },
+]
+
+/** What opens without a button: by a key, and when a session ends. */
+const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
+/** It asks for others. */
+const OF_OTHERS = ['parts/confirm.tsx']
+
+let world: World
+let browser: TestBrowser
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openOthersWorld(), startBrowser()])
+}, TEST_MS)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+test('the list has every file that draws a dialog', () => {
+  const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
+    /<(?:Modal|Drawer|Confirm|Menu|Spotlight\.Root)\b/.test(readFileSync(join(SOURCES, path), 'utf8')),
+  )
+  const listed = [...OPENERS.map(({ of }) => of), ...WITHOUT_BUTTON, ...OF_OTHERS]
+  expect(files.toSorted()).toEqual([...new Set(listed)].sort())
+})
+
+test(
+  'every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote',
+  async () => {
+    await using screen = await openScreen(world.url, browser.browser)
+    const { page } = screen
+    page.setDefaultTimeout(20_000)
+    await page.setViewport(PHONE)
+    await openAs(screen, world.app.owner.apiKey, '/')
+    await settled(page)
+    const addresses = await addressesOf(async (path) => (await world.app.call('GET', path)).body)
+    const found: Record<string, string[]> = {}
+    const look = async (what: string) => {
+      const faults = await faultsOfOpen(screen)
+      if (faults.length > 0) found[what] = faults
+    }
+    for (const { at, press } of OPENERS) {
+      const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
+      if (address === undefined) throw new Error(`nothing is at ${at}`)
+      await goTo(page, address)
+      const opener = await page.waitForSelector(press)
+      await opener?.click()
+      await look(`${press} at ${at}`)
+      await page.keyboard.press('Escape')
+    }
+    await goTo(page, '/issues')
+    await page.keyboard.press('?')
+    await look('the keys')
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(isClosed)
+
+    // Things by their names, which are in the palette's list then.
+    await screen.press('Search')
+    await page.waitForSelector('[role=dialog]')
+    await page.keyboard.type('WWW')
+    await screen.reads('Found')
+    await look('what the palette found')
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(isClosed)
+
+    world.refuse('GET /v1/', 401, 'the session has ended')
+    await goTo(page, '/signals').catch(() => undefined)
+    await page.waitForSelector(OPEN, { visible: true })
+    // That it was refused is what the browser says.
+    screen.trouble.length = 0
+    await look('the session has ended')
+    expect(found).toEqual({})
+  },
+  TEST_MS,
+)
+
+const OPEN = '[role=dialog], [role=menu]'
+const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null
+
+/** What is wrong with the dialog or menu that opens: of the page's layout with it, its own width, and its name. */
+async function faultsOfOpen({ page, trouble }: Screen): Promise<string[]> {
+  await page.waitForSelector(OPEN, { visible: true })
+  await page.waitForFunction(() => document.getAnimations().length === 0)
+  const isMenu = (await page.$('[role=menu]')) !== null
+  // A menu is above its page, and a dialog is fixed, which is known to be above.
+  const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
+  return [...layout, ...(await ownFaults(page)), ...trouble.splice(0)]
+}
+
+async function ownFaults(page: Page): Promise<string[]> {
+  const opened = await page.$(OPEN)
+  const { name = '' } = (opened && (await page.accessibility.snapshot({ root: opened, interestingOnly: false }))) ?? {}
+  const faults = await page.evaluate((selector) => {
+    const open = document.querySelector(selector)
+    if (!open) return ['gone']
+    const { left, right } = open.getBoundingClientRect()
+    const isWide = left < -1 || right > innerWidth + 1 || open.scrollWidth > open.clientWidth + 1
+    return isWide ? [`from ${left} to ${right}, ${open.scrollWidth} in ${open.clientWidth} px`] : []
+  }, OPEN)
+  return name.trim() === '' ? ['has no name', ...faults] : faults
+}
