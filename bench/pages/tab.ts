@@ -1,7 +1,7 @@
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 import { SECOND_MS } from '../../src/core/clock.ts'
 
-/** A tab in a browser context of its own, so that its cache is empty and nobody else's. */
+/** A tab, as a rule in a browser context of its own, so that its cache is empty and nobody else's. */
 export interface Tab {
   page: Page
   /** Paths that it asked for since it was opened, the stream of changes left out. */
@@ -14,9 +14,15 @@ export interface Tab {
 const LONGEST_MS = 60 * SECOND_MS
 const PAUSE_MS = 20
 
+interface TabOptions {
+  key?: string | null
+  /** True in the browser's own profile, which keeps compiled scripts as well; other contexts do not. */
+  isOfProfile?: boolean
+}
+
 /** Opens it, signed in where there is a key. */
-export async function openTab(browser: Browser, { key = null }: { key?: string | null } = {}): Promise<Tab> {
-  const context = await browser.createBrowserContext()
+export async function openTab(browser: Browser, { key = null, isOfProfile = false }: TabOptions = {}): Promise<Tab> {
+  const context = isOfProfile ? browser.defaultBrowserContext() : await browser.createBrowserContext()
   const page = await context.newPage()
   page.setDefaultTimeout(LONGEST_MS)
   await page.setViewport({ width: 1280, height: 900 })
@@ -55,7 +61,7 @@ export async function openTab(browser: Browser, { key = null }: { key?: string |
       }
       throw new Error(`the page ${page.url()} is not quiet: ${[...underWay].map((request) => request.url())}`)
     },
-    close: () => context.close(),
+    close: () => (isOfProfile ? page : context).close(),
   }
 }
 

@@ -38,7 +38,8 @@ interface Visited {
 async function timed(browser: Browser, pages: Record<'ours' | 'bare', Visited>): Promise<Budget[]> {
   const cold = { ours: [] as number[], bare: [] as number[] }
   const warm = { ours: [] as number[], bare: [] as number[] }
-  const tabs = { ours: await openTab(browser, pages.ours), bare: await openTab(browser, pages.bare) }
+  const next = (of: Visited) => openTab(browser, { ...of, isOfProfile: true })
+  const tabs = { ours: await next(pages.ours), bare: await next(pages.bare) }
   for (const of of ['bare', 'ours'] as const) {
     await watchFor(tabs[of], pages[of].until)
     for (let visit = 0; visit < VISITS_BEFORE; visit++) await visited(tabs[of], pages[of])

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react'
 import { useArrival } from '../api/arrival.ts'
 import { type SessionState, useSessionState } from '../api/session.ts'
 import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
+import { Once } from '../parts/once.tsx'
 import { words } from '../words.ts'
 import { NoticeList } from './notice-list.tsx'
 import { Shell } from './shell.tsx'
@@ -38,15 +39,19 @@ export function Gate() {
     <>
       {OPEN_PATHS.includes(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
       {/* What was typed behind it stays. */}
-      <Modal
-        opened={isIn && state.is === 'ended'}
-        onClose={() => {}}
-        withCloseButton={false}
-        closeOnEscape={false}
-        title={words.signIn.title}
-      >
-        <SignInForms reason={words.signIn.ended} />
-      </Modal>
+      <Once isOpen={isIn && state.is === 'ended'}>
+        {(isOpen) => (
+          <Modal
+            opened={isOpen}
+            onClose={() => {}}
+            withCloseButton={false}
+            closeOnEscape={false}
+            title={words.signIn.title}
+          >
+            <SignInForms reason={words.signIn.ended} />
+          </Modal>
+        )}
+      </Once>
       <NoticeList />
     </>
   )

@@ -2,10 +2,11 @@ import { Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useRef } from 'react'
+import { lazy, Suspense } from 'react'
 import { RANGES, type Range } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
 import { whoAskedFor } from '../api/who.ts'
+import { Once } from '../parts/once.tsx'
 import { words } from '../words.ts'
 import { Header } from './header.tsx'
 import { type Bindings, useKeys } from './keys.ts'
@@ -25,8 +26,6 @@ export function Shell() {
   const [isMenuOpen, menu] = useDisclosure()
   const [areKeysShown, keys] = useDisclosure()
   const [isPaletteOpen, palette] = useDisclosure()
-  const wasPaletteOpen = useRef(false)
-  wasPaletteOpen.current ||= isPaletteOpen
   useShellKeys(keys.open, palette.toggle)
   return (
     <>
@@ -54,13 +53,15 @@ export function Shell() {
           <Page />
         </main>
       </div>
-      {wasPaletteOpen.current && (
-        <Suspense>
-          <Palette isOpen={isPaletteOpen} close={palette.close} />
-        </Suspense>
-      )}
+      <Once isOpen={isPaletteOpen}>
+        {(isOpen) => (
+          <Suspense>
+            <Palette isOpen={isOpen} close={palette.close} />
+          </Suspense>
+        )}
+      </Once>
       <NewIssues />
-      <Shortcuts isOpen={areKeysShown} close={keys.close} />
+      <Once isOpen={areKeysShown}>{(isOpen) => <Shortcuts isOpen={isOpen} close={keys.close} />}</Once>
     </>
   )
 }
