@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Environment } from '../core/event.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import { type CaptureRow, type CaptureSettings, captureOf } from './capture-settings.ts'
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
 import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
@@ -74,6 +74,11 @@ interface TokenRow extends CaptureRow {
   previousTokenUntil: Instant | null
   devRate: number
   prodRate: number
+}
+
+/** Returns whether any organization has a domain. */
+export function hasDomains(db: Db): boolean {
+  return prepared<[], object>(db, 'SELECT 1 FROM domain LIMIT 1').get() !== undefined
 }
 
 function readEntries(db: Db): Map<string, Entry> {

@@ -6,7 +6,7 @@ import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Bell } from '../core/bell.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { DigestSender } from '../digest/send.ts'
-import type { DomainDirectory } from '../domains/directory.ts'
+import { type DomainDirectory, hasDomains } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
 import { type FollowSeriesParts, followSeries } from '../evaluation/follow-series.ts'
 import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
@@ -107,7 +107,14 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
     { name: 'carry out audits', pattern: EVERY_SECOND, run: async () => parts.audits.start() },
     { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
-    { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
+    {
+      name: 'notice releases',
+      pattern: '*/5 * * * * *',
+      async run(stopping) {
+        // A new server has no history to ask, and needs no engine for it.
+        if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
+      },
+    },
     { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
     {
       name: 'run flow tests',

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path'
 import addon from '@duckdb/node-bindings-linux-x64/duckdb.node' with { type: 'file' }
 import library from '@duckdb/node-bindings-linux-x64/libduckdb.so' with { type: 'file' }
-import { messageOf } from '../core/error.ts'
 import { cacheFolders, unpack } from './unpack.ts'
 
 /**
@@ -16,18 +15,8 @@ const files = [
 /** The names of the embedded files hold a hash of their content. */
 const version = files.map(({ source }) => basename(source)).join('-')
 
-function load(): object {
-  try {
-    return unpack(files, version, cacheFolders(process.env), (folder) => {
-      const module = { exports: {} }
-      process.dlopen(module, join(folder, 'duckdb.node'))
-      return module.exports
-    })
-  } catch (error) {
-    // Nothing that could report the error is loaded yet.
-    console.error(`tagwarden: ${messageOf(error)}`)
-    process.exit(1)
-  }
-}
-
-export default load()
+export default unpack(files, version, cacheFolders(process.env), (folder) => {
+  const module = { exports: {} }
+  process.dlopen(module, join(folder, 'duckdb.node'))
+  return module.exports
+})

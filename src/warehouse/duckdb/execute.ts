@@ -1,12 +1,10 @@
-import {
-  type DuckDBConnection,
-  type DuckDBInstance,
-  type DuckDBMaterializedResult,
-  DuckDBTypeId,
-} from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBMaterializedResult, DuckDBTypeId } from '@duckdb/node-api'
 import { Pace } from '../../core/pace.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 import { rowsOf, typesOf } from './rows.ts'
+
+/** With `execute`, what is needed of the library: who needs it imports this module when it does. */
+export { DuckDBInstance }
 
 /** Made objects of in one go: an event may have hundreds of parameters. */
 const ROWS_AT_ONCE = 50

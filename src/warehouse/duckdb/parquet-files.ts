@@ -2,12 +2,12 @@ import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { sumOf } from '../../core/file-sum.ts'
 import type { Query } from '../query.ts'
 import { quoteText } from './dialect.ts'
-import { type ExecuteOptions, execute } from './execute.ts'
+import type { ExecuteOptions } from './execute.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
 import { type Lineage, metadataOf } from './lineage.ts'
 import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from './manifest.ts'
@@ -36,7 +36,10 @@ const MEMORY = '200MB'
 const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
-/** Starts when it is first needed: many data folders are opened for one thing, and each engine that runs has threads. */
+/**
+ * Starts when it is first needed: many data folders are opened for one thing, and each engine that runs has threads. The
+ * first loads the library, which has 40 MB.
+ */
 class Engine {
   private instance: Promise<DuckDBInstance> | null = null
   private isClosed = false
@@ -62,7 +65,10 @@ class Engine {
   }
 }
 
+const library = () => import('./execute.ts')
+
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
+  const { DuckDBInstance, execute } = await library()
   const instance = await DuckDBInstance.create(':memory:', settings)
   // Otherwise each query reads the footers of all its files anew. Not known to `create`: it is a setting of an extension.
   await execute(instance, 'SET GLOBAL parquet_metadata_cache = true')
@@ -109,8 +115,8 @@ export class ParquetFiles {
         preserve_insertion_order: 'false',
       })
     const search = engine(READER_THREADS, READER_MEMORY)
-    // An engine that does not start here stops the start of the program.
-    await search.started()
+    // An engine that does not start here stops the start of the program, once there is a history.
+    if (options.manifest.files().length > 0) await search.started()
     const readers = { search, insights: engine(READER_THREADS, READER_MEMORY), jobs: engine(READER_THREADS, MEMORY) }
     return new ParquetFiles(readers, engine(1, MEMORY), options)
   }
@@ -305,7 +311,9 @@ export class ParquetFiles {
 
   private async execute<T>(engine: Engine, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
     const signals = [this.interruption.signal, ...(options.signals ?? [])]
-    return execute<T>(await engine.started(), sql, { ...options, signals })
+    const instance = await engine.started()
+    const { execute } = await library()
+    return execute<T>(instance, sql, { ...options, signals })
   }
 }
 
