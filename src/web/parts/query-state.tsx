@@ -84,6 +84,21 @@ export function Lines({ count = 4 }: { count?: number }) {
   )
 }
 
+/** Rows of a list that is on its way, as high as those that come. */
+export function Rows({ count = 8 }: { count?: number }) {
+  return (
+    <div className={classes.rows}>
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
+        <div key={index} className={classes.row}>
+          <Skeleton height={12} width={`${60 - ((index * 17) % 30)}%`} />
+          <Skeleton height={8} width={`${30 - ((index * 7) % 12)}%`} />
+        </div>
+      ))}
+    </div>
+  )
+}
+
 /** The server's sentence in the place of the answer, and a way to ask again. */
 export function Refused({ refusal, retry, isAsking }: { refusal: unknown; retry(): void; isAsking?: boolean }) {
   const after = refusal instanceof Refusal && isPassing(refusal) ? refusal.retryAfterS : null

@@ -5,14 +5,10 @@ export const help = {
     sentence:
       'Fires when volume is so many times further from normal than usual swings go. 2 reacts to small changes, 8 only to drastic ones.',
   },
-  learning: {
-    term: 'Learning',
-    sentence: 'Needs 3 days of traffic before it can judge. Until then it raises nothing.',
-  },
-  period: { term: 'Period', sentence: 'How often the rule is checked, and how far back each check looks.' },
-  limit: {
-    term: 'Limit',
-    sentence: 'At most so many messages about one issue. What is held back is counted and told later.',
+  state: {
+    term: 'State',
+    sentence:
+      'Low and high: beside what is expected. Silent: nothing came for longer than usual. Learning: needs 3 days of traffic before it can judge; until then it raises nothing.',
   },
   mutedOrOff: { term: 'Muted, off', sentence: 'Muted: still counted, tells nobody. Off: not watched.' },
   value: {
@@ -24,12 +20,6 @@ export const help = {
     sentence: 'Events that broke the rule. For volume rules: checks that fired. For tests and audits: runs with it.',
   },
   score: { term: 'Score', sentence: '100 is no known trouble. The sentence names the three largest causes.' },
-  watching: { term: 'Watching', sentence: 'Traffic after this change is being compared with before.' },
-  unreviewed: {
-    term: 'Unreviewed host',
-    sentence: 'Events from here are accepted. Deny it if it is not yours: later events are dropped.',
-  },
-  sampled: { term: 'Sampled', sentence: 'Judged on a part of the events; the count is an estimate.' },
   beside: {
     term: 'Bad beside good',
     sentence: 'The latest event that broke the rule, beside the latest of the same kind that kept it.',

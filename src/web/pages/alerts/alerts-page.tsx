@@ -10,7 +10,7 @@ import { useMay } from '../../api/who.ts'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -42,7 +42,12 @@ export function AlertsPage() {
       </PageHead>
       <MayLine needs="member" what={words.alerts.what} />
       <FilterBar fields={ALERTS} filters={filters} />
-      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.alerts.length === 0} empty={empty}>
+      <QueryState
+        query={query}
+        skeleton={<Rows />}
+        isEmpty={({ pages }) => pages[0]?.alerts.length === 0}
+        empty={empty}
+      >
         {({ pages }) => (
           <VirtualTable
             name={words.shell.pages.alerts}

@@ -57,7 +57,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
         <StatusMark status={AUDIT_STANDING[audit.status]} word={said.auditStatuses[audit.status]} />
         {may && isOver(audit.status) && (
           <Button variant="default" onClick={() => share(true)}>
-            {said.share}
+            {said.shareAudit}
           </Button>
         )}
       </PageHead>
@@ -70,7 +70,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
       <Modal
         opened={isSharing}
         onClose={() => share(false)}
-        title={said.shareTitle}
+        title={said.shareAudit}
         closeButtonProps={{ 'aria-label': words.shell.close }}
       >
         <ShareForm id={audit.id} shares={[]} />

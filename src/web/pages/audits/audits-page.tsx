@@ -10,7 +10,7 @@ import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
@@ -36,6 +36,7 @@ export function AuditsPage() {
       <MayLine needs="member" what={said.what} />
       <QueryState
         query={query}
+        skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.audits.length === 0}
         empty={<Text maw="72ch">{said.noAudits}</Text>}
       >

@@ -13,7 +13,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { Target } from '../../parts/target.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
@@ -53,6 +53,7 @@ export function DeliveriesPage() {
       />
       <QueryState
         query={query}
+        skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
         empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NothingSent />}
       >

@@ -10,7 +10,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
@@ -45,7 +45,12 @@ export function DomainsPage() {
       <PageHead title={words.shell.pages.domains}>{may && add}</PageHead>
       <MayLine needs="admin" what={said.what} />
       <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
-      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.domains.length === 0} empty={empty}>
+      <QueryState
+        query={query}
+        skeleton={<Rows />}
+        isEmpty={({ pages }) => pages[0]?.domains.length === 0}
+        empty={empty}
+      >
         {({ pages }) => (
           <VirtualTable
             name={words.shell.pages.domains}
@@ -83,11 +88,19 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
     },
     {
       ...{ id: 'events', head: said.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },
-      cell: ({ events24h }: Domain) => <Num value={events24h} />,
+      cell: ({ id, events24h }: Domain) => (
+        <Anchor component={Link} to="/explore/events" search={{ domainId: id } as never} fz="sm">
+          <Num value={events24h} />
+        </Anchor>
+      ),
     },
     {
       ...{ id: 'vendors', head: said.vendorCount, width: '100px', isFigure: true, hideBelow: 1200 as const },
-      cell: ({ vendorCount }: Domain) => <Num value={vendorCount} />,
+      cell: ({ id, vendorCount }: Domain) => (
+        <Anchor component={Link} to={`/domains/${id}/vendors`} fz="sm">
+          <Num value={vendorCount} />
+        </Anchor>
+      ),
     },
     {
       ...{ id: 'last', head: said.lastEvent, width: '140px', hideBelow: 768 as const },

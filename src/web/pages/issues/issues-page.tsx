@@ -7,7 +7,7 @@ import { useMay } from '../../api/who.ts'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Lines, QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { useSelection } from '../../parts/selection.ts'
 import { useSteady } from '../../parts/steady.ts'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
@@ -43,7 +43,7 @@ export function IssuesPage() {
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
         query={query}
-        skeleton={<Lines count={8} />}
+        skeleton={<Rows />}
         isEmpty={() => issues.length === 0}
         empty={isFiltered ? <NoneMatches filters={filters} /> : <NoIssues />}
       >

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data } from '../../parts/data.tsx'
+import { Help } from '../../parts/help.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
@@ -20,7 +21,7 @@ const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 export function ScoresCard({ project }: { project: string }) {
   const query = useQuery(questions.scores(project))
   return (
-    <Card title={words.overview.scores}>
+    <Card title={words.overview.scores} beside={<Help term="score">{words.overview.scoreHelp}</Help>}>
       <QueryState query={query}>
         {(scores) => (
           <Stack gap="md">
@@ -87,10 +88,21 @@ export function ValueCard() {
         {({ resolvedValue30d, openValue }) => (
           <>
             <Text fz={20} fw={600} component="div">
-              <Money value={resolvedValue30d} />
+              <Anchor
+                component={Link}
+                to="/issues"
+                search={{ status: 'resolved', sort: 'value' } as never}
+                c="inherit"
+                fz="inherit"
+              >
+                <Money value={resolvedValue30d} />
+              </Anchor>
             </Text>
             <Text fz="sm" c="dimmed" component="div">
-              {said.resolved} · <Money value={openValue} /> {said.open}
+              {said.resolved} ·{' '}
+              <Anchor component={Link} to="/issues" search={{ sort: 'value' } as never} fz="sm">
+                <Money value={openValue} /> {said.open}
+              </Anchor>
             </Text>
           </>
         )}

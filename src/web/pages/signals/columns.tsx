@@ -27,7 +27,7 @@ export function useColumns(): Column<Signal>[] {
     const said = words.signals
     return [
       {
-        ...{ id: 'state', head: said.state, width: '120px', isUnderMain: true },
+        ...{ id: 'state', head: <Help term="state">{said.state}</Help>, width: '120px', isUnderMain: true },
         cell: (signal) => <State signal={signal} />,
       },
       { id: 'signal', head: said.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },

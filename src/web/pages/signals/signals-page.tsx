@@ -9,7 +9,7 @@ import { useMay } from '../../api/who.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { SIGNALS, STATES } from './address.ts'
@@ -35,6 +35,7 @@ export function SignalsPage() {
       <Filters />
       <QueryState
         query={query}
+        skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.signals.length === 0}
         empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NoSignals />}
       >

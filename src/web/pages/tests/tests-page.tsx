@@ -6,7 +6,7 @@ import { useMay } from '../../api/who.ts'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
@@ -33,6 +33,7 @@ export function TestsPage() {
       <MayLine needs="member" what={said.what} />
       <QueryState
         query={query}
+        skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.tests.length === 0}
         empty={<Text maw="72ch">{said.noTests}</Text>}
       >

@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core'
+import { Anchor, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -55,7 +55,10 @@ function Health({ domain }: { domain: Domain }) {
     <Group gap="md" mb="md" c="dimmed" fz="sm">
       <State {...domain} />
       <span>
-        {said.events24h} <Num value={events24h} />
+        {said.events24h}{' '}
+        <Anchor component={Link} to="/explore/events" search={{ domainId: domain.id } as never} fz="sm">
+          <Num value={events24h} />
+        </Anchor>
       </span>
       <span>
         {said.lastEvent} <Ago at={lastEventAt} missing={words.api.never} />

@@ -74,7 +74,7 @@ function Tail() {
 
 const NothingNow = ({ id }: { id: string }) => (
   <Stack gap="sm" align="flex-start">
-    <Text>{words.domains.live.none}</Text>
+    <Text maw="72ch">{words.domains.live.none}</Text>
     <Button component={Link} to="/explore/events" search={{ domainId: id } as never} variant="default">
       {words.domains.live.stored}
     </Button>

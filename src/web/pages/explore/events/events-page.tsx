@@ -9,7 +9,7 @@ import { FRESH } from '../../../api/queries.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { UNKNOWN } from '../../../parts/format.ts'
-import { QueryState } from '../../../parts/query-state.tsx'
+import { QueryState, Rows } from '../../../parts/query-state.tsx'
 import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
 import { words } from '../../../words.ts'
 import { EVENTS } from '../address.ts'
@@ -46,7 +46,12 @@ export function EventsPage() {
         {said.about}
       </Text>
       <Histogram />
-      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.events.length === 0} empty={<NothingArrived />}>
+      <QueryState
+        query={query}
+        skeleton={<Rows />}
+        isEmpty={({ pages }) => pages[0]?.events.length === 0}
+        empty={<NothingArrived />}
+      >
         {({ pages }) => (
           <VirtualTable
             name={words.explore.pages.events}

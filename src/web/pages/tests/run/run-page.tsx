@@ -94,7 +94,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
       <Modal
         opened={isSharing}
         onClose={() => share(false)}
-        title={said.shareTitle}
+        title={said.share}
         closeButtonProps={{ 'aria-label': words.shell.close }}
       >
         <ShareForm id={run.id} shares={run.shares} />
