@@ -2,22 +2,27 @@ import { expect, test } from 'bun:test'
 import { memoryDb, testClock } from '../../test/fakes.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { issueOfAlert, validationAlert } from '../issues/issue.fixture.ts'
+import { findingOf, issueOfAlert, validationAlert } from '../issues/issue.fixture.ts'
+import type { Query } from '../warehouse/query.ts'
 import { factsOf } from './issue-facts.ts'
 
-test('kept counts are asked for once a minute in the first hour of an issue, then once in ten, for each organization', async () => {
+test('failures are counted anew when the vendor has clearly more events, else after a minute, after an hour once in ten', async () => {
   const db = memoryDb()
   const clock = testClock()
   const firstSeenAt = clock.now()
+  let vendorEvents = 1000
   let asked = 0
   const history = {
-    async query<T>(): Promise<T[]> {
-      asked++
-      return []
+    async query<T>({ name }: Query): Promise<T[]> {
+      if (name === 'insights.vendor-failures') asked++
+      if (name !== 'insights.tag-manager-reports') return []
+      const counts = { reportsBefore: 0, reportsSince: 0, allBefore: 0, allSince: 0, vendorEvents }
+      return ['iss_a', 'iss_b'].map((id) => ({ id, ...counts })) as T[]
     },
   }
   const sources = { db, history, domains: () => [], privacy: () => PLAIN_PRIVACY }
-  const issue = (id: string) => issueOfAlert(validationAlert, { id, domainId: 'dom_a', firstSeenAt, evidence: null })
+  const evidence = findingOf({ vendor: 'GA' })
+  const issue = (id: string) => issueOfAlert(validationAlert, { id, domainId: 'dom_a', firstSeenAt, evidence })
   const ask = async (ids: string[], counts: 'fresh' | 'kept' = 'kept', orgId = 'org_a') => {
     const before = asked
     const facts = await factsOf(sources, orgId, ids.map(issue), clock.now(), counts)
@@ -28,6 +33,10 @@ test('kept counts are asked for once a minute in the first hour of an issue, the
     1, 0, 1, 0,
   ])
   expect([await ask(['iss_a'], 'kept', 'org_b'), await ask(['iss_a'], 'fresh')]).toEqual([1, 1])
+  vendorEvents = 1010
+  expect(await ask(['iss_a'])).toBe(0)
+  vendorEvents = 1011
+  expect([await ask(['iss_a']), await ask(['iss_a'])]).toEqual([1, 0])
   clock.advance(MINUTE_MS)
   expect([await ask(['iss_a']), await ask(['iss_a'])]).toEqual([1, 0])
   clock.advance(2 * HOUR_MS)

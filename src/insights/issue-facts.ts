@@ -13,7 +13,7 @@ import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type IssueFacts, TOGETHER_MS } from './cause.ts'
 import type { Sources } from './insight.ts'
-import { keptBy } from './kept.ts'
+import { isAlike, keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 
 /** A gap this close to the beginning of an issue may have caused it. */
@@ -32,7 +32,7 @@ type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
 /**
  * Returns what is known around the beginning of these issues of one organization, in their order. `counts`: those of the
- * history are `fresh`, or may be a minute old where they were `kept`.
+ * history are `fresh`, or those of before where little came since (`kept`).
  */
 export async function factsOf(
   sources: FactSources,
@@ -142,14 +142,22 @@ async function countsOf(
   issues: readonly Stretches[],
 ): Promise<Map<string, Counts>> {
   const [reports, failures] = await Promise.all([reportsOf(sources, orgId, issues), failuresOf(sources, orgId, issues)])
-  return new Map(
-    issues.map(({ id }) => [id, { container: reports.get(id) ?? null, failures: failures.get(id) ?? null }]),
-  )
+  return joined(issues, reports, failures)
 }
 
-const keptOf = keptBy<Counts>(10_000)
+type Failures = ReadonlyMap<string, IssueFacts['failures']>
 
-/** The same; the history is asked once for the stretches of an issue, which no longer move an hour after it began. */
+const joined = (issues: readonly Stretches[], reports: Reports, failures: Failures): Map<string, Counts> =>
+  new Map(
+    issues.map(({ id }) => [id, { container: reports.get(id)?.container ?? null, failures: failures.get(id) ?? null }]),
+  )
+
+const keptOf = keptBy<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
+
+/**
+ * The same. Failures are read from events, reports from counts: the former are those of before for ten minutes, in the first
+ * hour of an issue for the rest of the minute, as long as its vendor has not clearly more events in its domain.
+ */
 async function keptCountsOf(
   sources: FactSources,
   orgId: string,
@@ -157,35 +165,36 @@ async function keptCountsOf(
   now: Instant,
 ): Promise<Map<string, Counts>> {
   const kept = keptOf(sources.db)
+  const reports = await reportsOf(sources, orgId, issues)
   const keyOf = ({ id, domainId, vendor, since: { from, to } }: Stretches) => {
     const minutes = [from, to].map((at) => Math.floor(at / MINUTE_MS))
     return [orgId, id, domainId, ...minutes, vendor].join(' ')
   }
-  const known = new Map(
-    issues.flatMap((one) => {
-      const counts = kept.get(keyOf(one), now)
-      return counts ? [[one.id, counts] as const] : []
-    }),
-  )
-  const unknown = issues.filter(({ id }) => !known.has(id))
-  const found = await countsOf(sources, orgId, unknown)
-  for (const one of unknown) {
-    const counts = found.get(one.id)
-    if (counts) kept.set(keyOf(one), counts, now)
+  const failures = new Map<string, IssueFacts['failures']>()
+  const moved = issues.filter((one) => {
+    const [known, vendorEvents] = [kept.get(keyOf(one), now), reports.get(one.id)?.vendorEvents]
+    if (!known || vendorEvents === undefined || !isAlike(known.vendorEvents, vendorEvents)) return true
+    failures.set(one.id, known.failures)
+    return false
+  })
+  const found = await failuresOf(sources, orgId, moved)
+  for (const one of moved) {
+    const [own, vendorEvents] = [found.get(one.id) ?? null, reports.get(one.id)?.vendorEvents]
+    failures.set(one.id, own)
+    if (vendorEvents !== undefined) kept.set(keyOf(one), { failures: own, vendorEvents }, now)
   }
-  return new Map([...known, ...found])
+  return joined(issues, reports, failures)
 }
 
+/** By issue; `vendorEvents`: how many its vendor has in its domain, in both stretches. */
+type Reports = ReadonlyMap<string, { container: IssueFacts['container']; vendorEvents: number }>
+
 /** Returns the rates of tag-manager reports and of other events in the domain of each issue. */
-async function reportsOf(
-  { history }: FactSources,
-  orgId: string,
-  issues: readonly Stretches[],
-): Promise<Map<string, IssueFacts['container']>> {
+async function reportsOf({ history }: FactSources, orgId: string, issues: readonly Stretches[]): Promise<Reports> {
   const own = issues.filter(({ domainId }) => domainId !== null)
   if (own.length === 0) return new Map()
   const rows = await history.query<
-    Record<'reportsBefore' | 'reportsSince' | 'allBefore' | 'allSince', number> & { id: string }
+    Record<'reportsBefore' | 'reportsSince' | 'allBefore' | 'allSince' | 'vendorEvents', number> & { id: string }
   >(reportsQuery(orgId, own))
   const byId = new Map(rows.map((row) => [row.id, row]))
   return new Map(
@@ -198,7 +207,8 @@ async function reportsOf(
       })
       const reports = rates(row.reportsBefore, row.reportsSince)
       const others = rates(row.allBefore - row.reportsBefore, row.allSince - row.reportsSince)
-      return [[id, { reports, others, reported: row.reportsBefore }]]
+      const container = { reports, others, reported: row.reportsBefore }
+      return [[id, { container, vendorEvents: row.vendorEvents }]]
     }),
   )
 }
@@ -214,7 +224,8 @@ function reportsQuery(orgId: string, issues: readonly Stretches[]): Query {
       return {
         sql: `SELECT id, ${sum(isBefore)} AS allBefore, ${sum(isSince)} AS allSince,
             ${sum(`${isBefore} AND vendor = ${manager}`)} AS reportsBefore,
-            ${sum(`${isSince} AND vendor = ${manager}`)} AS reportsSince
+            ${sum(`${isSince} AND vendor = ${manager}`)} AS reportsSince,
+            ${sum('vendor = ownVendor')} AS vendorEvents
           FROM counts JOIN ${own} AS own ON own.ownDomain = domainId
           WHERE minute >= beforeAt AND minute < untilAt AND (${isBefore} OR ${isSince}) GROUP BY id`,
       }

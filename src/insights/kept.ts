@@ -38,3 +38,9 @@ export function keptBy<T>(most: number): (owner: object) => Kept<T> {
     return kept
   }
 }
+
+/** The most by which a count may have grown or shrunk for what was found beside it to hold: 1 %. */
+const ALIKE = 0.01
+
+/** True when a count is about what it was. */
+export const isAlike = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before

@@ -11,7 +11,7 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
-import { keptBy } from './kept.ts'
+import { isAlike, keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 import { watchedAt } from './past-signals.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
@@ -168,7 +168,10 @@ interface Told {
 
 const keptOf = keptBy<Told>(100)
 
-/** Asks the history, at most once a minute for the same domains and time: each of its answers looks at a day of events. */
+/**
+ * Asks the history. Statuses and broken rules are read from a day of events, totals from counts: within a minute the former
+ * are those of before, as long as no event has clearly more or less than it had.
+ */
 async function toldOf(
   { db, history }: Pick<Sources, 'db' | 'history'>,
   orgId: string,
@@ -180,15 +183,21 @@ async function toldOf(
   const minutes = [window.from, window.to, now].map((at) => Math.floor(at / MINUTE_MS))
   const key = `${orgId} ${minutes.join(' ')} ${Bun.hash(ids.join())}`
   const known = kept.get(key, now)
-  if (known) return known
+  const askTotals = history.query<TotalRow>(namedTotalsQuery(orgId, ids, window))
+  if (known && areAlike(known.totals, await askTotals)) return { ...known, totals: await askTotals }
   const [statuses, broken, totals] = await Promise.all([
     history.query<StatusRow>(statusesQuery(orgId, ids, window)),
     history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
-    history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
+    askTotals,
   ])
   const told = { statuses, broken, totals }
   kept.set(key, told, now)
   return told
+}
+
+function areAlike(before: readonly TotalRow[], now: readonly TotalRow[]): boolean {
+  const known = new Map(before.map((row) => [keyOf(row), row.weight]))
+  return known.size === now.length && now.every((row) => isAlike(known.get(keyOf(row)) ?? 0, row.weight))
 }
 
 function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
