@@ -27,7 +27,7 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
     name: 'share of blanks',
     key: 'transaction_id',
     sql: (events, value) =>
-      `SELECT count(*) AS events, sum(CASE WHEN trim(coalesce(${value}, '')) = '' THEN 1 ELSE 0 END) AS blank FROM ${events}`,
+      `SELECT count(*) AS events, sum(CASE WHEN ${value} IS NULL OR trim(${value}) = '' THEN 1 ELSE 0 END) AS blank FROM ${events}`,
   },
   {
     name: 'count by hour',

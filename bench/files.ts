@@ -6,8 +6,8 @@ import { EVENT_COLUMNS } from '../src/core/event.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { runMerge } from '../src/warehouse/duckdb/compact.ts'
 import { quoteText } from '../src/warehouse/duckdb/dialect.ts'
-import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
-import { isCompacted, planMerges } from '../src/warehouse/duckdb/plan-merges.ts'
+import { type EventFile, Manifest } from '../src/warehouse/duckdb/manifest.ts'
+import { GRACE_MS, isCompacted, planMerges } from '../src/warehouse/duckdb/plan-merges.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
@@ -28,6 +28,8 @@ const DAYS = sized(30, 2)
 const END: Instant = Date.UTC(2026, 1, 2)
 const START = END - DAYS * DAY_MS
 const OVER = END + DAY_MS
+/** Of the first day. */
+const FILES_AN_HOUR = sized(16, 2)
 const [COLD_RUNS, WARM_RUNS] = [sized(5, 1), sized(15, 2)]
 
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
@@ -47,7 +49,14 @@ export async function benchFiles(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
   try {
     const month = join(root, 'month.parquet')
-    await writePastEvents(month, { events: EVENTS, days: DAYS, until: END, domainIds: DOMAINS, params: 'json' })
+    await writePastEvents(month, {
+      events: EVENTS,
+      days: DAYS,
+      until: END,
+      domainIds: DOMAINS,
+      params: 'json',
+      randomIds: true,
+    })
     const hours = filesIn(join(root, 'hours'))
     const compactMs = await fillHours(hours, month)
     const days = copyOf(hours, join(root, 'days'))
@@ -69,8 +78,10 @@ export async function benchFiles(): Promise<Budget[]> {
     }
     for (const [name, own] of Object.entries(bytes))
       console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes an event`)
-    console.log(`  ${hours.manifest.files().length} files of hours, compacted in ${Math.round(compactMs)} ms`)
-    console.log(`  ${days.manifest.files().length} files, joined in ${Math.round(joinMs)} ms`)
+    console.log(
+      `  ${hours.manifest.files().length} files of hours; the first day compacted in ${Math.round(compactMs)} ms`,
+    )
+    console.log(`  ${days.manifest.files().length} files; the first day joined in ${Math.round(joinMs)} ms`)
     const budgets: Budget[] = []
     for (const question of FILE_QUESTIONS) budgets.push(...figuresOf(question.name, await ask(question, stands)))
     clickhouse?.remove()
@@ -102,41 +113,56 @@ function openWarehouse({ folder, manifest }: OurFiles): Promise<DuckdbWarehouse>
   return DuckdbWarehouse.open({ folder, manifest, clock: systemClock, spoolFiles: () => [] })
 }
 
-/** Puts the month into a compacted file for each hour. Returns how long compaction took, ms. */
+/**
+ * Puts the month into a compacted file for each hour. Returns how long merging and compaction of the first day took, ms: there,
+ * events come in so many files an hour. In truth they are 900, and most are merged twice before they are compacted.
+ */
 async function fillHours(ours: OurFiles, month: string): Promise<number> {
   const warehouse = await openWarehouse(ours)
   let tookMs = 0
   for (let hour = 0; hour < DAYS * 24; hour++) {
-    const path = `hour-${hour}.parquet`
-    const rows = await warehouse.parquet.write(path, hourSql(month, START + hour * HOUR_MS))
-    if (rows === 0) continue
-    const file = await warehouse.parquet.describe(path, rows, 'fresh', null)
-    ours.manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup: null }, END, () => undefined)
-    const [merge] = planMerges(ours.manifest.files(), OVER).filter(({ files }) => !files.every(isCompacted))
+    const from = START + hour * HOUR_MS
+    const count = hour < 24 ? FILES_AN_HOUR : 1
+    for (let n = 0; n < count; n++) {
+      const path = `${hour}-${n}.parquet`
+      const part = [from + (n * HOUR_MS) / count, from + ((n + 1) * HOUR_MS) / count] as const
+      const rows = await warehouse.parquet.write(path, freshSql(month, ...part))
+      if (rows > 0) ours.manifest.swap([], [await warehouse.parquet.describe(path, rows, 'fresh', null)])
+    }
     const startedAt = performance.now()
-    if (merge) await runMerge(warehouse.parquet, ours.manifest, ours.folder, merge)
-    tookMs += performance.now() - startedAt
+    for (const now of [from, from + HOUR_MS + GRACE_MS]) await merge(warehouse, ours, now, isOfHours)
+    if (hour < 24) tookMs += performance.now() - startedAt
   }
   warehouse.close()
   return tookMs
 }
 
-/** Returns how long it took, ms. */
+const isOfHours = (files: readonly EventFile[]) => !files.every(isCompacted)
+
+/** Carries out what is planned, but for what is not wanted. */
+async function merge(
+  { parquet }: DuckdbWarehouse,
+  { manifest, folder }: OurFiles,
+  now: Instant,
+  isWanted: (files: readonly EventFile[]) => boolean = () => true,
+): Promise<void> {
+  for (const planned of planMerges(manifest.files(), now))
+    if (isWanted(planned.files)) await runMerge(parquet, manifest, folder, planned)
+}
+
+/** Returns how long it took of the first day, ms. */
 async function joinDays(ours: OurFiles): Promise<number> {
   const warehouse = await openWarehouse(ours)
   const startedAt = performance.now()
-  for (;;) {
-    const merges = planMerges(ours.manifest.files(), OVER)
-    if (merges.length === 0) break
-    for (const merge of merges) await runMerge(warehouse.parquet, ours.manifest, ours.folder, merge)
-  }
+  await merge(warehouse, ours, START + DAY_MS + GRACE_MS)
   const tookMs = performance.now() - startedAt
+  while (planMerges(ours.manifest.files(), OVER).length > 0) await merge(warehouse, ours, OVER)
   warehouse.close()
   return tookMs
 }
 
-/** Returns the SQL of an hour of the month as fresh files keep it. */
-function hourSql(month: string, from: Instant): string {
+/** Returns the SQL of a part of the month as fresh files keep it. */
+function freshSql(month: string, from: Instant, to: Instant): string {
   const own: Record<string, string> = {
     seq: 'receivedAt * 1000 + file_row_number % 1000',
     orgId: quoteText(ORG),
@@ -149,7 +175,7 @@ function hourSql(month: string, from: Instant): string {
   )
   return `SELECT ${columns.join(', ')}, false AS violated, params::JSON AS params
     FROM read_parquet(${quoteText(month)}, file_row_number = true)
-    WHERE receivedAt >= ${from} AND receivedAt < ${from + HOUR_MS}`
+    WHERE receivedAt >= ${from} AND receivedAt < ${to}`
 }
 
 /** Our warehouse as callers ask it. */

@@ -12,6 +12,8 @@ export interface PastEvents {
   params: 'map' | 'json'
   /** False: in the order of time. */
   shuffled?: boolean
+  /** True: ids of sessions and clients are as random as those of browsers; otherwise short numbers. */
+  randomIds?: boolean
 }
 
 /** Concurrent sessions, and events of each. */
@@ -70,16 +72,21 @@ const step = (values: readonly string[]) => `[${values.map(quoteText).join(', ')
  * by night, parameters as vendors send them. The same for the same order.
  */
 export async function writePastEvents(path: string, past: PastEvents): Promise<void> {
-  const { events, days, until, domainIds, params, shuffled } = past
+  const { events, days, until, domainIds, params, shuffled, randomIds } = past
   const from = until - days * DAY_MS
-  const entries = Object.entries(PARAMETERS).map(([key, value]) => `{key: ${quoteText(key)}, value: ${value}}`)
+  const random = {
+    client_id: `(hash(session) % 10000000000)::VARCHAR || '.' || (17e8 + hash(-session) % 60000000)::BIGINT`,
+  }
+  const entries = Object.entries({ ...PARAMETERS, ...(randomIds && random) }).map(
+    ([key, value]) => `{key: ${quoteText(key)}, value: ${value}}`,
+  )
   const map = `map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL))`
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '2GB' })
   const connection = await engine.connect()
   await connection.run(`COPY (
     SELECT domainId, receivedAt, receivedAt - n % 900 AS ts, vendor, event, 'G-ABCDE12345' AS account,
       CASE WHEN vendor = 'Google Tag Manager' THEN 'tag' ELSE 'event' END AS kind, 'shop.example' AS host, path,
-      'Shop' AS title, 's' || session AS sessionId, CASE WHEN n % 50 = 0 THEN 'failure' ELSE 'ok' END AS status,
+      'Shop' AS title, ${randomIds ? 'md5(session::VARCHAR)[1:20]' : `'s' || session`} AS sessionId, CASE WHEN n % 50 = 0 THEN 'failure' ELSE 'ok' END AS status,
       (n % 40)::DOUBLE AS execMs, (n % 90)::DOUBLE AS durMs, 12 AS version, ${params === 'map' ? map : `to_json(${map})::VARCHAR`} AS params
     FROM (
       SELECT n, step, session, ${from} + (n / ${events} * ${days * DAY_MS})::BIGINT AS receivedAt,

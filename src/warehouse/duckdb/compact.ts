@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt.ts'
-import type { Instant } from '../../core/clock.ts'
+import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { quoteText } from './dialect.ts'
 import { lineageOf } from './lineage.ts'
 import type { EventFile, Manifest, ManifestFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { isCompacted, type Merge, planMerges } from './plan-merges.ts'
-import { rejoined, shredded, shreddingOf, wholeEvents } from './shred.ts'
+import { joined, shredded, shreddingOf, wholeEvents } from './shred.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
 /** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
@@ -87,28 +87,64 @@ async function mergeFiles(parquet: ParquetFiles, folder: string, { files }: Merg
   return { ...(await parquet.describe(path, rows, 'merged', null)), ...lookedAt(files) }
 }
 
+/** What the manifest says of the events of one organization. */
+type Span = Pick<EventFile, 'minReceivedAt' | 'maxReceivedAt' | 'maxSeq' | 'rows'>
+
 async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile[]> {
   const source = wholeEvents(folder, files)
-  const orgs = await parquet.run<{ orgId: string; rows: number }>(
-    `SELECT orgId, count(*) AS rows FROM (${source}) GROUP BY orgId ORDER BY orgId`,
-  )
+  const spans = await spansOf(parquet, files, source)
   const added: EventFile[] = []
-  for (const [index, { orgId, rows }] of orgs.entries()) {
-    const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
-    const shredding = await shreddingOf(parquet, ours, rows)
+  for (const [index, [orgId, span]] of spans.entries()) {
+    const ours = spans.length === 1 ? `(${source})` : `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
+    const shredding = await shreddingOf(parquet, ours, span.rows)
     const path = nameOf(`c${index}`, files)
-    await parquet.write(path, shredded(ours, shredding), { lineage: lineageOf(files, orgs.length) })
-    added.push({ ...(await parquet.describe(path, rows, 'compacted', shredding.keys)), ...lookedAt(files) })
+    await parquet.write(path, shredded(ours, shredding), { lineage: lineageOf(files, spans.length) })
+    added.push(await compacted(parquet, files, { path, orgId, ...span, keys: shredding.keys }))
   }
   return added
 }
 
 /** Compacted files of one organization as one. */
 async function joinFiles(parquet: ParquetFiles, { files }: Merge): Promise<EventFile> {
-  const { select, keys } = await rejoined(parquet, files)
+  const { select, keys } = await joined(parquet, files)
   const path = nameOf('c0', files)
-  const rows = await parquet.write(path, select, { lineage: lineageOf(files) })
-  return { ...(await parquet.describe(path, rows, 'compacted', keys)), ...lookedAt(files) }
+  await parquet.write(path, select, { lineage: lineageOf(files) })
+  return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), keys })
+}
+
+/** The manifest row of a compacted file that was written in the place of others. */
+async function compacted(
+  parquet: ParquetFiles,
+  files: readonly EventFile[],
+  own: Span & { path: string; orgId: string; keys: string[] },
+): Promise<EventFile> {
+  const hour = Math.floor(own.minReceivedAt / HOUR_MS) * HOUR_MS
+  return { ...own, hour, ...(await parquet.measure(own.path)), level: 'compacted', ...lookedAt(files) }
+}
+
+function spanOf(files: readonly EventFile[]): Span {
+  const all = (numberOf: (file: EventFile) => number) => files.map(numberOf)
+  return {
+    minReceivedAt: Math.min(...all(({ minReceivedAt }) => minReceivedAt)),
+    maxReceivedAt: Math.max(...all(({ maxReceivedAt }) => maxReceivedAt)),
+    maxSeq: Math.max(...all(({ maxSeq }) => maxSeq)),
+    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+  }
+}
+
+/** The organizations that have events in these files, in order; `source`: all of them, as SQL. */
+async function spansOf(
+  parquet: ParquetFiles,
+  files: readonly EventFile[],
+  source: string,
+): Promise<[orgId: string, Span][]> {
+  const [first] = files
+  if (first?.orgId && files.every(({ orgId }) => orgId === first.orgId)) return [[first.orgId, spanOf(files)]]
+  const found = await parquet.run<Span & { orgId: string }>(
+    `SELECT orgId, count(*) AS rows, min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt, max(seq) AS maxSeq
+     FROM (${source}) GROUP BY orgId ORDER BY orgId`,
+  )
+  return found.map(({ orgId, ...span }) => [orgId, span])
 }
 
 /** Named after what went in, so that a repeat after a crash replaces the same file. */

@@ -57,44 +57,53 @@ export async function shreddingOf(parquet: ParquetFiles, source: string, rows: n
   return keysWorthIt(found, rows)
 }
 
-/** Selects the events of compacted files of one organization as one file has them, without making maps of what are columns. */
-export async function rejoined(
+/**
+ * Selects the events of compacted files of one organization as one file has them. Maps of what are columns are not made, and
+ * nothing is sorted: file by file in order is as quick to read, and to sort them all would cost as much as all the rest.
+ */
+export async function joined(
   parquet: ParquetFiles,
   files: readonly EventFile[],
 ): Promise<{ select: string; keys: string[] }> {
-  const source = compactedFiles(parquet.folder, files)
   const own = [...new Set(files.flatMap(({ keys }) => keys ?? []))]
-  const inMaps = await parquet.run<KeyCount>(
-    `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source} WHERE cardinality(params) > 0)
-     GROUP BY key`,
-  )
+  const source = compactedFiles(parquet.folder, files, own)
+  const { found, inMaps } = await keyCounts(parquet, source, own)
+  const rows = files.reduce((sum, file) => sum + file.rows, 0)
+  const { keys, isAll } = keysWorthIt(found, rows)
+  const columns = keys.map((key) => `${valueIn(key, own, inMaps)} AS ${columnOf(key)}`)
+  const occurring = new Set(found.map(({ key }) => key))
+  const left = own.filter((key) => occurring.has(key) && !keys.includes(key))
+  const rest = isAll ? EMPTY_MAP : restOf(keys, left)
+  return { select: `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source}`, keys }
+}
+
+function compactedFiles(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
+  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
+  const differ = files.some((file) => file.keys?.length !== keys.length)
+  return `read_parquet([${paths}]${differ ? ', union_by_name = true' : ''})`
+}
+
+/** How many events have which parameters, most frequent first; `own` are columns of some of the files. */
+async function keyCounts(
+  parquet: ParquetFiles,
+  source: string,
+  own: readonly string[],
+): Promise<{ found: KeyCount[]; inMaps: ReadonlySet<string> }> {
+  const columns = own.map((key, at) => `count(${columnOf(key)}) AS k${at}`)
+  const mapped = 'count(*) FILTER (WHERE cardinality(params) > 0) AS mapped'
+  const [row] = await parquet.run<Record<string, number>>(`SELECT ${[mapped, ...columns].join(', ')} FROM ${source}`)
+  const each = `SELECT unnest(map_keys(params)) AS key FROM ${source} WHERE cardinality(params) > 0`
+  const inMaps = row?.mapped
+    ? await parquet.run<KeyCount>(`SELECT key, count(*) AS events FROM (${each}) GROUP BY key`)
+    : []
   const counts = new Map(inMaps.map(({ key, events }) => [key, events]))
-  const others = new Set(counts.keys())
-  for (const { key, events } of await columnCounts(parquet, source, own)) {
+  for (const [at, key] of own.entries()) {
+    const events = row?.[`k${at}`] ?? 0
     if (events > 0) counts.set(key, (counts.get(key) ?? 0) + events)
   }
   const found = [...counts].map(([key, events]) => ({ key, events }))
   found.sort((a, b) => b.events - a.events || (a.key < b.key ? -1 : 1))
-  const rows = files.reduce((sum, file) => sum + file.rows, 0)
-  const { keys, isAll } = keysWorthIt(found, rows)
-  const columns = keys.map((key) => `${valueIn(key, own, others)} AS ${columnOf(key)}`)
-  const left = own.filter((key) => counts.has(key) && !keys.includes(key))
-  const rest = isAll ? EMPTY_MAP : restOf(keys, left)
-  const select = `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source} ${ORDER}`
-  return { select, keys }
-}
-
-function compactedFiles(folder: string, files: readonly EventFile[]): string {
-  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
-  return `(SELECT * FROM read_parquet([${paths}], union_by_name = true))`
-}
-
-/** How many events have these parameters, all of which are columns of some of the files. */
-async function columnCounts(parquet: ParquetFiles, source: string, keys: readonly string[]): Promise<KeyCount[]> {
-  if (keys.length === 0) return []
-  const counts = keys.map((key, at) => `count(${columnOf(key)}) AS k${at}`).join(', ')
-  const [row] = await parquet.run<Record<string, number>>(`SELECT ${counts} FROM ${source}`)
-  return keys.map((key, at) => ({ key, events: row?.[`k${at}`] ?? 0 }))
+  return { found, inMaps: new Set(inMaps.map(({ key }) => key)) }
 }
 
 function valueIn(key: string, own: readonly string[], inMaps: ReadonlySet<string>): string {
