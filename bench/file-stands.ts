@@ -27,7 +27,7 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
     name: 'share of blanks',
     key: 'transaction_id',
     sql: (events, value) =>
-      `SELECT count(*) AS events, sum(CASE WHEN ${value} IS NULL OR trim(${value}) = '' THEN 1 ELSE 0 END) AS blank FROM ${events}`,
+      `SELECT count(*) AS events, count(*) - count(nullif(trim(${value}), '')) AS blank FROM ${events}`,
   },
   {
     name: 'count by hour',
@@ -65,8 +65,11 @@ export async function openPlain(path: string): Promise<FileStand> {
 export async function writePlain(month: string, path: string): Promise<number> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })
   const connection = await engine.connect()
-  const columns = PAST_KEYS.map((key) => `params->>${quoteText(key)} AS ${key}`)
-  await connection.run(`COPY (SELECT * EXCLUDE (params), ${columns.join(', ')} FROM read_parquet(${quoteText(month)})
+  const texts = `{${PAST_KEYS.map((key) => `"${key}": "VARCHAR"`).join(', ')}}`
+  await connection.run(`COPY (
+    SELECT * EXCLUDE (parts), unnest(parts) FROM (
+      SELECT * EXCLUDE (params), from_json(params, ${quoteText(texts)}) AS parts FROM read_parquet(${quoteText(month)})
+    )
     ORDER BY domainId, vendor, event, receivedAt) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`)
   connection.closeSync()
   engine.closeSync()

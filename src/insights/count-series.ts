@@ -58,7 +58,7 @@ export async function sumsIn(buckets: readonly Stretch[], counted: Counted, hist
 function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Query['window']): Query {
   const [time, pageViews] = over === 'counts' ? ['minute', 'sum(pageViews)'] : ['receivedAt', '0']
   return query('insights.sums', {
-    ...{ over, orgId, window },
+    ...{ over, orgId, window, stepMs },
     write(binder) {
       const { sql, ...reads } = where(binder)
       const startAt = bucketOf(binder.dialect, time, stepMs)

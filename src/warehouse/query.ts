@@ -71,6 +71,11 @@ interface QueryParts {
   over?: 'events' | 'counts' | 'pages' | 'names' | 'parameters'
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
+  /**
+   * Of `counts`: nothing shorter is told apart by the query than spans that begin at multiples of so many ms, and the window
+   * is made of such; so rows may be of whole ones. Left out: of minutes.
+   */
+  stepMs?: number
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */
   window: { from: Instant; to: Instant }
   /** Pure; what differs between engines comes from `binder.dialect`. */

@@ -109,12 +109,27 @@ export interface PlainQuery extends Statement, Partial<Omit<Query, 'write' | 'na
   params?: WrittenQuery['params']
 }
 
-export function plainQuery({ over, orgId = null, window = WHOLE, read, params, ...statement }: PlainQuery): Query {
+export function plainQuery({
+  over,
+  orgId = null,
+  window = WHOLE,
+  stepMs,
+  read,
+  params,
+  ...statement
+}: PlainQuery): Query {
   const write = (binder: Binder) => {
     Object.assign(binder.params, params)
     return statement
   }
-  return query('test', { ...(over && { over }), ...(read && { read }), orgId, window, write })
+  return query('test', {
+    ...(over && { over }),
+    ...(read && { read }),
+    ...(stepMs && { stepMs }),
+    orgId,
+    window,
+    write,
+  })
 }
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }

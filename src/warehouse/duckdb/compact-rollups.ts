@@ -1,14 +1,16 @@
+import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
+import { messageOf } from '../../core/error.ts'
 import { MINUTES_MS } from '../relations.ts'
-import { nameOf, replaceFiles } from './compact.ts'
-import { lineageOf } from './lineage.ts'
+import { type FileStore, replaceFiles } from './compact.ts'
+import { lineageOf, nameOf } from './lineage.ts'
 import type { Manifest, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS } from './plan-merges.ts'
-import { countFiles, finalCounts, isOpen, mergedCounts } from './rollup.ts'
+import { countFiles, dayKey, finalCounts, hoursPath, isOfDay, isOpen, mergedCounts } from './rollup.ts'
 
-/** Files of counts that should become one, or one for each organization. */
+/** Files of counts that should become one, or one for each organization; `hours` stand beside them. */
 export interface RollupMerge {
   files: RollupFile[]
   level: Exclude<RollupFile['level'], 'fresh'>
@@ -18,20 +20,41 @@ export interface RollupMerge {
 const FAN_IN = 16
 /** Windows of days begin at midnight somewhere, and zones lie quarters of an hour apart. */
 const COARSE_MS = 15 * MINUTE_MS
+/** Fewer counts of a day are as quick to read as those by the hour. */
+const MIN_ROWS = 1000
+/** So many days get counts by the hour at a time: after an upgrade there are hundreds, and others wait. */
+const HOURS_AT_ONCE = 40
 
 /**
  * What is worth merging now: small files of running hours together, ended hours, ended days, and days whose minutes
  * nobody needs any more. Nothing more will come that was received before `closedAt`.
  */
 export function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
-  const days = Map.groupBy(files, ({ minMinute }) => startOf(minMinute, DAY_MS))
-  return [...days].flatMap(([day, group]): RollupMerge[] => {
+  const counts = files.filter(({ level }) => level !== 'hours')
+  const days = Map.groupBy(counts, ({ minMinute }) => startOf(minMinute, DAY_MS))
+  const merges = [...days].flatMap(([day, group]): RollupMerge[] => {
     if (day + DAY_MS > closedAt) return hourMerges(group, closedAt)
     const fine = group.filter(({ level }) => level !== 'quarters')
     if (fine.some(({ level }) => level !== 'day')) return [{ files: fine, level: 'day' }]
     if (day + DAY_MS + MINUTES_MS > now) return []
     return fine.map((file) => ({ files: [file], level: 'quarters' }))
   })
+  return merges.length > 0 ? merges : daysWithoutHours(files)
+}
+
+/** Days of an organization that have many counts, and none of them by the hour. */
+function daysWithoutHours(files: readonly RollupFile[]): RollupMerge[] {
+  const present = new Set(files.flatMap(({ level, path }) => (level === 'hours' ? [path] : [])))
+  return [...Map.groupBy(files.filter(isOfDay), dayKey).values()]
+    .filter((days) => days.reduce((sum, { rows }) => sum + rows, 0) >= MIN_ROWS && !present.has(hoursPath(days)))
+    .slice(0, HOURS_AT_ONCE)
+    .map((days) => ({ files: days, level: 'hours' }))
+}
+
+/** Counts by the hour of days that have others by now, or none. */
+function withoutDays(files: readonly RollupFile[]): RollupFile[] {
+  const days = Map.groupBy(files.filter(isOfDay), dayKey)
+  return files.filter((file) => file.level === 'hours' && file.path !== hoursPath(days.get(dayKey(file)) ?? []))
 }
 
 function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerge[] {
@@ -57,6 +80,10 @@ export async function compactRollups(
   const waiting = first.some(({ level }) => level !== 'merged') ? await parquet.firstUnloadedAt() : null
   const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
   await attemptEach('merges', merges, (merge) => runRollupMerge(parquet, manifest, folder, merge))
+  const old = withoutDays(manifest.rollups())
+  if (old.length === 0) return
+  manifest.swapRollups(old, [])
+  await parquet.remove(old.map(({ path }) => join(folder, path)))
 }
 
 /** Carries out one merge, as `runMerge` does for events. */
@@ -70,7 +97,27 @@ export async function runRollupMerge(
     present: () => manifest.rollups(),
     swap: (removed: readonly RollupFile[], added: readonly RollupFile[]) => manifest.swapRollups(removed, added),
   }
+  if (merge.level === 'hours') return addHours(parquet, folder, store, merge.files)
   await replaceFiles(parquet, folder, store, merge.files, () => mergedFiles(parquet, folder, merge))
+}
+
+/** Counts by the hour of what these files hold. Dying anywhere leaves a file that the next start removes. */
+async function addHours(
+  parquet: ParquetFiles,
+  folder: string,
+  store: FileStore<RollupFile>,
+  days: readonly RollupFile[],
+): Promise<void> {
+  if (await parquet.check.leaveOutDamaged(days)) return
+  const path = hoursPath(days)
+  try {
+    const rows = await parquet.write(path, finalCounts(folder, days, { stepMs: HOUR_MS }), { lineage: lineageOf([]) })
+    const found = await parquet.describeRollup(path, rows, 'hours')
+    // They go when their day goes, whose last minute is later than the start of their last hour.
+    store.swap([], [{ ...found, maxMinute: Math.max(...days.map(({ maxMinute }) => maxMinute)) }])
+  } catch (error) {
+    throw new Error(`${path}: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 async function mergedFiles(

@@ -3,7 +3,7 @@ import { attemptEach } from '../../core/attempt.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { quoteText } from './dialect.ts'
-import { lineageOf } from './lineage.ts'
+import { lineageOf, nameOf } from './lineage.ts'
 import type { EventFile, Manifest, ManifestFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { isCompacted, type Merge, planMerges } from './plan-merges.ts'
@@ -36,7 +36,7 @@ export async function runMerge(parquet: ParquetFiles, manifest: Manifest, folder
 }
 
 /** A part of the manifest. */
-interface FileStore<File> {
+export interface FileStore<File> {
   present(): readonly File[]
   swap(removed: readonly File[], added: readonly File[]): void
 }
@@ -145,10 +145,4 @@ async function spansOf(
      FROM (${source}) GROUP BY orgId ORDER BY orgId`,
   )
   return found.map(({ orgId, ...span }) => [orgId, span])
-}
-
-/** Named after what went in, so that a repeat after a crash replaces the same file. */
-export function nameOf(kind: string, files: readonly { path: string }[]): string {
-  const paths = files.map((file) => file.path).sort()
-  return `${kind}-${Bun.hash(paths.join('\n')).toString(16).padStart(16, '0')}.parquet`
 }

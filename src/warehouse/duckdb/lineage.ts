@@ -22,3 +22,9 @@ export function lineageOf(files: readonly { path: string }[], parts = 1): Lineag
 export function metadataOf({ replaces, parts }: Lineage): string {
   return `KV_METADATA {${LINEAGE_KEY}: ${quoteText(JSON.stringify({ replaces, parts }))}}`
 }
+
+/** Named after what went in, so that a repeat after a crash replaces the same file. */
+export function nameOf(kind: string, files: readonly { path: string }[]): string {
+  const paths = files.map((file) => file.path).sort()
+  return `${kind}-${Bun.hash(paths.join('\n')).toString(16).padStart(16, '0')}.parquet`
+}

@@ -31,9 +31,9 @@ export interface EventFile {
 
 /**
  * `fresh`: the counts of one segment; `merged`: of several; `hour`: of an hour that ended; `day`: of one organization's
- * day; `quarters`: the same by the quarter of an hour.
+ * day; `quarters`: the same by the quarter of an hour; `hours`: the same by the hour, beside the others (`hoursPath`).
  */
-export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters'
+export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
 
 /** One Parquet file of events counted by the minute. */
 export interface RollupFile {

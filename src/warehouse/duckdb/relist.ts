@@ -68,7 +68,7 @@ function eventLevel(name: string): EventFile['level'] {
   return name.startsWith('c') ? 'compacted' : 'merged'
 }
 
-const ROLLUP_LEVELS = { m: 'merged', h: 'hour', d: 'day', q: 'quarters' } as const
+const ROLLUP_LEVELS = { m: 'merged', h: 'hour', d: 'day', q: 'quarters', o: 'hours' } as const
 
 function rollupLevel(name: string): RollupFile['level'] {
   return ROLLUP_LEVELS[name[0] as keyof typeof ROLLUP_LEVELS] ?? 'fresh'

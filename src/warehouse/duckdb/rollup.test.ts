@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
 import { COUNT_COLUMNS, MINUTES_MS } from '../relations.ts'
-import { type Asked, HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { type Asked, HOUR, plainQuery, type Said, WarehouseStand } from '../warehouse.fixture.ts'
 import { runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
 
@@ -333,6 +333,83 @@ describe('files of counts', () => {
     const rows = stand.manifest.rollups()
     await stand.compactCounts(day + MINUTES_MS + 20 * DAY_MS)
     expect(stand.manifest.rollups()).toBe(rows)
+  })
+
+  test('of days are kept by the hour as well, and read where whole hours are asked for', async () => {
+    await using stand = await WarehouseStand.open()
+    const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
+    stand.clock.set(day)
+    for (let hour = 0; hour < 5; hour++) {
+      const names = Array.from({ length: 300 }, (_, n) => ({ event: `e${n}`, domainId: `dom_${n % 3}`, weight: n / 4 }))
+      await stand.add([...names, ...names.slice(0, 9).map((said) => ({ ...said, orgId: 'org_2' }))])
+      await stand.flush()
+      stand.clock.advance(HOUR_MS + 7 * MINUTE_MS)
+    }
+    const sums = async (stepMs: number, window: Asked['window'] = { from: day, to: day + 2 * DAY_MS }) => {
+      const sql = `SELECT orgId, domainId, event, minute // ${HOUR_MS} AS hour, sum(events) AS events, sum(weight) AS weight,
+        count(*) AS rows FROM counts GROUP BY ALL ORDER BY ALL`
+      const rows = await stand.warehouse.query<{ rows: number }>(plainQuery({ over: 'counts', sql, window, stepMs }))
+      return { answers: rows.map(({ rows, ...row }) => row), read: rows.reduce((sum, { rows }) => sum + rows, 0) }
+    }
+    const hours = () => stand.manifest.rollups().filter(({ level }) => level === 'hours')
+    const half = { from: day + HOUR_MS, to: day + 3 * HOUR_MS }
+    stand.clock.set(day + DAY_MS + HOUR_MS)
+    const before = [(await sums(MINUTE_MS)).answers, (await sums(MINUTE_MS, half)).answers]
+    await stand.compactCounts()
+    expect(hours()).toEqual([])
+    await stand.compactCounts()
+    // The second organization has too few for it.
+    expect(hours().map(({ orgId, rows }) => [orgId, rows])).toEqual([['org_1', 1500]])
+    expect([(await sums(HOUR_MS)).answers, (await sums(HOUR_MS, half)).answers]).toEqual(before)
+    await agree(stand)
+    const [first] = hours()
+    const planned = stand.manifest.rollups()
+    await stand.compactCounts()
+    expect(stand.manifest.rollups()).toBe(planned)
+
+    // A start keeps it; what is listed anew or damaged makes no count twice.
+    await stand.reopen()
+    expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
+    const days = stand.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
+    stand.manifest.setAside(days[0]?.path ?? '', stand.clock.now())
+    expect((await sums(HOUR_MS)).answers).toEqual((await sums(MINUTE_MS)).answers)
+    stand.manifest.takeBack(days[0]?.path ?? '')
+    expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
+
+    // Late counts are in every answer before they are in the day, and then again.
+    const { path = '' } = days[0] ?? {}
+    const [lateFile] = stand.manifest.rollups().filter((file) => file.path === path)
+    if (!lateFile) throw new Error('expected a day')
+    const extra = { ...lateFile, path: 'counts/di0-0000000000000000.parquet' }
+    copyFileSync(join(stand.folder, path), join(stand.folder, extra.path))
+    stand.manifest.swapRollups([], [extra])
+    const doubled = (await sums(MINUTE_MS)).answers
+    expect(doubled).not.toEqual(before[0] ?? [])
+    expect((await sums(HOUR_MS)).answers).toEqual(doubled)
+    await stand.compactCounts()
+    expect(hours().map(({ path }) => path)).not.toEqual([first?.path ?? ''])
+    expect((await sums(HOUR_MS)).answers).toEqual(doubled)
+    expect(filesIn(stand)).toEqual(pathsOf(stand))
+
+    // Quarters take the place of minutes later, and have hours of their own.
+    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
+    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
+    expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters', 'hours']))
+    expect((await sums(HOUR_MS)).answers).toEqual(doubled)
+  })
+
+  test('by the hour that are written and not listed are removed by the next start', async () => {
+    await using stand = await WarehouseStand.open()
+    await stand.add(Array.from({ length: 1000 }, (_, n) => ({ event: `e${n}` })))
+    await stand.flush()
+    stand.clock.advance(2 * DAY_MS)
+    await stand.compactCounts()
+    await dieIn(stand, 'killed merging')
+    expect(filesIn(stand)).toEqual(pathsOf(stand))
+    expect(levelsOf(stand)).toEqual(['day'])
+    await stand.compactCounts()
+    expect(new Set(levelsOf(stand))).toEqual(new Set(['day', 'hours']))
+    await agree(stand)
   })
 
   test('say truly what is in them', async () => {

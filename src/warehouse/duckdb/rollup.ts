@@ -1,9 +1,10 @@
-import { MINUTE_MS } from '../../core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
 import type { Query } from '../query.ts'
 import { COUNT_COLUMNS, OTHER } from '../relations.ts'
 import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
+import { nameOf } from './lineage.ts'
 import { isInScope, type RollupFile } from './manifest.ts'
 import { spoolRelation } from './spooled.ts'
 
@@ -18,7 +19,7 @@ export interface CountSources {
   spool: readonly string[]
 }
 
-export type CountScope = Pick<Query, 'orgId' | 'window'>
+export type CountScope = Pick<Query, 'orgId' | 'window' | 'stepMs'>
 
 const KEY = 'orgId, domainId, vendor, event, env'
 const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
@@ -33,7 +34,7 @@ export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh
  * where the manifest can't promise it.
  */
 export function countsRelation({ rollups, folder, spool }: CountSources, scope: CountScope): string {
-  const inScope = rollups.filter((file) => isInScope(file, scope))
+  const inScope = chosen(rollups, scope).filter((file) => isInScope(file, scope))
   const read = (files: readonly RollupFile[], columns: string) =>
     [...Map.groupBy(files, (file) => filterFor(file, scope))].map(
       ([filter, group]) => `SELECT ${columns} FROM ${countFiles(folder, group)}${filter}`,
@@ -50,6 +51,29 @@ export function countsRelation({ rollups, folder, spool }: CountSources, scope: 
   if (branches.length === 0) return emptyRelation()
   const pageViews = `CASE WHEN ${IS_PAGE_VIEW} THEN weight ELSE 0 END`
   return `SELECT *, ${pageViews}::DOUBLE AS pageViews FROM (${branches.join('\nUNION ALL\n')})`
+}
+
+/**
+ * Where the counts of such days by the hour lie: of one organization and day, final and by the minute or quarter. The name says
+ * of which files they are, so they stand for those and no others.
+ */
+export const hoursPath = (days: readonly RollupFile[]) => nameOf(`${COUNTS}/o`, days)
+
+/** The organization and day of a file of counts. */
+export const dayKey = ({ orgId, minMinute }: RollupFile) => `${orgId} ${Math.floor(minMinute / DAY_MS)}`
+export const isOfDay = ({ level }: RollupFile) => level === 'day' || level === 'quarters'
+
+/** The files that are read: those by the hour in the place of those of their days, where whole hours are asked for. */
+function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS }: CountScope): RollupFile[] {
+  const rollups = all.filter((file) => orgId === null || file.orgId === null || file.orgId === orgId)
+  const others = rollups.filter(({ level }) => level !== 'hours')
+  const isWhole = [stepMs, window.from, window.to].every((instant) => instant % HOUR_MS === 0)
+  if (!isWhole || others.length === rollups.length) return others
+  const hours = new Map(rollups.flatMap((file) => (file.level === 'hours' ? [[file.path, file]] : [])))
+  return [...Map.groupBy(others, (file) => (isOfDay(file) ? dayKey(file) : ''))].flatMap(([day, files]) => {
+    const byHour = day === '' ? undefined : hours.get(hoursPath(files))
+    return byHour ? [byHour] : files
+  })
 }
 
 /** Counts of the events of `source`, for a file of level `fresh`. Sessions as hashes: so few that no two meet. */

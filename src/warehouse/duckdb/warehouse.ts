@@ -179,7 +179,7 @@ export class DuckdbWarehouse implements Warehouse {
     asked: { signal: AbortSignal | undefined; reader: Reader },
     attempts = 1,
   ): Promise<T[]> {
-    const { over = 'events', read, orgId, window } = query
+    const { over = 'events', read, orgId, window, stepMs } = query
     const { signal, reader } = asked
     const { report, timeoutMs: forAll, callersTimeoutMs = forAll ?? QUERY_TIMEOUT_MS } = this.options
     const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
@@ -187,7 +187,7 @@ export class DuckdbWarehouse implements Warehouse {
     const timer = setTimeout(() => late.abort(), timeoutMs)
     const sources = this.parquet.sources(window)
     try {
-      const scope = { ...statement, orgId, window }
+      const scope = { ...statement, orgId, window, ...(stepMs && { stepMs }) }
       const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
       const signals = signal ? [signal, late.signal] : [late.signal]
       const rows: T[] = []
