@@ -9,21 +9,17 @@ import {
   listSignalsOptions,
 } from '#client/@tanstack/react-query.gen'
 import { FRESH, preload } from '../../api/queries.ts'
+import { FIRST } from './ahead.ts'
 
-/** Issues shown under "Needs attention". */
-export const SHOWN_ISSUES = 5
 const SHOWN_CHANGES = 5
-/** The API answers no more at once. */
-const MOST = 200
 
 const within = (projectId: string) => (projectId ? { projectId } : {})
 
 /** What the cards ask, all of it at once; each card draws what it has. */
 export const questions = {
-  issues: (project: string) =>
-    listIssuesOptions({ query: { status: ['open'], limit: SHOWN_ISSUES, ...within(project) } }),
-  domains: (project: string) => listDomainsOptions({ query: { limit: MOST, ...within(project) } }),
-  signals: (project: string) => listSignalsOptions({ query: { limit: MOST, ...within(project) } }),
+  issues: (project: string) => listIssuesOptions({ query: { ...FIRST.issues, ...within(project) } }),
+  domains: (project: string) => listDomainsOptions({ query: { ...FIRST.domains, ...within(project) } }),
+  signals: (project: string) => listSignalsOptions({ query: { ...FIRST.signals, ...within(project) } }),
   causes: (project: string) => ({ ...listCausesOptions({ query: within(project) }), staleTime: FRESH.list }),
   scores: (project: string) => ({ ...getScoresOptions({ query: within(project) }), staleTime: FRESH.insight }),
   changes: (project: string) => listChangesOptions({ query: { limit: SHOWN_CHANGES, ...within(project) } }),
