@@ -6,6 +6,7 @@ import { gapNotice } from '../signals/gap.ts'
 import { GapWatch } from '../signals/gap-watch.ts'
 import { settingsOf } from '../signals/setting-store.ts'
 import { Suspicion, suspicionNotice } from '../signals/suspicion.ts'
+import { followed } from '../warehouse/warehouse.ts'
 import type { Base } from './base.ts'
 
 /** What follows the counts of tags, and detects gaps of collection. */
@@ -24,7 +25,7 @@ export function openWatching({ clock, report, tellOperator }: Base, stores: Stor
   })
   const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
   const follower = new Follower({
-    warehouse,
+    warehouse: followed(warehouse),
     gapsOf: (from, to) => gaps.gapsOf(from, to),
     settingsOf: (orgId) => settingsOf(db, orgId),
   })

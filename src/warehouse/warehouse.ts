@@ -63,8 +63,11 @@ export interface Look<T> {
   settle(account: () => void): boolean
 }
 
-/** Callers' queries that look at little, and those that look at much: none waits for the others. */
-export type Lane = 'search' | 'insights'
+/**
+ * Callers' queries that look at little, those that look at much, and those of series that are followed, for which callers and
+ * jobs wait: none waits for the others.
+ */
+export type Lane = 'search' | 'insights' | 'signals'
 
 /**
  * The event history, whatever engine keeps it: all that the rest of the program may ask of one. Asynchronous, so never used
@@ -74,6 +77,7 @@ export interface Warehouse {
   /**
    * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers, or with what its `read`
    * makes of them. `signal` is the caller's, and ends the query; without it a job asks, which waits for no caller's query.
+   * `lane`: when left out, `search` for a caller, and that of jobs.
    * Fails with `unavailable` when the engine does, the signal ends, or it takes too long.
    */
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
@@ -122,6 +126,11 @@ export interface Warehouse {
 
 /** The event history, for code that only queries it. */
 export type History = Pick<Warehouse, 'query'>
+
+/** Returns the same history for what follows series. */
+export function followed(history: History): History {
+  return { query: (query) => history.query(query, undefined, 'signals') }
+}
 
 /** Returns the same history for one caller: the signal ends its queries. */
 export function withSignal(history: History, signal: AbortSignal, lane?: Lane): History {

@@ -34,7 +34,7 @@ export interface EngineOptions extends ParquetOptions {
 
 const RETRY_AFTER_S = 5
 /** Queries of each lane, and of jobs, at once: none waits for the others. */
-const MAX_RUNNING = { search: 4, insights: 2, jobs: 2 }
+const MAX_RUNNING = { search: 4, insights: 2, signals: 2, jobs: 2 }
 const QUERY_TIMEOUT_MS = 20 * SECOND_MS
 const JOB_TIMEOUT_MS = MINUTE_MS
 /** A query is tried so often, each time without the files that turned out to be damaged. */
@@ -61,6 +61,7 @@ export class DuckdbWarehouse implements Warehouse {
   private readonly queues = {
     search: new FairQueue(MAX_RUNNING.search),
     insights: new FairQueue(MAX_RUNNING.insights),
+    signals: new FairQueue(MAX_RUNNING.signals),
     jobs: new FairQueue(MAX_RUNNING.jobs),
   }
   private readonly use: DiskUse
@@ -76,11 +77,12 @@ export class DuckdbWarehouse implements Warehouse {
     return new DuckdbWarehouse(await ParquetFiles.open(options), options)
   }
 
-  query<T>(query: Query, signal?: AbortSignal, lane: Lane = 'search'): Promise<T[]> {
+  query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]> {
     const statement = writeQuery(query, duckdbDialect)
-    const reader = signal ? lane : 'jobs'
+    const queue = lane ?? (signal ? 'search' : 'jobs')
+    const reader = queue === 'signals' ? 'jobs' : queue
     const work = () => this.parquet.track(this.read<T>(query, statement, { signal, reader }))
-    return this.queues[reader].run(work, { signal })
+    return this.queues[queue].run(work, { signal })
   }
 
   get runningQueries(): number {
