@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
-import { lineOf } from './budget.ts'
 import { benches } from './list.ts'
-import { IS_TINY } from './size.ts'
+import { lineOf } from './tools/budget.ts'
+import { IS_TINY } from './tools/size.ts'
 
 /**
  * `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. With `--tiny` each

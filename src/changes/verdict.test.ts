@@ -6,7 +6,7 @@ import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
 import { looksOf } from './window.ts'
 
-/** At the end of a window of an hour. `bench/changes.ts` runs many more of these, with other seeds. */
+/** At the end of a window of an hour. `bench/detector/changes.ts` runs many more of these, with other seeds. */
 const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
 
 /** Which of fifty harmless releases of shops of this size are accused, and of what. */

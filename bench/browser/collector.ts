@@ -1,0 +1,103 @@
+import type { Browser } from 'puppeteer-core'
+import { type CaptureSite, captureSite, SITE_HOSTS } from '../../test/browser/capture-site.ts'
+import { startBrowser } from '../../test/browser/chromium.ts'
+import { type Budget, budget } from '../tools/budget.ts'
+import { sized } from '../tools/size.ts'
+import { spreadOf } from '../tools/spread.ts'
+
+const REQUESTS = sized(200, 20)
+/** Number of loads of each page, alternating. */
+const ROUNDS = sized(8, 1)
+/** The script sends everything after five seconds at the latest. */
+const LAST_SENT_MS = sized(5500, 100)
+
+/** A shop whose vendors send 200 requests of about 1 kB with every browser function, ten at a time. */
+function html(site: CaptureSite, head: string): string {
+  const url = site.url('metrics.vendor.test', '/g/collect?v=2&tid=G-TEST&en=ping&answer=')
+  const fields = Array.from({ length: 30 }, (_, at) => [`ep.parameter_${at}`, `value number ${at}`])
+  return `<!doctype html><html><head>${head}<title>Shop</title></head><body><script>
+    const body = '${new URLSearchParams(fields)}'
+    const ways = [
+      (n) => fetch('${url}204&n=' + n, { method: 'POST', body, mode: 'no-cors' }),
+      (n) => navigator.sendBeacon('${url}204&n=' + n, body),
+      (n) => new Promise((done) => {
+        Object.assign(new Image(), { onload: done, onerror: done, src: '${url}gif&n=' + n + '&' + body })
+      }),
+      (n) => new Promise((done) => {
+        const xhr = new XMLHttpRequest()
+        xhr.onloadend = done
+        xhr.open('POST', '${url}204&n=' + n)
+        xhr.send(body)
+      }),
+    ]
+    const { promise, resolve } = Promise.withResolvers()
+    window.done = promise
+    addEventListener('load', async () => {
+      for (let n = 0; n < ${REQUESTS}; n += 10) {
+        await Promise.all(Array.from({ length: 10 }, (_, at) => ways[(n + at) % 4](n + at)))
+      }
+      resolve()
+    })
+  </script></body></html>`
+}
+
+/** Main-thread time of one load of a page, ms. */
+interface PageTime {
+  /** From the navigation until everything was sent. */
+  whole: number
+  /** From the page's `load` on. */
+  fromLoad: number
+}
+
+async function pageTime(browser: Browser, url: string): Promise<PageTime> {
+  const page = await browser.newPage()
+  const session = await page.createCDPSession()
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const used = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0)
+  }
+  await page.goto(url)
+  const atLoad = await used()
+  // Not `waitForFunction`, which looks in every frame of the page and so is work of its main thread.
+  await page.evaluate('window.done')
+  await Bun.sleep(LAST_SENT_MS)
+  const whole = await used()
+  await page.close()
+  return { whole, fromLoad: whole - atLoad }
+}
+
+/** Measures the cost of the browser script for a page: bytes, and main-thread time beside the same page without it. */
+export async function benchCollector(): Promise<Budget[]> {
+  await using site = await captureSite()
+  await using chromium = await startBrowser([SITE_HOSTS])
+  const script = await fetch(new URL(new URL(site.snippet.scriptUrl).pathname, site.programUrl), {
+    headers: { 'accept-encoding': 'gzip' },
+    decompress: false,
+  })
+  const bytes = (await script.bytes()).length
+  const pages = {
+    without: site.page('without', html(site, '')),
+    with: site.page('with', html(site, site.snippet.head)),
+  }
+  const times = { without: [] as PageTime[], with: [] as PageTime[] }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const which of ['without', 'with'] as const) {
+      times[which].push(await pageTime(chromium.browser, pages[which]))
+    }
+  }
+  const costOf = (part: keyof PageTime) => {
+    const [without, withScript] = [times.without, times.with].map((all) => all.map((one) => one[part])) as [
+      number[],
+      number[],
+    ]
+    console.log(`  ${part}: without the script ${spreadOf(without)}; with it ${spreadOf(withScript)}`)
+    // The least, because other work of the machine only adds to the time.
+    return (Math.min(...withScript) - Math.min(...without)) / REQUESTS
+  }
+  return [
+    budget('browser script with its configuration, as sent with gzip, bytes', bytes, 'at most', 8000),
+    budget('main thread for each captured request, over the whole page, ms', costOf('whole'), 'at most', 0.1),
+    budget('the same from the load of the page on, ms', costOf('fromLoad'), 'at most', 0.1),
+  ]
+}

@@ -1,0 +1,56 @@
+import type { Browser } from 'puppeteer-core'
+import { SECOND_MS } from '../../src/core/clock.ts'
+import { startBrowser } from '../../test/browser/chromium.ts'
+import { type Budget, budget } from '../tools/budget.ts'
+import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
+import { hour } from './pages/hour.ts'
+import { idle } from './pages/idle.ts'
+import { fillWithIssues } from './pages/many-issues.ts'
+import { press } from './pages/press.ts'
+import { scroll } from './pages/scroll.ts'
+import { shift } from './pages/shift.ts'
+import { usable } from './pages/usable.ts'
+
+const LONGEST_START_MS = 10 * SECOND_MS
+/** The first issues of the demo are there by then. */
+const UNTIL_FULL_MS = 20 * SECOND_MS
+/** Measuring asks more than people do. */
+const WITHOUT_LIMITS = { TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000', TAGWARDEN_LOG_LEVEL: 'error' }
+
+/** Measures the pages in Chromium: those of the demo, and of a server with 10,000 issues on which nothing changes. */
+export async function benchPages(): Promise<Budget[]> {
+  await using chromium = await startBrowser()
+  return [...(await onDemo(chromium.browser)), ...(await onManyIssues(chromium.browser))]
+}
+
+async function onDemo(browser: Browser): Promise<Budget[]> {
+  const server = await start(tagwarden('demo', '--listen', '127.0.0.1:0'), WITHOUT_LIMITS, /#key=.*\n/)
+  try {
+    const { origin: url, hash } = new URL(server.url)
+    const key = new URLSearchParams(hash.slice(1)).get('key') ?? ''
+    await Bun.sleep(UNTIL_FULL_MS)
+    const place = { url, key }
+    return [
+      budget('demo ready, ms', Math.round(server.readyMs), 'at most', LONGEST_START_MS),
+      ...(await usable(browser, place)),
+      ...(await press(browser, place)),
+      ...(await shift(browser, { ...place, call: client(url, key) })),
+      ...(await hour(browser, place)),
+    ]
+  } finally {
+    await server.stop()
+  }
+}
+
+async function onManyIssues(browser: Browser): Promise<Budget[]> {
+  const { folder, key, remove } = await makeFolder()
+  fillWithIssues(folder)
+  const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), WITHOUT_LIMITS)
+  try {
+    const place = { url: server.url, key }
+    return [...(await scroll(browser, place)), ...(await idle(browser, place))]
+  } finally {
+    await server.stop()
+    remove()
+  }
+}

@@ -1,0 +1,95 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readBody } from '../../src/decoders/body.ts'
+import { decodeHit } from '../../src/decoders/index.ts'
+import { type Budget, budget } from '../tools/budget.ts'
+import { tagwarden } from '../tools/server.ts'
+import { sized } from '../tools/size.ts'
+import { spreadOf } from '../tools/spread.ts'
+
+/** Recordings of real pages beside the project; where they are absent, the project's own. */
+const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))
+const SECONDS = sized(5, 0)
+/** That the command is given, at least. */
+const LINES = sized(200_000, 1)
+const LINE_FEED = 10
+
+interface Captured {
+  url: string
+  method: string
+  body?: string
+}
+
+interface Har {
+  log: { entries: { request: { url: string; method: string; postData?: { text?: string } } }[] }
+}
+
+function captured(): { folder: string; hits: Captured[] } {
+  const folder = FOLDERS.find((path) => existsSync(path)) ?? FOLDERS.at(-1) ?? ''
+  const files = readdirSync(folder).filter((name) => name.endsWith('.har'))
+  const hits = files.flatMap((name) => {
+    const { log } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Har
+    return log.entries.map(({ request: { url, method, postData } }) => ({
+      url,
+      method: method.toUpperCase(),
+      ...(postData?.text === undefined ? {} : { body: postData.text }),
+    }))
+  })
+  return { folder, hits }
+}
+
+/** Measures how many recorded real requests are decoded in a second, on one core. */
+export async function benchDecode(): Promise<Budget[]> {
+  const { hits } = captured()
+  const known = hits.filter(({ url, method, ...sent }) => decodeHit({ url, method, body: readBody(sent).text }).vendor)
+  const own = rateOf(known)
+  const all = rateOf(hits)
+  console.log(`  ${hits.length} requests, ${known.length} of known vendors`)
+  console.log(`  each of them ${spreadOf(timesOf(hits))}`)
+  return [
+    budget('requests decoded a second, one core', all, 'at least', 60_000),
+    budget('those of known vendors alone', own, 'at least', 60_000),
+    budget('lines answered by `tagwarden decode` / requests decoded', (await commandRate(hits)) / all, 'at least', 0.5),
+  ]
+}
+
+/** Returns how many lines a second the command answers, its start included. */
+async function commandRate(hits: readonly Captured[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
+  try {
+    const lines = join(folder, 'lines.ndjson')
+    const text = hits.map((hit) => `${JSON.stringify(hit)}\n`).join('')
+    const copies = Math.ceil(LINES / hits.length)
+    writeFileSync(lines, text.repeat(copies))
+    const startedAt = performance.now()
+    const child = Bun.spawn(tagwarden('decode'), { stdin: Bun.file(lines), stdout: 'pipe' })
+    let answers = 0
+    for await (const part of child.stdout) for (const byte of part) if (byte === LINE_FEED) answers++
+    if (answers !== copies * hits.length) throw new Error(`${copies * hits.length} lines had ${answers} answers`)
+    return (answers * 1000) / (performance.now() - startedAt)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Returns how long each took, ms, after all were decoded before. */
+function timesOf(hits: readonly Captured[]): number[] {
+  return hits.map(({ url, method, ...sent }) => {
+    const startedAt = performance.now()
+    decodeHit({ url, method, body: readBody(sent).text })
+    return performance.now() - startedAt
+  })
+}
+
+/** Returns requests a second. */
+function rateOf(hits: readonly Captured[]): number {
+  const decodeAll = () => {
+    for (const { url, method, ...sent } of hits) decodeHit({ url, method, body: readBody(sent).text })
+  }
+  decodeAll()
+  const startedAt = performance.now()
+  let rounds = 0
+  for (; performance.now() - startedAt < SECONDS * 1000; rounds++) decodeAll()
+  return (rounds * hits.length * 1000) / (performance.now() - startedAt)
+}

@@ -1,0 +1,40 @@
+import { HARMFUL, HARMLESS, isNamed, momentOf } from '../../src/changes/releases.fixture.ts'
+import { Shop } from '../../src/changes/shop.fixture.ts'
+import { verdictOn } from '../../src/changes/tabulate.fixture.ts'
+import { ERROR } from '../../src/changes/verdict.ts'
+import { HOUR_MS } from '../../src/core/clock.ts'
+
+/**
+ * `./run bench/detector/changes.ts [ROUNDS [FIRST [SCALE]]]`: of how many generated releases the verdict is right; a round is
+ * twenty harmful ones and fifty harmless ones, each of a shop of its own.
+ */
+const [rounds = 1, first = 0, scale = 1] = process.argv.slice(2).map(Number)
+const options = { lengthMs: HOUR_MS, error: ERROR / 2 }
+let [found, named, accused] = [0, 0, 0]
+const wrong: string[] = []
+for (let round = first; round < first + rounds; round++) {
+  for (const [n, release] of HARMFUL.entries()) {
+    const { name, doing } = release
+    const seed = round * 1000 + n
+    const at = momentOf(seed, true)
+    const items = verdictOn(new Shop(seed, scale), doing(at), at, options).filter(({ harmful }) => harmful)
+    found += items.length > 0 ? 1 : 0
+    named += isNamed(release, items) ? 1 : 0
+    if (!isNamed(release, items)) wrong.push(`${seed} missed: ${name}; ${items.map(({ detail }) => detail).join(' ')}`)
+  }
+  for (let n = 0; n < 50; n++) {
+    const release = HARMLESS[n % HARMLESS.length]
+    const seed = round * 1000 + 100 + n
+    const at = momentOf(seed, false)
+    const items = verdictOn(new Shop(seed, scale), release?.doing(at) ?? {}, at, options).filter(
+      ({ harmful }) => harmful,
+    )
+    accused += items.length > 0 ? 1 : 0
+    if (items.length > 0)
+      wrong.push(`${seed} accused: ${release?.name}; ${items.map((i) => `${i.kind} ${i.detail}`).join(' ')}`)
+  }
+}
+console.log(wrong.join('\n'))
+console.log(
+  `named ${named}, regressed ${found} of ${20 * rounds} harmful; accused ${accused} of ${50 * rounds} harmless`,
+)

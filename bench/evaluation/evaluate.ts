@@ -1,0 +1,187 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AlertInput } from '../../src/alerts/alert.ts'
+import { activeAlerts, createAlert } from '../../src/alerts/store.ts'
+import { measure } from '../../src/alerts/types/alert-type.ts'
+import { alertTypeOf } from '../../src/alerts/types/index.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
+import { createDomain } from '../../src/domains/store.ts'
+import { type EvaluateParts, evaluate, WokenAlerts } from '../../src/evaluation/evaluate.ts'
+import { createOrg } from '../../src/org/store.ts'
+import { type Db, openDatabase } from '../../src/store/database.ts'
+import { compactEvents } from '../../src/warehouse/duckdb/compact.ts'
+import { compactRollups } from '../../src/warehouse/duckdb/compact-rollups.ts'
+import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
+import { query } from '../../src/warehouse/query.ts'
+import { type Budget, budget } from '../tools/budget.ts'
+import { sized } from '../tools/size.ts'
+import { medianMs } from '../tools/spread.ts'
+
+const EVENTS = sized(1_000_000, 20_000)
+const SEGMENT_EVENTS = 20_000
+const DOMAINS = 20
+const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', 'Segment']
+const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
+const VALIDATIONS = sized(1000, 20)
+const VOLUMES = sized(10_000, 40)
+/** One in this many events violates a rule, and one rule of ten is violated: as on a bad day. */
+const BAD_ONE_IN = 100
+const BROKEN = VALIDATIONS / 10
+const RUNS = sized(31, 2)
+const ROUNDS = sized(5, 1)
+
+/** The start of the hour that is evaluated. */
+const HOUR = Date.UTC(2026, 0, 5, 12)
+const END = HOUR + HOUR_MS
+const window = { from: HOUR, to: END }
+const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
+
+interface Stand {
+  db: Db
+  orgId: string
+  domainIds: string[]
+  warehouse: DuckdbWarehouse
+  /** Ids of the alerts that events may violate. */
+  alertIds: string[]
+}
+
+function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
+  const receivedAt = HOUR + Math.floor((n / EVENTS) * HOUR_MS)
+  return JSON.stringify({
+    ...{ receivedAt, orgId, domainId: domainIds[n % DOMAINS], host: 'shop.example', path: `/product/${n % 500}` },
+    ...{ sessionId: `s${n % 50_000}`, seq: receivedAt * 1000 + (n % 1000), id: [`e${n}`], status: ['ok'] },
+    ...{ vendor: [VENDORS[n % VENDORS.length]], event: [NAMES[n % NAMES.length]], account: ['G-ABCDE12345'] },
+    violations: n % BAD_ONE_IN === 0 ? [[alertIds[10 * ((n / BAD_ONE_IN) % BROKEN)]]] : undefined,
+    params: [{ transaction_id: `T-${n}`, currency: 'EUR', value: String(n % 997), page_title: 'Checkout', step: '2' }],
+  })
+}
+
+/** Fills the warehouse as at the end of an hour: segments were loaded one by one, and small files merged. */
+async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<void> {
+  const { warehouse } = stand
+  const path = join(folder, '..', 'segment.ndjson')
+  for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) {
+    writeFileSync(path, '')
+    for (let start = first; start < first + SEGMENT_EVENTS; start += 5000) {
+      appendFileSync(path, Array.from({ length: 5000 }, (_, n) => `${eventLine(start + n, stand)}\n`).join(''))
+    }
+    const segment = { name: String(first / SEGMENT_EVENTS + 1).padStart(12, '0'), path }
+    const nothing = () => undefined
+    await warehouse.load(segment, nothing, nothing)
+    await compactEvents(warehouse.parquet, manifest, folder, END)
+    await compactRollups(warehouse.parquet, manifest, folder, END)
+  }
+}
+
+function validations({ db, orgId, domainIds }: Stand): string[] {
+  const made = Array.from({ length: VALIDATIONS }, (_, n) =>
+    createAlert(db, { now: () => HOUR }, orgId, {
+      name: `Rule ${n}`,
+      alertType: 'data_validation',
+      domainIds: domainIds.slice(n % DOMAINS, (n % DOMAINS) + 1),
+      conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: [String(n)] }] },
+      period: '1h',
+      channels,
+    }),
+  )
+  return made.map(({ id }) => id)
+}
+
+/** Half of them thresholds, half of them changes; every fiftieth fires. */
+function volumes({ db, orgId, domainIds }: Stand): void {
+  db.prepare('DELETE FROM issue').run()
+  db.prepare('DELETE FROM alert').run()
+  for (let n = 0; n < VOLUMES; n++) {
+    const event = NAMES[n % NAMES.length]
+    const count = n % 50 === 0 ? 100_000_000 : 0
+    const isThreshold = n % 2 === 0
+    createAlert(db, { now: () => HOUR }, orgId, {
+      name: `Volume ${n}`,
+      alertType: isThreshold ? 'volume_threshold' : 'tag_volume_change',
+      volume: isThreshold
+        ? { op: 'lte', count, ...(event && { event }) }
+        : { direction: 'decrease', percent: 50, ...(event && { event }) },
+      domainId: domainIds[n % DOMAINS] ?? '',
+      vendors: [VENDORS[n % VENDORS.length] ?? ''],
+      period: '1h',
+      channels,
+    })
+  }
+}
+
+/** Returns the time of queries and judging, without storing the result, ms. */
+async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
+  const alerts = activeAlerts(db).map(({ alert }) => alert)
+  const type = alertTypeOf('data_validation')
+  const whole = { ...window, complete: true }
+  const domains = domainIds.map((id) => ({ id, createdAt: 0 }))
+  return medianMs(
+    `${VALIDATIONS} rules`,
+    async () => {
+      const rows = await warehouse.query<unknown>(measure(type, alerts, whole, domains))
+      for (const alert of alerts) type.judge(alert, rows, whole, domains)
+    },
+    RUNS,
+  )
+}
+
+/** Returns the median time of a full evaluation round with storing, repeated over the same window, ms. */
+async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> {
+  const parts: EvaluateParts = {
+    ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
+    ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
+  }
+  return medianMs(
+    name,
+    async () => {
+      db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)
+      await evaluate(parts)
+    },
+    ROUNDS,
+  )
+}
+
+/** Measures the evaluation of a thousand rules and ten thousand counts at the end of an hour. */
+export async function benchEvaluate(): Promise<Budget[]> {
+  const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
+  const folder = join(root, 'events')
+  mkdirSync(folder)
+  const db = openDatabase(join(root, 'tagwarden.db'))
+  const manifest = new Manifest(db)
+  const clock = { now: () => HOUR - HOUR_MS - MINUTE_MS }
+  const warehouse = await DuckdbWarehouse.open({ folder, manifest, clock, spoolFiles: () => [] })
+  try {
+    const { id: orgId } = createOrg(db, secretBox(Buffer.alloc(32, 7)), clock, { name: 'Bench' })
+    const domainIds = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
+    const stand: Stand = { db, orgId, domainIds, warehouse, alertIds: [] }
+    stand.alertIds.push(...validations(stand))
+    const started = performance.now()
+    await fill(stand, manifest, folder)
+    console.log(`  filled with ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
+    const plainCount = query('bench.events', {
+      ...{ orgId, window },
+      write: () => ({ sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId' }),
+    })
+    const plainMs = await medianMs('GROUP BY', () => warehouse.query(plainCount), RUNS)
+    const ruleMs = await measureMs(stand)
+    await roundMs(`${VALIDATIONS} rules, with samples and all that is stored`, stand)
+    const counted = db.prepare('SELECT count(*) FROM issue').pluck().get()
+    volumes(stand)
+    const volumeMs = await roundMs(`${VOLUMES} counts`, stand)
+    const fired = db.prepare('SELECT count(*) FROM issue').pluck().get()
+    console.log(`  ${counted} issues of the rules, ${fired} with those of the counts`)
+    return [
+      budget('1,000 validation alerts over 1 M events / one GROUP BY', ruleMs / plainMs, 'at most', 3),
+      budget('10,000 volume alerts from rollups, ms', volumeMs, 'at most', 2000),
+      budget('issues of the rules', Number(counted), 'is', BROKEN),
+    ]
+  } finally {
+    warehouse.close()
+    db.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+}

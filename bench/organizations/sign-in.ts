@@ -1,0 +1,69 @@
+import { type Budget, budget } from '../tools/budget.ts'
+import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
+import { sized } from '../tools/size.ts'
+import { spreadOf } from '../tools/spread.ts'
+
+const USERS = sized(20, 2)
+/** Tries for each account: as many as the rate limit of one account allows. */
+const TRIES = sized(10, 1)
+const PASSWORD = 'correct horse battery staple'
+const SHARE = 0.1
+
+/**
+ * Measures whether the response time of a refused sign-in reveals which addresses have an account: wrong passwords of
+ * users against unknown addresses, alternating, over HTTP.
+ */
+export async function benchSignIn(): Promise<Budget[]> {
+  const { folder, key, remove } = await makeFolder()
+  const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {
+    TAGWARDEN_LOG_LEVEL: 'error',
+    TAGWARDEN_RATE_SIGNIN_PER_MINUTE: '1000000',
+  })
+  try {
+    const call = client(server.url, key)
+    for (let n = 0; n < USERS; n++) {
+      const email = `user${n}@example.com`
+      const { inviteToken: token } = await call<{ inviteToken: string }>('POST', '/v1/org/members', {
+        email,
+        role: 'viewer',
+      })
+      await call('POST', '/v1/auth/invite', { token, password: PASSWORD })
+    }
+    const times = { user: [] as number[], unknown: [] as number[] }
+    for (let round = 0; round < TRIES; round++) {
+      for (let n = 0; n < USERS; n++) {
+        // The second one may profit from warm caches, so the order alternates.
+        const pair = n % 2 === 0 ? (['user', 'unknown'] as const) : (['unknown', 'user'] as const)
+        for (const who of pair) times[who].push(await refusedAfterMs(server.url, `${who}${n}@example.com`))
+      }
+    }
+    const [user, unknown] = [trimmedMean(times.user), trimmedMean(times.unknown)]
+    console.log(`  wrong password ${spreadOf(times.user)}; no such user ${spreadOf(times.unknown)}`)
+    return [
+      budget('sign-in, wrong password / no such user', user / unknown, 'at least', 1 - SHARE),
+      budget('sign-in, no such user / wrong password', unknown / user, 'at least', 1 - SHARE),
+    ]
+  } finally {
+    await server.stop()
+    remove()
+  }
+}
+
+async function refusedAfterMs(url: string, email: string): Promise<number> {
+  const body = JSON.stringify({ email, password: 'not the password of anybody' })
+  const startedAt = performance.now()
+  const response = await fetch(`${url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  await response.text()
+  if (response.status !== 401) throw new Error(`a wrong sign-in was answered with ${response.status}`)
+  return performance.now() - startedAt
+}
+
+/** Returns the mean without the slowest twentieth, which is due to other programs on the machine. */
+function trimmedMean(times: readonly number[]): number {
+  const kept = times.toSorted((a, b) => a - b).slice(0, Math.ceil(times.length * 0.95))
+  return kept.reduce((sum, time) => sum + time, 0) / kept.length
+}

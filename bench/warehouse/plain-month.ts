@@ -1,0 +1,95 @@
+import { availableParallelism } from 'node:os'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
+import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { PAST_KEYS } from './past-events.ts'
+
+const SESSION_GAP_MS = 30 * MINUTE_MS
+
+/** The same events in DuckDB alone: one file in the order of time, with a column for each parameter. */
+export interface PlainMonth {
+  /** True for insights that it can answer. */
+  knows(path: string): boolean
+  /** Answers the insight at `path` of the last `hours`. Throws for one that it does not know. */
+  ask(path: string, hours: number): Promise<void>
+  close(): void
+}
+
+/** Writes the events of the Parquet file at `source` as plain columns to `path`, and opens them. */
+export async function openPlainMonth(source: string, path: string): Promise<PlainMonth> {
+  const engine = await DuckDBInstance.create(':memory:', {
+    threads: String(availableParallelism()),
+    memory_limit: '2GB',
+  })
+  const connection = await engine.connect()
+  const columns = PAST_KEYS.map((key) => `params[${quoteText(key)}] AS ${key}`)
+  await connection.run(`COPY (SELECT * EXCLUDE (params), ${columns.join(', ')} FROM read_parquet(${quoteText(source)})
+    ORDER BY receivedAt) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`)
+  return {
+    knows: (insight) => insight in QUESTIONS,
+    async ask(insight, hours) {
+      const question = QUESTIONS[insight]
+      if (!question) throw new Error(`${insight} is not known`)
+      const from = systemClock.now() - hours * HOUR_MS
+      for (const sql of question(`(FROM read_parquet(${quoteText(path)}) WHERE receivedAt >= ${from})`)) {
+        await connection.runAndReadAll(sql)
+      }
+    },
+    close() {
+      connection.closeSync()
+      engine.closeSync()
+    },
+  }
+}
+
+/** Returns SQL for every value of every parameter, and how often it comes, for each of `by`: a pass for each parameter. */
+const valuesSql = (events: string, by: string) =>
+  PAST_KEYS.map(
+    (key) => `SELECT ${by}, '${key}' AS key, ${key} AS value, count(*) AS weight, max(receivedAt) AS lastAt
+      FROM ${events} WHERE trim(${key}) <> '' GROUP BY ALL`,
+  ).join(' UNION ALL ')
+
+const totalsSql = (events: string, by: string) => `SELECT ${by}, count(*) FROM ${events} GROUP BY ALL`
+
+/** As people would write them who have only this to ask. */
+const QUESTIONS: Record<string, (events: string) => string[]> = {
+  '/v1/events/dictionary': (events) => [
+    totalsSql(events, 'vendor'),
+    `SELECT vendor, key, sum(weight) AS weight, max(lastAt), count(*) AS different, max_by(value, weight, 5) AS examples,
+       sum(weight) FILTER (WHERE try_cast(value AS DOUBLE) IS NOT NULL) AS numbers,
+       sum(weight) FILTER (WHERE value IN ('true', 'false')) AS booleans
+     FROM (${valuesSql(events, 'vendor')}) GROUP BY ALL ORDER BY vendor, weight DESC`,
+  ],
+  '/v1/events/dictionary/flat': (events) => [
+    `SELECT count(*) FROM ${events}`,
+    `SELECT domainId, vendor, event, key, sum(weight) AS weight, max(lastAt), max_by(value, weight, 10) AS shown,
+       max_by(weight, weight, 10) AS weights
+     FROM (${valuesSql(events, 'domainId, vendor, event')}) GROUP BY ALL ORDER BY weight DESC LIMIT 5000`,
+  ],
+  '/v1/journeys/flows': (events) => [flowsSql(events)],
+}
+
+/** Stays of each session at a path, how they follow each other, and what was sent in them. */
+function flowsSql(events: string): string {
+  const segment = `'/([0-9]+|[0-9a-fA-F]{16,})(/|$)'`
+  return `WITH told AS (
+      SELECT *, regexp_replace(path, ${segment}, '/*\\2', 'g') AS name,
+        coalesce(receivedAt - lag(receivedAt) OVER (PARTITION BY domainId, sessionId ORDER BY receivedAt), 0) >= ${SESSION_GAP_MS} AS begins
+      FROM ${events}
+    ), sessions AS (
+      SELECT *, sum(begins::INTEGER) OVER (PARTITION BY domainId, sessionId ORDER BY receivedAt) AS part FROM told
+    ), moves AS (
+      SELECT *, name IS DISTINCT FROM lag(name) OVER (PARTITION BY domainId, sessionId, part ORDER BY ts) AS moved FROM sessions
+    ), stays AS MATERIALIZED (
+      SELECT *, sum(moved::INTEGER) OVER (PARTITION BY domainId, sessionId, part ORDER BY ts) - 1 AS step FROM moves
+    ), visits AS MATERIALIZED (
+      SELECT domainId, sessionId, part, step, any_value(name) AS name FROM stays WHERE step < 4 GROUP BY ALL
+    )
+    SELECT 'node' AS kind, step, name, NULL AS toName, NULL AS vendor, NULL AS event, count(*) FROM visits GROUP BY ALL
+    UNION ALL
+    SELECT 'link', one.step, one.name, next.name, NULL, NULL, count(*) FROM visits AS one
+      JOIN visits AS next ON next.domainId = one.domainId AND next.sessionId = one.sessionId AND next.part = one.part AND next.step = one.step + 1
+      GROUP BY ALL
+    UNION ALL
+    SELECT 'fired', step, name, NULL, vendor, event, count(*) FROM stays WHERE step < 4 GROUP BY ALL`
+}
