@@ -67,10 +67,12 @@ describe('the audit log', () => {
     writeAuditEntry(db, clock, { orgId, act: 'changeMemberRole', target: vera.userId, note: { role: 'admin' } })
     writeAuditEntry(db, clock, { orgId, act: 'inviteMember', target: 'usr_gone', note: { email: 'x@example.com' } })
     writeAuditEntry(db, clock, { orgId, act: 'deleteProject', target: 'prj_2' })
+    writeAuditEntry(db, clock, { orgId, act: 'updateOrganization', target: orgId })
     writeAuditEntry(db, clock, { orgId: mallory.orgId, act: 'x', target: 'prj_2', note: { name: 'Secret' } })
+    const orgName = db.prepare('SELECT name FROM org WHERE id = ?').pluck().get(orgId)
     const { entries } = await read(all)
     expect(entries.map(({ targetName }: { targetName: string | null }) => targetName)).toEqual([
-      ...[null, 'x@example.com', 'vera@example.com', 'Team', 'Shops', 'Shops', 'Shops'],
+      ...[orgName, null, 'x@example.com', 'vera@example.com', 'Team', 'Shops', 'Shops', 'Shops'],
     ])
   })
 

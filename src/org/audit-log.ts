@@ -92,7 +92,7 @@ export function listAuditEntries(
          FROM auditEntry WHERE orgId = @orgId AND COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') IS NOT NULL
          GROUP BY target)
        SELECT CAST(seq AS TEXT) AS id, at, act, userId, user.email, keyId, address, auditEntry.target,
-         COALESCE(subject.email, named.name) AS targetName, note
+         COALESCE(subject.email, (SELECT name FROM org WHERE id = auditEntry.target), named.name) AS targetName, note
        FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
          LEFT JOIN user AS subject ON subject.id = auditEntry.target
          LEFT JOIN named ON named.target = auditEntry.target

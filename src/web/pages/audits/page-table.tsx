@@ -16,7 +16,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
       columns={columns(origins.size === 1)}
       idOf={({ url }) => url}
       pages={query}
-      narrowRowHeight={108}
+      narrowRowHeight={128}
     />
   )
 }
@@ -45,7 +45,7 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
       cell: ({ errors }) => <Num value={errors.length} />,
     },
     {
-      ...{ id: 'missing', head: said.missing, width: '180px', hideBelow: 768 },
+      ...{ id: 'missing', head: said.missing, width: '220px', hideBelow: 768 },
       cell: ({ missing }) => <Data>{named(missing)}</Data>,
     },
     {

@@ -100,7 +100,7 @@ export function ValueCard() {
             </Text>
             <Text fz="sm" c="dimmed" component="div">
               {said.resolved} ·{' '}
-              <Anchor component={Link} to="/issues" search={{ sort: 'value' } as never} fz="sm">
+              <Anchor component={Link} to="/issues" search={{ sort: 'value' } as never} fz="sm" underline="always">
                 <Money value={openValue} /> {said.open}
               </Anchor>
             </Text>

@@ -56,7 +56,13 @@ function Health({ domain }: { domain: Domain }) {
       <State {...domain} />
       <span>
         {said.events24h}{' '}
-        <Anchor component={Link} to="/explore/events" search={{ domainId: domain.id } as never} fz="sm">
+        <Anchor
+          component={Link}
+          to="/explore/events"
+          search={{ domainId: domain.id } as never}
+          fz="sm"
+          underline="always"
+        >
           <Num value={events24h} />
         </Anchor>
       </span>
