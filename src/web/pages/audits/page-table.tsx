@@ -16,7 +16,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
       columns={columns(origins.size === 1)}
       idOf={({ url }) => url}
       pages={query}
-      narrowRowHeight={128}
+      narrowRowHeight={132}
     />
   )
 }
