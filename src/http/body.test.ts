@@ -57,6 +57,8 @@ describe('a body', () => {
     ['{"a":{"b\\u0000":1}}', 'a: has a NUL character or half of a surrogate pair'],
     [nested(51), 'body: is nested more than 50 levels deep'],
     [nested(100_000), 'body: is nested more than 50 levels deep'],
+    [nested(1_000_000), 'body: is nested more than 50 levels deep'],
+    [`${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`, 'body: is nested more than 50 levels deep'],
   ])('that starts %.20j is refused: %s', async (text, message) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'invalid', message })
   })
