@@ -20,7 +20,7 @@ const RUNS = sized(3, 1)
 const AT_ONCE = 6
 const PROBE_MS = 250
 /** A server is at rest that took less than a fifth of a core in each second for so long. */
-const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, 2 * SECOND_MS)]
+const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 0.1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, SECOND_MS)]
 /** An answer may take so many times as long as plain DuckDB, where that is more than its limit. */
 const TIMES_PLAIN = 1.3
 /** Answers that may take longer than others. */
