@@ -50,7 +50,7 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
     const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
     // A file that has a column for a key has none of it in its maps.
-    const isAll = form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
+    const isAll = keys.length > 0 && form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
     branches.push(...(isAll ? [] : [inMaps(source, form)]), ...inColumns(source, keys, form))
   }
   return branches.join('\nUNION ALL\n')
