@@ -125,6 +125,8 @@ test('others ask what may have caused something: what happened around it', async
   expect(ofTest('staging.shop.example')).toEqual([later, id])
   db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
   expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
+  // What counts events knows of no host.
+  expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 
 test('a setting that was changed here is one each time', async () => {

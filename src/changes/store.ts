@@ -135,13 +135,13 @@ interface Opened {
   orgId: string
   domainId: string | null
   firstSeenAt: Instant
-  /** With their ports where they have any; null when unknown. */
+  /** With their ports where they have any; null or empty when unknown. */
   hosts: readonly string[] | null
 }
 
 const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
   ...{ id, orgId, domainId, firstSeenAt },
-  hosts: hosts && JSON.stringify(hosts.map((host) => host.replace(/:\d+$/, ''))),
+  hosts: hosts?.length ? JSON.stringify(hosts.map((host) => host.replace(/:\d+$/, ''))) : null,
 })
 
 /**
