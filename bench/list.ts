@@ -4,6 +4,7 @@ import { benchRuns } from './browser/runs.ts'
 import { benchDecode } from './collector/decode.ts'
 import { benchIngest } from './collector/ingest.ts'
 import { benchJudge } from './collector/judge.ts'
+import { benchScan } from './collector/scan.ts'
 import { benchFaults } from './detector/faults.ts'
 import { benchNab } from './detector/nab.ts'
 import { benchSilence } from './detector/silence.ts'
@@ -24,6 +25,7 @@ import { benchQuestions } from './warehouse/questions.ts'
 export const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
+  scan: benchScan,
   query: benchQuery,
   files: benchFiles,
   answers: benchAnswers,

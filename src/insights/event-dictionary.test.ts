@@ -96,6 +96,16 @@ test('of one domain it is that domain’s; another organization’s domain is no
   }
 })
 
+test('beside ten thousand domains that send nothing it is the same', async () => {
+  const sources = history.sources()
+  const [shop] = sources.domains()
+  const quiet = Array.from({ length: 10_000 }, (_, n) => ({ ...shop, id: `dom_quiet${n}` }) as NonNullable<typeof shop>)
+  const all = { ...sources, domains: () => [...quiet, ...sources.domains()] }
+  expect(await eventDictionary.answer(all, { hours: 48 }, history.caller)).toEqual(await ask({ hours: 48 }))
+  const flat = (of: typeof sources) => flatDictionary.answer(of, { hours: 48 }, history.caller)
+  expect(await flat(all)).toEqual(await flat(sources))
+})
+
 test('where nothing was captured it is empty', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, vendors: [] }
   const long = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }

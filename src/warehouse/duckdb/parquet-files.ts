@@ -109,6 +109,8 @@ export class ParquetFiles {
         temp_directory: tmp,
         // Otherwise memory that is freed goes back to the system only when the engine next works: not while it is idle.
         allocator_background_threads: 'true',
+        // The system keeps what was read of files; the engine would keep it once more, up to all of its memory.
+        enable_external_file_cache: 'false',
         // No network, no extension from anywhere: everything that is needed is linked in.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
