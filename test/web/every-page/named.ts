@@ -59,13 +59,12 @@ function hasName(there: readonly Named[], wanted: string): boolean {
   })
 }
 
-/** Of the things with the most to show: an issue that is open, and the shop. */
+/** Of the things with the most to show: an issue that is open, the shop, and a change that broke something. */
 async function withMost({ get }: Demo): Promise<string[]> {
-  const findIssue = async () => {
-    const { issues } = await get('/v1/issues?status=open&alertType=data_validation&limit=1')
-    return issues[0] ?? null
-  }
-  const issue = await until('an issue of validation', findIssue, TEST_MS)
-  const { domains } = await get('/v1/domains?q=shop.example')
-  return [`/issues/${issue.id}`, `/domains/${domains[0].id}/live`]
+  const one = (path: string, noun: string, isWanted: (thing: Record<string, unknown>) => boolean = () => true) =>
+    until(path, async () => (await get(path))?.[noun].find(isWanted) ?? null, TEST_MS)
+  const issue = await one('/v1/issues?status=open&alertType=data_validation', 'issues')
+  const change = await one('/v1/changes', 'changes', ({ status }) => status === 'regressed')
+  const shop = await one('/v1/domains?q=shop.example', 'domains')
+  return [`/changes/${change.id}`, `/issues/${issue.id}`, `/domains/${shop.id}/live`]
 }
