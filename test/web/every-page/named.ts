@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
-import { until } from '../../process.ts'
+import { ask, until } from '../../process.ts'
 import { addressesOf } from '../addresses.ts'
 import type { Demo } from '../demo.ts'
 import { HEIGHT, settled, signedIn, TEST_MS } from './every-page.ts'
@@ -16,7 +16,9 @@ export async function expectNamed(browser: Browser, demo: Demo, width: number): 
   await using screen = await signedIn(browser, demo)
   await screen.page.setViewport({ width, height: HEIGHT })
   const everywhere = width < PHONE ? ON_PHONES : EVERYWHERE
-  const addresses = [...(await withMost(demo)), ...(await addressesOf(demo.get))]
+  const shop = (await demo.get('/v1/domains?q=shop.example')).domains[0]
+  using _visitors = visitorsOf(demo, shop.token)
+  const addresses = [`/domains/${shop.id}/live`, ...(await withMost(demo)), ...(await addressesOf(demo.get))]
   const found: Record<string, string[]> = {}
   for (const [address, wanted] of Object.entries(PAGES)) {
     const isOfThis = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
@@ -59,12 +61,20 @@ function hasName(there: readonly Named[], wanted: string): boolean {
   })
 }
 
-/** Of the things with the most to show: an issue that is open, the shop, and a change that broke something. */
+/** One each second: at night the demo has none for minutes, and the live view shows those that come. */
+function visitorsOf({ url }: Demo, token: string): Disposable {
+  const body = { page: { url: 'https://shop.example/' }, events: [{ vendor: 'Shop', event: 'look' }] }
+  const send = () => ask('POST', `${url}/api/v1/events`, token, body).catch(() => undefined)
+  const timer = setInterval(send, 1000)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Of the things with the most to show: an issue that is open, and a change that broke something. */
 async function withMost({ get }: Demo): Promise<string[]> {
   const one = (path: string, noun: string, isWanted: (thing: Record<string, unknown>) => boolean = () => true) =>
     until(path, async () => (await get(path))?.[noun].find(isWanted) ?? null, TEST_MS)
   const issue = await one('/v1/issues?status=open&alertType=data_validation', 'issues')
   const change = await one('/v1/changes', 'changes', ({ status }) => status === 'regressed')
-  const shop = await one('/v1/domains?q=shop.example', 'domains')
-  return [`/changes/${change.id}`, `/issues/${issue.id}`, `/domains/${shop.id}/live`]
+  await one('/v1/compliance/pii', 'findings')
+  return [`/changes/${change.id}`, `/issues/${issue.id}`]
 }
