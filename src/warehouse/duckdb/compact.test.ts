@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { anEvent, HOUR, WarehouseStand } from '../warehouse.fixture.ts'
 import { runMerge } from './compact.ts'
 import { Manifest } from './manifest.ts'
@@ -55,6 +55,22 @@ describe('compaction', () => {
       expect(places).toEqual(places.toSorted())
       expect(sizeBytes).toBeGreaterThan(0)
     }
+  })
+
+  test('has the memory for as many parameters as get a column, and for joining such hours', async () => {
+    await using stand = await WarehouseStand.open()
+    const params = Object.fromEntries(Array.from({ length: 256 }, (_, n) => [`key${n}`, `value ${n}`]))
+    const events = Array.from({ length: 60 }, () => ({ params }))
+    for (let hour = 0; hour < 2; hour++) {
+      await stand.add(events)
+      await stand.flush()
+      stand.clock.advance(HOUR_MS)
+    }
+    await stand.compact()
+    expect(stand.manifest.files().map(({ keys }) => keys?.length)).toEqual([256, 256])
+    stand.clock.advance(DAY_MS)
+    await stand.compact()
+    expect(stand.manifest.files().map(({ keys, rows }) => [keys?.length, rows])).toEqual([[256, 120]])
   })
 
   test('keeps what the manifest says of a file true, whatever is in it', async () => {

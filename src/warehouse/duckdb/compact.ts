@@ -98,7 +98,8 @@ async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Me
     const ours = spans.length === 1 ? `(${source})` : `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
     const shredding = await shreddingOf(parquet, ours, span.rows)
     const path = nameOf(`c${index}`, files)
-    await parquet.write(path, shredded(ours, shredding), { lineage: lineageOf(files, spans.length) })
+    const form = { lineage: lineageOf(files, spans.length), keys: shredding.keys.length }
+    await parquet.write(path, shredded(ours, shredding), form)
     added.push(await compacted(parquet, files, { path, orgId, ...span, keys: shredding.keys }))
   }
   return added
@@ -108,7 +109,7 @@ async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Me
 async function joinFiles(parquet: ParquetFiles, { files }: Merge): Promise<EventFile> {
   const { select, keys } = await joined(parquet, files)
   const path = nameOf('c0', files)
-  await parquet.write(path, select, { lineage: lineageOf(files) })
+  await parquet.write(path, select, { lineage: lineageOf(files), keys: keys.length })
   return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), keys })
 }
 

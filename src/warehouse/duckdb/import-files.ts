@@ -85,7 +85,10 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
     const written: WrittenPart[] = []
     await atOnce(parts, async (part) => {
       const own = keysWorthIt(keys.get(part.path) ?? [], sumOf(part.hours))
-      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own), OWN)
+      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own), {
+        lineage: OWN,
+        keys: own.keys.length,
+      })
       if (rows > 0) written.push({ part, keys: own.keys })
     })
     return written
@@ -163,7 +166,7 @@ async function writeCounts({ parquet, name, events, hours, crowds }: Cut): Promi
   await atOnce([...days.values()].entries().toArray(), async ([place, { orgId, day }]) => {
     const path = `${COUNTS}/di${place}-${name}.parquet`
     const ofDay = `(SELECT * FROM ${events} WHERE ${within(day, DAY_MS)} AND orgId = ${quoteText(orgId)})`
-    if ((await parquet.writeDraft(path, finalCountsOf(named(ofDay, crowds)), OWN)) > 0) paths.push(path)
+    if ((await parquet.writeDraft(path, finalCountsOf(named(ofDay, crowds)), { lineage: OWN })) > 0) paths.push(path)
   })
   return paths
 }

@@ -65,6 +65,22 @@ class Engine {
   }
 }
 
+/** How a file is written. */
+interface FileForm {
+  lineage?: Lineage
+  /** Of DuckDB's Parquet writer. */
+  options?: string
+  /** How many columns it has for parameters; default 0. */
+  keys?: number
+}
+
+/** The writer sets memory aside for the dictionary of each column of texts: with hundreds of them, all that the engine has. */
+const DICTIONARIES_BYTES = 64 * 1024 * 1024
+/** The engine's default. */
+const DICTIONARY_BYTES = 1024 * 1024
+
+const dictionaryBytes = (keys: number) => Math.min(DICTIONARY_BYTES, Math.floor(DICTIONARIES_BYTES / Math.max(1, keys)))
+
 const library = () => import('./execute.ts')
 
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
@@ -220,19 +236,15 @@ export class ParquetFiles {
    * Writes the answer of a SELECT into a file that appears whole or not at all, with `options` of DuckDB's Parquet
    * writer. A file that is written in the place of others says so in itself. Answers its number of rows.
    */
-  async write(
-    path: string,
-    select: string,
-    { lineage, options = '' }: { lineage?: Lineage; options?: string } = {},
-  ): Promise<number> {
-    const [row] = await this.run<{ Count: number }>(this.copySql(path, select, lineage, options))
+  async write(path: string, select: string, form: FileForm = {}): Promise<number> {
+    const [row] = await this.run<{ Count: number }>(this.copySql(path, select, form))
     await this.publish([path])
     return row?.Count ?? 0
   }
 
   /** As `write`, on all cores; nothing appears before `publish`. */
-  async writeDraft(path: string, select: string, lineage: Lineage): Promise<number> {
-    const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, lineage))
+  async writeDraft(path: string, select: string, form: FileForm): Promise<number> {
+    const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, form))
     return row?.Count ?? 0
   }
 
@@ -245,11 +257,12 @@ export class ParquetFiles {
     for (const place of new Set(paths.map((path) => dirname(join(folder, path))))) await syncPath(place)
   }
 
-  private copySql(path: string, select: string, lineage: Lineage | undefined, options = ''): string {
+  private copySql(path: string, select: string, { lineage, options = '', keys = 0 }: FileForm): string {
     const format = [
       'FORMAT parquet',
       'PARQUET_VERSION v2',
       'COMPRESSION zstd',
+      `STRING_DICTIONARY_PAGE_SIZE_LIMIT ${dictionaryBytes(keys)}`,
       options,
       lineage ? metadataOf(lineage) : '',
     ]
