@@ -87,10 +87,10 @@ export function listAuditEntries(
   const rows = db
     .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
       // Of several rows, `max` chooses the one that the other columns are of.
-      `WITH named AS (
-         SELECT target, max(seq), COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
-         FROM auditEntry WHERE orgId = @orgId AND COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') IS NOT NULL
-         GROUP BY target)
+      `WITH said AS (
+         SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
+         FROM auditEntry WHERE orgId = @orgId),
+       named AS (SELECT target, max(seq), name FROM said WHERE name IS NOT NULL GROUP BY target)
        SELECT CAST(seq AS TEXT) AS id, at, act, userId, user.email, keyId, address, auditEntry.target,
          COALESCE(subject.email, (SELECT name FROM org WHERE id = auditEntry.target), named.name) AS targetName, note
        FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
