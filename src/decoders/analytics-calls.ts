@@ -3,7 +3,14 @@ import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './pa
 import type { VendorRequest } from './request.ts'
 
 /** The browser library shortens the kinds of call in its paths. */
-const TYPES: Params = { t: 'track', p: 'page', i: 'identify', g: 'group', a: 'alias', s: 'screen' }
+const TYPES = new Map([
+  ['t', 'track'],
+  ['p', 'page'],
+  ['i', 'identify'],
+  ['g', 'group'],
+  ['a', 'alias'],
+  ['s', 'screen'],
+])
 
 /**
  * Segment's kinds of call, which several vendors took over: one call, or `{batch: [call, …]}`, where a call without a
@@ -20,7 +27,7 @@ export function* readCalls({ path, query, json }: VendorRequest): Iterable<Decod
 /** Only `track` calls have names; the others go by their kind. */
 export function toEvent(call: Record<string, unknown>, path: string, query: Params): DecodedEvent {
   const last = path.replace(/\/$/, '').split('/').at(-1) ?? ''
-  const type = scalarText(call.type) || (TYPES[last] ?? last)
+  const type = scalarText(call.type) || (TYPES.get(last) ?? last)
   const event = type === 'track' ? scalarText(call.event) : type
   return { event, account: scalarOrNull(call.writeKey ?? query.writeKey), params: call }
 }

@@ -7,7 +7,12 @@ import { scriptLoad, sideChannel } from './route.ts'
 const HIT = /\/hit\.xiti$/
 
 /** Kinds of click, in the words of Piano Analytics, into which these hits are carried over. */
-const CLICKS: Params = { A: 'click.action', N: 'click.navigation', T: 'click.download', S: 'click.exit' }
+const CLICKS = new Map([
+  ['A', 'click.action'],
+  ['N', 'click.navigation'],
+  ['T', 'click.download'],
+  ['S', 'click.exit'],
+])
 
 /** The generation before Piano Analytics. One file name under many hosts, also the customer's. */
 export const atInternet: Decoder = {
@@ -44,5 +49,5 @@ function* namedIn(fields: Params): Iterable<Named> {
 /** `type` says what it is, unless it is a click or a page. */
 function nameOf({ type, click }: Params): string {
   if (type && type !== 'page') return type
-  return click === undefined ? 'page.display' : (CLICKS[click] ?? 'click')
+  return click === undefined ? 'page.display' : (CLICKS.get(click) ?? 'click')
 }

@@ -1,19 +1,19 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
-import { objectOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 /** https://github.com/attentive-mobile/attentive-android-sdk: what `t` abbreviates. */
-const TYPES: Params = {
-  p: 'Purchase',
-  oc: 'OrderConfirmed',
-  d: 'ProductView',
-  c: 'AddToCart',
-  idn: 'UserIdentifierCollected',
-  i: 'Info',
-  ce: 'CustomEvent',
-}
+const TYPES = new Map([
+  ['p', 'Purchase'],
+  ['oc', 'OrderConfirmed'],
+  ['d', 'ProductView'],
+  ['c', 'AddToCart'],
+  ['idn', 'UserIdentifierCollected'],
+  ['i', 'Info'],
+  ['ce', 'CustomEvent'],
+])
 
 /** The account is the company's name in the address of its tag. */
 export const attentive: Decoder = {
@@ -34,7 +34,7 @@ function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const { t = '', c, a } = fields
   const metadata = unfolded(fields.m)
   const named = t === 'ce' ? scalarText(objectOf(metadata).type) : ''
-  return [{ event: named || (TYPES[t] ?? t), account: scalarOrNull(c ?? a), params: { ...fields, m: metadata } }]
+  return [{ event: named || (TYPES.get(t) ?? t), account: scalarOrNull(c ?? a), params: { ...fields, m: metadata } }]
 }
 
 /** Of apps: `d` is all there is, as JSON. */

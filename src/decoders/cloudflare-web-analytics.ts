@@ -1,10 +1,14 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { objectOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 /** The beacon's own names of its kinds of report. */
-const TYPES: Params = { 1: 'Load', 2: 'Additional', 3: 'WebVitalsV2' }
+const TYPES = new Map([
+  ['1', 'Load'],
+  ['2', 'Additional'],
+  ['3', 'WebVitalsV2'],
+])
 
 export const cloudflareWebAnalytics: Decoder = {
   vendor: 'Cloudflare Web Analytics',
@@ -21,5 +25,5 @@ export const cloudflareWebAnalytics: Decoder = {
 function readReport({ json }: VendorRequest): DecodedEvent[] {
   const type = scalarText(json.eventType)
   const token = json.siteToken ?? objectOf(json.versions).siteToken
-  return [{ event: TYPES[type] ?? type, account: scalarOrNull(token), params: json }]
+  return [{ event: TYPES.get(type) ?? type, account: scalarOrNull(token), params: json }]
 }

@@ -1,18 +1,18 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
-import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
 /** What the script reports by itself, by the names of its addresses and of the entries of its batches. */
-const REPORTS: Params = {
-  uia: 'page_view',
-  imp: 'impression',
-  rimp: 'impression',
-  var: 'variation_impression',
-  ac: 'click',
-  id: 'identify',
-}
+const REPORTS = new Map([
+  ['uia', 'page_view'],
+  ['imp', 'impression'],
+  ['rimp', 'impression'],
+  ['var', 'variation_impression'],
+  ['ac', 'click'],
+  ['id', 'identify'],
+])
 
 /** https://dy.dev/reference: the server's API; the script's protocol is not described. */
 export const dynamicYield: Decoder = {
@@ -37,7 +37,7 @@ function isCollector({ host }: VendorRequest): boolean {
 
 /** `sec` or `se` is the section, which stands for the site. The page's own events (`dpx`) have names and `props`. */
 function readReport({ path, fields }: VendorRequest): DecodedEvent[] {
-  const event = REPORTS[path.slice(1)] ?? fields.name ?? ''
+  const event = REPORTS.get(path.slice(1)) ?? fields.name ?? ''
   const params = 'props' in fields ? { ...fields, props: unfolded(fields.props) } : fields
   return [{ event, account: scalarOrNull(fields.sec ?? fields.se), params }]
 }
@@ -48,7 +48,7 @@ function* readBatch({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(shared.sec ?? shared.se ?? query.sec)
   for (const report of objectsOf(json.data)) {
     const type = scalarText(report.type)
-    yield { event: REPORTS[type] ?? (scalarText(report.name) || type), account, params: { ...shared, ...report } }
+    yield { event: REPORTS.get(type) ?? (scalarText(report.name) || type), account, params: { ...shared, ...report } }
   }
 }
 

@@ -157,6 +157,24 @@ describe('what a shop asks of itself is nobody else’s', () => {
   })
 })
 
+describe('a word that every object of JavaScript has is a word like any other', () => {
+  const requests = (word: string) => [
+    { url: `https://rudderstack.com/pixel/v1/${word}?writeKey=k`, event: word },
+    { url: `https://events.attentivemobile.com/e?t=${word}`, event: word },
+    { url: `https://logs.xiti.com/hit.xiti?s=7&click=${word}`, event: 'click' },
+    { url: 'https://cloudflareinsights.com/cdn-cgi/rum', body: { siteToken: 't', eventType: word }, event: word },
+    { url: `https://statse.webtrendslive.com/dcs1/dcs.gif?dcsuri=/&WT.dl=${word}`, event: word },
+    { url: 'https://px.dynamicyield.com/batch?sec=7', body: { data: [{ type: word, name: 'Sale' }] }, event: 'Sale' },
+    { url: `https://uct.service.usercentrics.eu/uct?t=${word}&sid=7`, event: word },
+  ]
+  test.each(Object.getOwnPropertyNames(Object.prototype).filter((word) => /^\w+$/.test(word)))('%s', (word) => {
+    for (const { url, body, event } of requests(word)) {
+      const hit = { url, method: body ? 'POST' : 'GET', body: body ? JSON.stringify(body) : null }
+      expect([url, decodeHit(hit).events.map(({ event }) => event)]).toEqual([url, [event]])
+    }
+  })
+})
+
 describe('whatever comes', () => {
   /** Every word that the decoders' own files use, so that much of what comes has keys that they look for. */
   const words = [

@@ -1,24 +1,24 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson } from './json.ts'
-import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, pixel, scriptLoad } from './route.ts'
 
 /** https://github.com/Usercentrics/react-native-sdk: the numbers of `UsercentricsAnalyticsEventType`. */
-const TYPES: Params = {
-  1: 'CMP_SHOWN',
-  5: 'ACCEPT_ALL_FIRST_LAYER',
-  6: 'DENY_ALL_FIRST_LAYER',
-  7: 'SAVE_FIRST_LAYER',
-  8: 'ACCEPT_ALL_SECOND_LAYER',
-  9: 'DENY_ALL_SECOND_LAYER',
-  10: 'SAVE_SECOND_LAYER',
-  12: 'IMPRINT_LINK',
-  13: 'MORE_INFORMATION_LINK',
-  14: 'PRIVACY_POLICY_LINK',
-  15: 'CCPA_TOGGLES_ON',
-  16: 'CCPA_TOGGLES_OFF',
-}
+const TYPES = new Map([
+  ['1', 'CMP_SHOWN'],
+  ['5', 'ACCEPT_ALL_FIRST_LAYER'],
+  ['6', 'DENY_ALL_FIRST_LAYER'],
+  ['7', 'SAVE_FIRST_LAYER'],
+  ['8', 'ACCEPT_ALL_SECOND_LAYER'],
+  ['9', 'DENY_ALL_SECOND_LAYER'],
+  ['10', 'SAVE_SECOND_LAYER'],
+  ['12', 'IMPRINT_LINK'],
+  ['13', 'MORE_INFORMATION_LINK'],
+  ['14', 'PRIVACY_POLICY_LINK'],
+  ['15', 'CCPA_TOGGLES_ON'],
+  ['16', 'CCPA_TOGGLES_OFF'],
+])
 
 export const usercentrics: Decoder = {
   vendor: 'Usercentrics',
@@ -39,7 +39,7 @@ export const usercentrics: Decoder = {
 function readInteraction(request: VendorRequest): DecodedEvent[] {
   const sent = isJson(request.body) ? { ...request.query, ...request.json } : request.fields
   const type = scalarText(sent.t ?? sent.eventType)
-  return [{ event: TYPES[type] ?? type, account: scalarOrNull(sent.sid ?? sent.settingsId), params: sent }]
+  return [{ event: TYPES.get(type) ?? type, account: scalarOrNull(sent.sid ?? sent.settingsId), params: sent }]
 }
 
 function readQuery({ json }: VendorRequest): DecodedEvent[] {

@@ -1,10 +1,16 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { objectOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
 /** Images without names of their own, by the letter of their file. */
-const IMAGES: Params = { v: 'page_view', l: 'variation', c: 'goal', s: 'session', h: 'heatmap' }
+const IMAGES = new Map([
+  ['v', 'page_view'],
+  ['l', 'variation'],
+  ['c', 'goal'],
+  ['s', 'session'],
+  ['h', 'heatmap'],
+])
 
 const IMAGE = /^\/(?:[a-z]{2}\d\d\/)?(?:nc\/)?(?<letter>[vlcsh])\.gif$/
 
@@ -37,5 +43,5 @@ function readEvent(request: VendorRequest): DecodedEvent[] {
 
 function readImage({ path, query }: VendorRequest): DecodedEvent[] {
   const letter = IMAGE.exec(path)?.groups?.letter ?? ''
-  return [{ event: IMAGES[letter] ?? '', account: scalarOrNull(query.account_id ?? query.a), params: query }]
+  return [{ event: IMAGES.get(letter) ?? '', account: scalarOrNull(query.account_id ?? query.a), params: query }]
 }

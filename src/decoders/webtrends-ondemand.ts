@@ -5,19 +5,19 @@ import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
 /** What `WT.dl` says the visitor did. */
-const TYPES: Params = {
-  0: 'Page View',
-  20: 'Download',
-  21: 'Anchor Click',
-  22: 'JavaScript Click',
-  23: 'Mailto Click',
-  24: 'Exit Click',
-  25: 'Right Click',
-  26: 'Form Submit (GET)',
-  27: 'Form Submit (POST)',
-  28: 'Form Button Click',
-  29: 'Image Map Click',
-}
+const TYPES = new Map([
+  ['0', 'Page View'],
+  ['20', 'Download'],
+  ['21', 'Anchor Click'],
+  ['22', 'JavaScript Click'],
+  ['23', 'Mailto Click'],
+  ['24', 'Exit Click'],
+  ['25', 'Right Click'],
+  ['26', 'Form Submit (GET)'],
+  ['27', 'Form Submit (POST)'],
+  ['28', 'Form Button Click'],
+  ['29', 'Image Map Click'],
+])
 
 /** Lists of products: what they are, how many, for how much. */
 const PRODUCTS: Params = { 'WT.pn_sku': 'sku', 'WT.pn': 'name', 'WT.tx_u': 'units', 'WT.tx_s': 'subtotal' }
@@ -57,7 +57,7 @@ function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const type = query['WT.dl'] ?? '0'
   const params = emptyParams()
   for (const key in query) params[key] = decodedAgain(query[key] ?? '')
-  return [{ event: TYPES[type] ?? type, account, params: withNamed(params, productsOf(params, PRODUCTS, ';')) }]
+  return [{ event: TYPES.get(type) ?? type, account, params: withNamed(params, productsOf(params, PRODUCTS, ';')) }]
 }
 
 function decodedAgain(value: string): string {

@@ -1,12 +1,11 @@
 import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { useEffect, useState } from 'react'
 import type { Field, Fields, ValuesOf } from '../address/fields.ts'
 import { useValues } from '../address/use-search.ts'
 import { words } from '../words.ts'
 import { Choices, type Option } from './choices.tsx'
 import { Data } from './data.tsx'
 import classes from './filter-bar.module.css'
+import { useTyped } from './typed.ts'
 
 /** A field of a filter bar, named as in the page's address. */
 export type Filter<Name extends string = string> =
@@ -23,8 +22,6 @@ interface FilterBarProps<F extends Fields> {
   fields: F
   filters: readonly Filter<keyof F & string>[]
 }
-
-const SEARCH_PAUSE_MS = 250
 
 /** What the list below is filtered by: fields that read and write the address, and a chip for each that is not at rest. */
 export function FilterBar<F extends Fields>({ fields, filters }: FilterBarProps<F>) {
@@ -123,22 +120,8 @@ function FilterField({ filter, value, change }: FieldProps) {
 }
 
 function SearchField({ label, value, change }: { label: string; value: string; change(value: string): void }) {
-  const [typed, type] = useState(value)
-  const search = useDebouncedCallback(change, SEARCH_PAUSE_MS)
-  useEffect(() => type(value), [value])
-  return (
-    <TextInput
-      className={classes.search}
-      type="search"
-      label={label}
-      value={typed}
-      maxLength={200}
-      onChange={({ currentTarget }) => {
-        type(currentTarget.value)
-        search(currentTarget.value)
-      }}
-    />
-  )
+  const typed = useTyped(value, change)
+  return <TextInput className={classes.search} type="search" label={label} maxLength={200} {...typed} />
 }
 
 function Chip({ filter, value, remove }: { filter: Filter; value: unknown; remove(): void }) {

@@ -1,7 +1,6 @@
 import { Drawer, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Event } from '#client/types.gen'
 import { useMoments, useShared, useValues } from '../../../address/use-search.ts'
@@ -10,6 +9,7 @@ import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { UNKNOWN } from '../../../parts/format.ts'
 import { QueryState, Rows } from '../../../parts/query-state.tsx'
+import { useTyped } from '../../../parts/typed.ts'
 import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
 import { words } from '../../../words.ts'
 import { EVENTS } from '../address.ts'
@@ -21,7 +21,6 @@ import { OpenEvent } from './open-event.tsx'
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
 
 const HISTOGRAM_PX = 120
-const TYPING_PAUSE_MS = 300
 
 /** `/explore/events`: the raw evidence behind everything. */
 export function EventsPage() {
@@ -83,24 +82,11 @@ interface FieldProps {
   type?: 'search' | 'text'
 }
 
-/** A filter that is written into the address when one stops typing. */
+/** A filter that is written into the address. */
 function Field({ name, label, hint, type = 'text' }: FieldProps) {
   const [{ [name]: value }, set] = useValues(EVENTS)
-  const [typed, setTyped] = useState(value)
-  const change = useDebouncedCallback((text: string) => set({ [name]: text }), TYPING_PAUSE_MS)
-  useEffect(() => setTyped(value), [value])
-  return (
-    <TextInput
-      type={type}
-      label={label}
-      placeholder={hint}
-      value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value)
-        change(currentTarget.value)
-      }}
-    />
-  )
+  const typed = useTyped(value, (text) => set({ [name]: text }))
+  return <TextInput type={type} label={label} placeholder={hint} {...typed} />
 }
 
 /** How many came when; a press on a bar narrows the time to it. */
