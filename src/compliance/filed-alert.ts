@@ -8,10 +8,10 @@ import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './fi
 const MAX_NAME_LENGTH = 200
 const MAX_PARAMETER_LENGTH = 200
 /** No regular expression knows a checksum: these find the form, in a key that turned out to hold such values. */
-const FORMS: Readonly<Record<string, string>> = {
-  card: `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`,
-  iban: `(?:^|[^0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?:[ .+-]?[0-9A-Za-z]){11,30}(?:$|[^0-9A-Za-z])`,
-}
+const FORMS = new Map([
+  ['card', `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`],
+  ['iban', `(?:^|[^0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?:[ .+-]?[0-9A-Za-z]){11,30}(?:$|[^0-9A-Za-z])`],
+])
 
 /** What one event shows of the consent kinds; of the others no event does, and their alert never fires by itself. */
 const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = {
@@ -40,7 +40,7 @@ function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }:
   const parameter = parameterOf(key)
   if (kind === 'email') return { parameter, op: 'contains_email' }
   if (kind === 'phone') return { parameter, op: 'contains_phone' }
-  const pattern = FORMS[kind] ?? patterns.find(({ name }) => name === kind)?.pattern
+  const pattern = FORMS.get(kind) ?? patterns.find(({ name }) => name === kind)?.pattern
   // A pattern that is no longer among the settings finds nothing any more.
   return pattern === undefined
     ? { parameter: '$vendor', op: 'is_blank' }

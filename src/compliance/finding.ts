@@ -19,21 +19,21 @@ export const OUR_KINDS: readonly string[] = [...PERSONAL_KINDS, ...CONSENT_KINDS
 
 export const isConsentKind = (kind: string): kind is ConsentKind => CONSENT_KINDS.some((one) => one === kind)
 
-const KIND_WORDS: Readonly<Record<string, string>> = {
-  email: 'an e-mail address',
-  phone: 'a phone number',
-  card: 'a card number',
-  iban: 'an IBAN',
-  no_signal: 'no consent signal',
-  not_set: 'consent not set',
-  no_default: 'no default for consent',
-  granted_by_default: 'consent granted by default',
-  after_denial: 'requests after consent was denied',
-  update_rate: 'fewer answers to the consent banner',
-}
+const KIND_WORDS = new Map([
+  ['email', 'an e-mail address'],
+  ['phone', 'a phone number'],
+  ['card', 'a card number'],
+  ['iban', 'an IBAN'],
+  ['no_signal', 'no consent signal'],
+  ['not_set', 'consent not set'],
+  ['no_default', 'no default for consent'],
+  ['granted_by_default', 'consent granted by default'],
+  ['after_denial', 'requests after consent was denied'],
+  ['update_rate', 'fewer answers to the consent banner'],
+])
 
 /** The kind in words, `an e-mail address`; an own pattern by its name. */
-export const kindInWords = (kind: string): string => KIND_WORDS[kind] ?? kind
+export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
 /** What was decided about a finding. `watch`: nothing yet. */
 export const ACTIONS = ['watch', 'file', 'ignore'] as const

@@ -216,6 +216,14 @@ describe('an event', () => {
     ])
   })
 
+  test('of a Parquet file is refused for a column that nobody knows, also one called as a property of every object', async () => {
+    await using probe = await stand()
+    const path = join(probe.folder, 'a.parquet')
+    await parquetOf(path, `SELECT ${NOW - HOUR_MS} AS receivedAt, 'Shop' AS vendor, 'x' AS "constructor"`)
+    const { errors } = await probe.take(path, probe.second)
+    expect(errors).toMatchObject([{ error: 'constructor: there is no such field' }])
+  })
+
   test('has a number of its own, in the order of time, also beside those that are there and at one instant', async () => {
     await using probe = await stand()
     const write = (name: string, times: readonly number[]) => {

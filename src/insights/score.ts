@@ -74,7 +74,12 @@ const LOW_WITHOUT_EXPECTATION = 0.5
 /** What a rule takes of accuracy when all of its events break it; the square root of their share otherwise. */
 export const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
 /** What a finding takes of compliance; kinds that are not named here take `OTHER_FINDING_LOSS`. */
-export const FINDING_LOSS: Readonly<Record<string, number>> = { email: 0.15, phone: 0.15, card: 0.3, iban: 0.3 }
+export const FINDING_LOSS = new Map([
+  ['email', 0.15],
+  ['phone', 0.15],
+  ['card', 0.3],
+  ['iban', 0.3],
+])
 export const OTHER_FINDING_LOSS = 0.1
 
 /**
@@ -141,7 +146,7 @@ export function accuracyOf({ name, rules }: DomainHealth): Health {
 export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
-      loss: FINDING_LOSS[kind] ?? OTHER_FINDING_LOSS,
+      loss: FINDING_LOSS.get(kind) ?? OTHER_FINDING_LOSS,
       text: `${kindInWords(kind)}${isConsentKind(kind) ? '' : ` in ${key}`} of ${vendor} on ${name}`,
     })),
   )

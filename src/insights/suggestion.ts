@@ -91,20 +91,20 @@ export const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : k
  * Keys that a vendor's own library writes into every request: a rule about them would watch the library, not the tags of
  * the company. Of other vendors only those that never change are left out. Keys are as the decoders name them.
  */
-const OWN_KEYS: Readonly<Record<string, RegExp>> = {
+const OWN_KEYS = new Map([
   // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the rest is the library's.
-  'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|cu$|uid$)/,
+  ['Google Analytics 4', /^(?!(?:ep|epn|up|upn|pr\d+)\b|cu$|uid$)/],
   // https://developers.facebook.com/docs/meta-pixel/reference: custom data, and advanced matching.
-  'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b)/,
-}
+  ['Meta Pixel', /^(?!(?:cd|ud|udff|ap)\b)/],
+])
 
 /** True for a key that the vendor's own library writes; of most vendors such keys are not known. */
 export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>): boolean {
-  return OWN_KEYS[vendor]?.test(key) ?? false
+  return OWN_KEYS.get(vendor)?.test(key) ?? false
 }
 
 /** True when of this vendor it is known which keys are its library's. */
-export const knowsProtocol = (vendor: string) => Object.hasOwn(OWN_KEYS, vendor)
+export const knowsProtocol = (vendor: string) => OWN_KEYS.has(vendor)
 
 /** Events and keys that money depends on, the dearest first. */
 const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]

@@ -41,7 +41,7 @@ const isClean = (sql: string) => `NOT contains(${sql}, chr(0))`
 export function selectRows(path: string, types: ColumnTypes, rules: ImportRules): { fine: string; others: string } {
   const known = { ...textColumns(types), ...numberColumns(types, rules), ...placeColumns(types, rules) }
   const params = paramsOf(types)
-  const strange = [...types.keys()].filter((name) => !(name in EVENT_COLUMNS) && name !== 'params')
+  const strange = [...types.keys()].filter((name) => !Object.hasOwn(EVENT_COLUMNS, name) && name !== 'params')
   const tests = [
     ...Object.values(known).map(({ test }) => test),
     params.test,

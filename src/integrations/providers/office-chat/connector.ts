@@ -103,12 +103,12 @@ export function reasonOf(answer: CallAnswer): string {
 }
 
 /** https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages#status-codes */
-const BROKEN_CODES: Record<string, string> = {
-  BotNotInConversationRoster: 'the bot is not in this team any more; add it again',
-  BotDisabledByAdmin: 'an administrator of Teams has blocked the app',
-  ConversationBlockedByUser: 'the channel does not let the bot write',
-  NotEnoughPermissions: 'the bot may not write there',
-}
+const BROKEN_CODES = new Map([
+  ['BotNotInConversationRoster', 'the bot is not in this team any more; add it again'],
+  ['BotDisabledByAdmin', 'an administrator of Teams has blocked the app'],
+  ['ConversationBlockedByUser', 'the channel does not let the bot write'],
+  ['NotEnoughPermissions', 'the bot may not write there'],
+])
 
 /** Fails unless it is a success. */
 export function requireSuccess(answer: CallAnswer): CallAnswer {
@@ -116,7 +116,7 @@ export function requireSuccess(answer: CallAnswer): CallAnswer {
   if (status >= 200 && status < 300) return answer
   // Two at a time in one conversation: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit
   if (status === 412) throw new AppError('unavailable', saidBy(answer))
-  const meaning = BROKEN_CODES[refusalIn(answer).code]
+  const meaning = BROKEN_CODES.get(refusalIn(answer).code)
   if (meaning) throw new AppError('forbidden', `${saidBy(answer)}: ${meaning}`)
   throw new CallFailed({ kind: 'status', ...answer })
 }

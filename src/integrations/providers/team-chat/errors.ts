@@ -82,18 +82,18 @@ export const meaningOf = (code: string): Meaning => MEANINGS.get(code) ?? 'retry
 /** Slack may have done what was asked all the same. */
 export const isUncertain = (code: string) => code === 'fatal_error' || code === 'internal_error' || !MEANINGS.has(code)
 
-const HINTS: Readonly<Record<string, string>> = {
-  channel_not_found: 'there is no such channel, or it is private and the app is not in it',
-  not_in_channel: 'invite the app into the channel: /invite @Tagwarden',
-  is_archived: 'the channel is archived',
-  channel_is_archived: 'the channel is archived',
-  missing_scope: 'the app needs more scopes: add them and install it again',
-  invalid_auth: 'the token is not taken',
-  token_revoked: 'the token was revoked',
-  account_inactive: 'the app was removed from the workspace',
-  no_service: 'the webhook was removed or switched off',
-  action_prohibited: 'an administrator does not allow it',
-}
+const HINTS = new Map([
+  ['channel_not_found', 'there is no such channel, or it is private and the app is not in it'],
+  ['not_in_channel', 'invite the app into the channel: /invite @Tagwarden'],
+  ['is_archived', 'the channel is archived'],
+  ['channel_is_archived', 'the channel is archived'],
+  ['missing_scope', 'the app needs more scopes: add them and install it again'],
+  ['invalid_auth', 'the token is not taken'],
+  ['token_revoked', 'the token was revoked'],
+  ['account_inactive', 'the app was removed from the workspace'],
+  ['no_service', 'the webhook was removed or switched off'],
+  ['action_prohibited', 'an administrator does not allow it'],
+])
 
 /** Slack answered, and refused. */
 export class Refused extends Error {
@@ -102,7 +102,7 @@ export class Refused extends Error {
     readonly code: string,
     readonly retryAfterMs: number | null,
   ) {
-    const hint = HINTS[code]
+    const hint = HINTS.get(code)
     super(`Slack refused: ${code}${hint ? ` (${hint})` : ''}`)
   }
 }
