@@ -134,7 +134,8 @@ class Follower {
     tell: (told: Told) => void,
   ): Promise<{ heard: boolean; isSilent: boolean }> {
     const network = new AbortController()
-    window.addEventListener('offline', () => network.abort(), { signal: until, once: true })
+    const loseNetwork = () => network.abort()
+    window.addEventListener('offline', loseNetwork)
     const silence = new AbortController()
     let timer = setTimeout(() => silence.abort(), SILENCE_MS)
     let heard = false
@@ -153,6 +154,7 @@ class Follower {
       // Whatever ended it, it is begun anew.
     }
     clearTimeout(timer)
+    window.removeEventListener('offline', loseNetwork)
     return { heard, isSilent: silence.signal.aborted }
   }
 
@@ -191,6 +193,7 @@ function rest(ms: number, until: AbortSignal): Promise<void> {
     const end = () => {
       clearTimeout(timer)
       window.removeEventListener('online', end)
+      until.removeEventListener('abort', end)
       done()
     }
     const timer = setTimeout(end, ms)
