@@ -1,11 +1,11 @@
 import { NativeSelect, NumberInput, Paper, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { createAudit } from '#client/sdk.gen'
 import type { AuditInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { notices } from '../../shell/notices.ts'
@@ -15,7 +15,10 @@ import { DomainField } from '../tests/test-form.tsx'
 
 type Mode = NonNullable<AuditInput['consent']>['mode']
 const MODES: readonly Mode[] = ['none', 'accept', 'deny', 'compare']
-const FIELDS = ['name', 'domainId', 'startUrls', 'sitemap', 'maxPages', 'consent', 'schedule', 'expect']
+const EMPTY = {
+  ...{ name: '', domainId: null as string | null, startUrls: [] as string[], sitemap: '', maxPages: 50, schedule: '' },
+  ...{ consent: { mode: 'accept' as Mode }, expect: [] as NonNullable<AuditInput['expect']> },
+}
 
 /** `/audits/new`: where to look, how far, and what each page must send. */
 export function NewAuditPage() {
@@ -34,77 +37,37 @@ export function NewAuditPage() {
 }
 
 function AuditForm() {
-  const [given, change] = useState<AuditInput>({
-    ...{ name: '', domainId: null, startUrls: [], sitemap: null, maxPages: 50, schedule: null, expect: [] },
-    consent: { mode: 'accept' },
-  })
   const navigate = useNavigate()
-  const set = (part: Partial<AuditInput>) => change((before) => ({ ...before, ...part }))
   const said = words.tests
-  const sending = useSending(FIELDS, async () => {
-    const { data } = await createAudit({ body: given, throwOnError: true })
+  const { values, field, set, sending } = useFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
+    const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
+    const { data } = await createAudit({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
     notices.say(said.auditBegun)
     await navigate({ to: '/audits/$id', params: { id: data.id } })
   })
-  const { errorOf } = sending
   return (
     <Form sending={sending} button={said.begin} isWide>
       <Stack gap="md" maw={640}>
-        <TextInput
-          label={said.name}
-          value={given.name}
-          onChange={({ currentTarget }) => set({ name: currentTarget.value })}
-          error={errorOf('name')}
-          required
-          maxLength={200}
-        />
-        <DomainField
-          value={given.domainId ?? null}
-          change={(domainId) => set({ domainId })}
-          error={errorOf('domainId')}
-        />
-        <TagsInput
-          label={said.startUrls}
-          description={said.startUrlsHint}
-          value={given.startUrls}
-          onChange={(startUrls) => set({ startUrls })}
-          error={errorOf('startUrls')}
-        />
-        <TextInput
-          label={said.sitemap}
-          value={given.sitemap ?? ''}
-          onChange={({ currentTarget }) => set({ sitemap: currentTarget.value || null })}
-          error={errorOf('sitemap')}
-        />
-        <NumberInput
-          label={said.maxPages}
-          value={given.maxPages}
-          onChange={(value) => set({ maxPages: Number(value) })}
-          min={1}
-          allowDecimal={false}
-          error={errorOf('maxPages')}
-        />
+        <TextInput label={said.name} {...field('name')} required maxLength={200} />
+        <DomainField {...field('domainId')} />
+        <TagsInput label={said.startUrls} description={said.startUrlsHint} {...field('startUrls')} />
+        <TextInput label={said.sitemap} {...field('sitemap')} />
+        <NumberInput label={said.maxPages} {...field('maxPages')} min={1} allowDecimal={false} />
         <NativeSelect
           label={said.consent}
-          value={given.consent?.mode}
+          value={values.consent.mode}
           onChange={({ currentTarget }) => set({ consent: { mode: currentTarget.value as Mode } })}
           data={MODES.map((value) => ({ value, label: said.consents[value] }))}
-          error={errorOf('consent')}
+          error={sending.errorOf('consent')}
         />
-        <TextInput
-          label={said.cron}
-          description={said.cronHint}
-          value={given.schedule ?? ''}
-          onChange={({ currentTarget }) => set({ schedule: currentTarget.value || null })}
-          error={errorOf('schedule')}
-        />
+        <TextInput label={said.cron} description={said.cronHint} {...field('schedule')} />
       </Stack>
       <Expectations
-        expectations={given.expect ?? []}
+        expectations={values.expect}
         steps={[]}
         change={(expect) => set({ expect: expect.map(({ step, ...rest }) => rest) })}
-        error={errorOf('expect')}
+        error={sending.errorOf('expect')}
       />
     </Form>
   )

@@ -1,12 +1,12 @@
 import { Button, NumberInput, Paper, Stack, Switch, Text, Textarea, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
 import type { DigestSubscription } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -27,11 +27,10 @@ export function DigestPage() {
 
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const queries = useQueryClient()
-  const [{ subscribed, context, hourUtc }, change] = useState(subscription)
-  const set = (part: Partial<DigestSubscription>) => change((before) => ({ ...before, ...part }))
   const said = words.settings.digest
-  const sending = useSending(['subscribed', 'context', 'hourUtc'], async () => {
-    const { data } = await setMyDigest({ body: { subscribed, context, hourUtc }, throwOnError: true })
+  const { subscribed, context, hourUtc } = subscription
+  const { values, field, check, sending } = useFields({ subscribed, context, hourUtc }, async (body) => {
+    const { data } = await setMyDigest({ body, throwOnError: true })
     queries.setQueryData(getMyDigestQueryKey(), data)
     notices.say(said.saved)
   })
@@ -39,26 +38,12 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
     <Stack gap="xl">
       <Form sending={sending} button={words.settings.save}>
         <Stack gap="md">
-          <Switch
-            label={said.toggle}
-            checked={subscribed}
-            onChange={({ currentTarget }) => set({ subscribed: currentTarget.checked })}
-          />
-          <Textarea
-            label={said.context}
-            description={said.contextHint}
-            value={context}
-            onChange={({ currentTarget }) => set({ context: currentTarget.value })}
-            error={sending.errorOf('context')}
-            autosize
-            minRows={2}
-          />
+          <Switch label={said.toggle} {...check('subscribed')} />
+          <Textarea label={said.context} description={said.contextHint} {...field('context')} autosize minRows={2} />
           <NumberInput
             label={said.hour}
             description={said.hourHint}
-            value={hourUtc}
-            onChange={(value) => set({ hourUtc: Number(value) })}
-            error={sending.errorOf('hourUtc')}
+            {...field('hourUtc')}
             min={0}
             max={23}
             clampBehavior="strict"
@@ -71,7 +56,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
           )}
         </Stack>
       </Form>
-      <Preview context={context} />
+      <Preview context={values.context} />
     </Stack>
   )
 }

@@ -9,7 +9,8 @@ import { useMay, useWho } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Code, Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -115,14 +116,13 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
 }
 
 type Expiry = keyof typeof words.settings.keys.expiries
+const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
 
 function NewKeyForm({ close }: { close(): void }) {
   const queries = useQueryClient()
-  const [given, change] = useState({ name: '', expires: '90' as Expiry, readOnly: false })
   const [secret, show] = useState<string | null>(null)
   const said = words.settings.keys
-  const sending = useSending(['name', 'expiresInDays'], async () => {
-    const { name, expires, readOnly } = given
+  const { field, check, sending } = useFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
     show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
@@ -133,27 +133,13 @@ function NewKeyForm({ close }: { close(): void }) {
   return (
     <Form sending={sending} button={said.make}>
       <Stack gap="md">
-        <TextInput
-          label={words.settings.fields.name}
-          value={given.name}
-          onChange={({ currentTarget }) => change({ ...given, name: currentTarget.value })}
-          error={sending.errorOf('name')}
-          required
-          maxLength={200}
-          data-autofocus
-        />
+        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <NativeSelect
           label={said.expires}
-          value={given.expires}
-          onChange={({ currentTarget }) => change({ ...given, expires: currentTarget.value as Expiry })}
+          {...field('expiresInDays')}
           data={Object.entries(said.expiries).map(([value, label]) => ({ value, label }))}
-          error={sending.errorOf('expiresInDays')}
         />
-        <Checkbox
-          label={said.readOnly}
-          checked={given.readOnly}
-          onChange={({ currentTarget }) => change({ ...given, readOnly: currentTarget.checked })}
-        />
+        <Checkbox label={said.readOnly} {...check('readOnly')} />
       </Stack>
     </Form>
   )

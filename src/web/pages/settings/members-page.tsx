@@ -10,7 +10,8 @@ import { ROLES, type Role, useMay, useWho } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
@@ -155,38 +156,22 @@ function RoleField({ member }: { member: Member }) {
 
 function InviteForm({ close, refresh }: { close(): void; refresh(): Promise<void> }) {
   const roles = useRoles()
-  const [given, change] = useState({ email: '', role: 'member' as Role })
   const [link, show] = useState<string | null>(null)
   const said = words.settings.members
-  const sending = useSending(['email', 'role'], async () => {
-    show((await inviteMember({ body: given, throwOnError: true })).data.inviteUrl)
+  const { values, field, sending } = useFields({ email: '', role: 'member' as Role }, async (body) => {
+    show((await inviteMember({ body, throwOnError: true })).data.inviteUrl)
     await refresh()
-    notices.say(said.invited(given.email))
+    notices.say(said.invited(body.email))
   })
   if (link !== null)
     return <Secret label={said.link} hint={said.linkHint} value={link} button={said.done} close={close} />
   return (
     <Form sending={sending} button={said.send}>
       <Stack gap="md">
-        <TextInput
-          type="email"
-          label={said.email}
-          value={given.email}
-          onChange={({ currentTarget }) => change({ ...given, email: currentTarget.value })}
-          error={sending.errorOf('email')}
-          required
-          maxLength={254}
-          data-autofocus
-        />
-        <NativeSelect
-          label={said.role}
-          value={given.role}
-          onChange={({ currentTarget }) => change({ ...given, role: currentTarget.value as Role })}
-          data={roles}
-          error={sending.errorOf('role')}
-        />
+        <TextInput type="email" label={said.email} {...field('email')} required maxLength={254} data-autofocus />
+        <NativeSelect label={said.role} {...field('role')} data={roles} />
         <Text c="dimmed" fz="sm">
-          {said.roles[given.role]}
+          {said.roles[values.role]}
         </Text>
       </Stack>
     </Form>

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
 import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
 import type { Organization } from '#client/types.gen'
 import { sentenceOf } from '../../api/refusal.ts'
 import { useMay } from '../../api/who.ts'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
@@ -30,10 +30,9 @@ const currencies = () => Intl.supportedValuesOf('currency')
 function OrganizationForm({ organization }: { organization: Organization }) {
   const may = useMay('admin')
   const queries = useQueryClient()
-  const [{ name, currency, phoneRegions, consentOptIn }, change] = useState(organization)
-  const set = (part: Partial<Organization>) => change((before) => ({ ...before, ...part }))
-  const sending = useSending(['name', 'currency', 'phoneRegions'], async () => {
-    const body = { name, currency, phoneRegions, consentOptIn }
+  const { name, currency, phoneRegions, consentOptIn } = organization
+  const saved = { name, currency, phoneRegions, consentOptIn }
+  const { field, check, sending } = useFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body, throwOnError: true })).data)
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(words.settings.organization.saved)
@@ -41,21 +40,12 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const fields = (
     <fieldset disabled={!may} className="plain">
       <Stack gap="md">
-        <TextInput
-          label={words.settings.fields.name}
-          value={name}
-          onChange={({ currentTarget }) => set({ name: currentTarget.value })}
-          error={sending.errorOf('name')}
-          required
-          maxLength={200}
-        />
+        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} />
         <Select
           label={words.settings.fields.currency}
           description={words.settings.organization.currencyHint}
           placeholder={words.settings.organization.noCurrency}
-          value={currency}
-          onChange={(chosen) => set({ currency: chosen })}
-          error={sending.errorOf('currency')}
+          {...field('currency')}
           data={currencies()}
           disabled={!may}
           searchable
@@ -64,16 +54,13 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         <TagsInput
           label={words.settings.organization.phoneRegions}
           description={words.settings.organization.phoneRegionsHint}
-          value={phoneRegions}
-          onChange={(chosen) => set({ phoneRegions: chosen })}
-          error={sending.errorOf('phoneRegions')}
+          {...field('phoneRegions')}
           disabled={!may}
         />
         <Checkbox
           label={words.settings.organization.consentOptIn}
           description={words.settings.organization.consentOptInHint}
-          checked={consentOptIn}
-          onChange={({ currentTarget }) => set({ consentOptIn: currentTarget.checked })}
+          {...check('consentOptIn')}
         />
       </Stack>
     </fieldset>

@@ -10,11 +10,11 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { changePassword, changeWhoami } from '#client/sdk.gen'
 import type { Whoami } from '#client/types.gen'
 import { useWho } from '../../api/who.ts'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { words } from '../../words.ts'
@@ -89,9 +89,8 @@ function BrowserPreferences() {
 
 function NameForm({ who }: { who: Whoami }) {
   const queries = useQueryClient()
-  const [name, setName] = useState(who.name ?? '')
-  const sending = useSending(['name'], async () => {
-    await changeWhoami({ body: { name }, throwOnError: true })
+  const { field, sending } = useFields({ name: who.name ?? '' }, async (body) => {
+    await changeWhoami({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(words.settings.preferences.nameSaved)
   })
@@ -99,9 +98,7 @@ function NameForm({ who }: { who: Whoami }) {
     <Form sending={sending} button={words.settings.preferences.saveName}>
       <TextInput
         label={words.settings.preferences.yourName}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
-        error={sending.errorOf('name')}
+        {...field('name')}
         maxLength={200}
         autoComplete="name"
         required
@@ -110,20 +107,14 @@ function NameForm({ who }: { who: Whoami }) {
   )
 }
 
+const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
+const MOST_LETTERS = 1000
+
 function PasswordForm() {
-  const [given, change] = useState({ currentPassword: '', newPassword: '' })
-  const sending = useSending(['currentPassword', 'newPassword'], async () => {
-    await changePassword({ body: given, throwOnError: true })
-    change({ currentPassword: '', newPassword: '' })
+  const { field, set, sending } = useFields(NO_PASSWORDS, async (body) => {
+    await changePassword({ body, throwOnError: true })
+    set(NO_PASSWORDS)
     notices.say(words.settings.preferences.passwordSaved)
-  })
-  const field = (name: keyof typeof given) => ({
-    value: given[name],
-    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      change({ ...given, [name]: currentTarget.value }),
-    error: sending.errorOf(name),
-    required: true,
-    maxLength: 1000,
   })
   return (
     <Form sending={sending} button={words.settings.preferences.savePassword}>
@@ -131,12 +122,16 @@ function PasswordForm() {
         label={words.settings.preferences.currentPassword}
         autoComplete="current-password"
         {...field('currentPassword')}
+        required
+        maxLength={MOST_LETTERS}
       />
       <PasswordInput
         label={words.settings.preferences.password}
         description={words.signIn.passwordHint}
         autoComplete="new-password"
         {...field('newPassword')}
+        required
+        maxLength={MOST_LETTERS}
       />
     </Form>
   )

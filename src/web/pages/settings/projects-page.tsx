@@ -9,7 +9,8 @@ import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -135,34 +136,24 @@ interface ProjectFormProps {
 }
 
 function ProjectForm({ project, close, refresh }: ProjectFormProps) {
-  const [given, change] = useState({ name: project?.name ?? '', domainIds: project?.domainIds ?? [] })
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const said = words.settings.projects
-  const sending = useSending(['name', 'domainIds'], async () => {
-    if (project) await updateProject({ path: { id: project.id }, body: given, throwOnError: true })
-    else await createProject({ body: given, throwOnError: true })
+  const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
+  const { field, sending } = useFields(saved, async (body) => {
+    if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
+    else await createProject({ body, throwOnError: true })
     await refresh()
-    notices.say(project ? said.saved(given.name) : said.made(given.name))
+    notices.say(project ? said.saved(body.name) : said.made(body.name))
     close()
   })
   return (
     <Form sending={sending} button={words.settings.save}>
       <Stack gap="md">
-        <TextInput
-          label={words.settings.fields.name}
-          value={given.name}
-          onChange={({ currentTarget }) => change({ ...given, name: currentTarget.value })}
-          error={sending.errorOf('name')}
-          required
-          maxLength={200}
-          data-autofocus
-        />
+        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <MultiSelect
           label={said.domains}
-          value={given.domainIds}
-          onChange={(domainIds) => change({ ...given, domainIds })}
+          {...field('domainIds')}
           data={(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          error={sending.errorOf('domainIds')}
           searchable
         />
       </Stack>

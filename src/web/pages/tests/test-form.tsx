@@ -17,7 +17,8 @@ import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { dataOption } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
+import { type Fields, useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { DraftFrom } from './draft-from.tsx'
@@ -26,16 +27,20 @@ import { Expectations } from './expectations.tsx'
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 const MOST_RETRIES = 3
 
+/** What a form holds of a test: fields of text are never null. */
+type Draft = FlowTestInput & { domainId: string | null; startUrl: string; schedule: string }
+
 /** A new test as it is before anything is typed. */
-const EMPTY: FlowTestInput = {
+const EMPTY: Draft = {
   name: '',
   domainId: null,
   recording: { title: '', steps: [] },
+  startUrl: '',
   expectations: [],
   device: 'desktop',
   consent: { mode: 'none' },
   vendorRequests: 'answer',
-  schedule: null,
+  schedule: '',
   runOnChange: false,
   enabled: true,
   retries: 0,
@@ -43,20 +48,19 @@ const EMPTY: FlowTestInput = {
 }
 
 /** The fields of a test; what is not among them (channels, variables, secrets) stays as it is. */
-function inputOf(test: FlowTest): FlowTestInput {
+function draftOf(test: FlowTest): Draft {
   const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets, ...input } = test
-  return input
+  return { ...input, startUrl: input.startUrl ?? '', schedule: input.schedule ?? '' }
 }
 
 /** Makes a test, or changes it. */
 export function TestForm({ test }: { test: FlowTest | null }) {
-  const [given, change] = useState<FlowTestInput>(test ? inputOf(test) : EMPTY)
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
   const navigate = useNavigate()
-  const set = (part: Partial<FlowTestInput>) => change((before) => ({ ...before, ...part }))
   const said = words.tests
-  const sending = useSending(FIELDS, async () => {
-    const body = { ...given, recording: parsed(recording) }
+  const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, ...given }) => {
+    const texts = { startUrl: startUrl || null, schedule: schedule || null }
+    const body = { ...given, ...texts, recording: parsed(recording) }
     const { data } = test
       ? await replaceFlowTest({ path: { id: test.id }, body, throwOnError: true })
       : await createFlowTest({ body, throwOnError: true })
@@ -65,126 +69,72 @@ export function TestForm({ test }: { test: FlowTest | null }) {
     notices.say(said.saved)
     if (!test) await navigate({ to: '/tests/$id', params: { id: data.id } })
   })
-  const { errorOf } = sending
+  const { values, set, field, sending } = fields
   const begin = ({ recording, expectations }: FlowDraft) => {
     setRecording(JSON.stringify(recording, null, 2))
-    change((before) => ({ ...before, expectations, name: before.name || recording.title }))
+    set((before) => ({ expectations, name: before.name || recording.title }))
   }
   const steps = stepsOf(recording)
   return (
     <Form sending={sending} button={test ? said.save : said.create} isWide>
       <Stack gap="md" maw={640}>
-        <TextInput
-          label={said.name}
-          value={given.name}
-          onChange={({ currentTarget }) => set({ name: currentTarget.value })}
-          error={errorOf('name')}
-          required
-          maxLength={200}
-        />
-        <DomainField
-          value={given.domainId ?? null}
-          change={(domainId) => set({ domainId })}
-          error={errorOf('domainId')}
-        />
-        <RecordingField text={recording} change={setRecording} error={errorOf('recording')} />
+        <TextInput label={said.name} {...field('name')} required maxLength={200} />
+        <DomainField {...field('domainId')} />
+        <RecordingField text={recording} change={setRecording} error={sending.errorOf('recording')} />
         {test === null && <DraftFrom begin={begin} />}
-        <TextInput
-          label={said.startUrl}
-          description={said.startUrlHint}
-          value={given.startUrl ?? ''}
-          onChange={({ currentTarget }) => set({ startUrl: currentTarget.value || null })}
-          error={errorOf('startUrl')}
-        />
+        <TextInput label={said.startUrl} description={said.startUrlHint} {...field('startUrl')} />
       </Stack>
       <Expectations
-        expectations={given.expectations ?? []}
+        expectations={values.expectations ?? []}
         steps={steps}
         change={(expectations) => set({ expectations })}
-        error={errorOf('expectations')}
+        error={sending.errorOf('expectations')}
       />
       <Stack gap="md" maw={640}>
-        <RunFields given={given} set={set} errorOf={errorOf} />
+        <RunFields fields={fields} />
       </Stack>
     </Form>
   )
 }
 
-const FIELDS = [
-  ...['name', 'domainId', 'recording', 'startUrl', 'expectations', 'schedule', 'timezone', 'retries', 'device'],
-  ...['consent', 'vendorRequests', 'severity'],
-]
-
-interface RunFieldsProps {
-  given: FlowTestInput
-  set(part: Partial<FlowTestInput>): void
-  errorOf(field: string): string | undefined
-}
-
 /** When and as whom it runs. */
-function RunFields({ given, set, errorOf }: RunFieldsProps) {
+function RunFields({ fields: { values, set, field, check, sending } }: { fields: Fields<Draft> }) {
   const said = words.tests
   const devices = Object.entries(said.devices).map(([value, label]) => ({ value, label }))
-  const isOwnSize = typeof given.device === 'object'
+  const isOwnSize = typeof values.device === 'object'
   return (
     <>
-      <TextInput
-        label={said.cron}
-        description={said.cronHint}
-        value={given.schedule ?? ''}
-        onChange={({ currentTarget }) => set({ schedule: currentTarget.value || null })}
-        error={errorOf('schedule')}
-      />
+      <TextInput label={said.cron} description={said.cronHint} {...field('schedule')} />
       <Group gap="lg">
-        <Switch
-          label={said.runOnChange}
-          checked={given.runOnChange ?? false}
-          onChange={({ currentTarget }) => set({ runOnChange: currentTarget.checked })}
-        />
-        <Switch
-          label={said.enabled}
-          checked={given.enabled ?? true}
-          onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
-        />
+        <Switch label={said.runOnChange} {...check('runOnChange')} />
+        <Switch label={said.enabled} {...check('enabled')} />
       </Group>
       <NativeSelect
         label={said.device}
-        value={typeof given.device === 'object' ? 'own' : given.device}
+        value={typeof values.device === 'object' ? 'own' : values.device}
         onChange={({ currentTarget }) => set({ device: currentTarget.value as 'desktop' | 'mobile' })}
         data={isOwnSize ? [...devices, { value: 'own', label: said.ownSize }] : devices}
-        error={errorOf('device')}
+        error={sending.errorOf('device')}
       />
       <NativeSelect
         label={said.consent}
-        value={given.consent?.mode}
+        value={values.consent?.mode}
         onChange={({ currentTarget }) =>
-          set({ consent: { ...given.consent, mode: currentTarget.value as 'none' | 'accept' | 'deny' } })
+          set({ consent: { ...values.consent, mode: currentTarget.value as 'none' | 'accept' | 'deny' } })
         }
         data={(['none', 'accept', 'deny'] as const).map((value) => ({ value, label: said.consents[value] }))}
-        error={errorOf('consent')}
+        error={sending.errorOf('consent')}
       />
       <NativeSelect
         label={said.vendorRequests}
-        value={given.vendorRequests}
-        onChange={({ currentTarget }) => set({ vendorRequests: currentTarget.value as 'answer' | 'send' })}
+        {...field('vendorRequests')}
         data={Object.entries(said.vendorRequestsOf).map(([value, label]) => ({ value, label }))}
-        error={errorOf('vendorRequests')}
       />
-      <NumberInput
-        label={said.retries}
-        value={given.retries}
-        onChange={(value) => set({ retries: Number(value) })}
-        min={0}
-        max={MOST_RETRIES}
-        allowDecimal={false}
-        error={errorOf('retries')}
-      />
+      <NumberInput label={said.retries} {...field('retries')} min={0} max={MOST_RETRIES} allowDecimal={false} />
       <NativeSelect
         label={said.severity}
-        value={given.severity}
-        onChange={({ currentTarget }) => set({ severity: currentTarget.value as (typeof SEVERITIES)[number] })}
+        {...field('severity')}
         data={SEVERITIES.map((value) => ({ value, label: words.api.severities[value] }))}
-        error={errorOf('severity')}
       />
     </>
   )
@@ -192,19 +142,19 @@ function RunFields({ given, set, errorOf }: RunFieldsProps) {
 
 interface DomainFieldProps {
   value: string | null
-  change(id: string | null): void
+  onChange(id: string | null): void
   error: string | undefined
 }
 
 /** The domain whose rules hold for what tags send. */
-export function DomainField({ value, change, error }: DomainFieldProps) {
+export function DomainField({ value, onChange, error }: DomainFieldProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const none = { value: '', label: words.tests.noDomain }
   return (
     <NativeSelect
       label={words.tests.domain}
       value={value ?? ''}
-      onChange={({ currentTarget }) => change(currentTarget.value || null)}
+      onChange={({ currentTarget }) => onChange(currentTarget.value || null)}
       data={[none, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
       error={error}
     />

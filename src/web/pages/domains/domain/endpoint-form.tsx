@@ -1,10 +1,10 @@
 import { Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { setEndpoint } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
 import { Data } from '../../../parts/data.tsx'
-import { Form, useSending } from '../../../parts/form.tsx'
+import { useFields } from '../../../parts/fields.ts'
+import { Form } from '../../../parts/form.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
 
@@ -14,10 +14,9 @@ const MODES: readonly Mode[] = ['default', 'custom', 'legacy']
 /** Where the script of a domain sends to. */
 export function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) {
   const queries = useQueryClient()
-  const [mode, setMode] = useState<Mode>(routing.mode)
-  const [hostname, setHostname] = useState(collect?.hostname ?? '')
   const said = words.domains.settings
-  const sending = useSending(['mode', 'hostname'], async () => {
+  const saved = { mode: routing.mode, hostname: collect?.hostname ?? '' }
+  const { values, field, sending } = useFields(saved, async ({ mode, hostname }) => {
     const body = { mode, ...(mode === 'custom' && hostname ? { hostname } : {}) }
     await setEndpoint({ path: { id }, body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
@@ -25,26 +24,15 @@ export function EndpointForm({ domain: { id, routing, collect } }: { domain: Dom
   })
   return (
     <Form sending={sending} button={said.saveEndpoint} isAside>
-      <Radio.Group
-        aria-label={said.endpoint}
-        value={mode}
-        onChange={(chosen) => setMode(chosen as Mode)}
-        error={sending.errorOf('mode')}
-      >
+      <Radio.Group aria-label={said.endpoint} {...field('mode')}>
         <Stack gap="sm">
           {MODES.map((one) => (
             <Radio key={one} value={one} label={said.modes[one]} />
           ))}
         </Stack>
       </Radio.Group>
-      {mode === 'custom' && (
-        <TextInput
-          label={said.hostname}
-          description={said.hostnameHint}
-          value={hostname}
-          onChange={({ currentTarget }) => setHostname(currentTarget.value)}
-          error={sending.errorOf('hostname')}
-        />
+      {values.mode === 'custom' && (
+        <TextInput label={said.hostname} description={said.hostnameHint} {...field('hostname')} />
       )}
       <Text fz="sm" c="dimmed">
         <Data>{routing.collectEndpoint}</Data>

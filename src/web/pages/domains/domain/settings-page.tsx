@@ -6,6 +6,7 @@ import { deleteDomain, renameDomain, rotateToken } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { Data } from '../../../parts/data.tsx'
+import { useFields } from '../../../parts/fields.ts'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
@@ -68,24 +69,16 @@ function useRefresh(): () => Promise<void> {
 }
 
 function NameForm({ domain }: { domain: Domain }) {
-  const [name, setName] = useState(domain.name)
   const refresh = useRefresh()
   const said = words.domains
-  const sending = useSending(['name'], async () => {
-    await renameDomain({ path: { id: domain.id }, body: { name }, throwOnError: true })
+  const { field, sending } = useFields({ name: domain.name }, async (body) => {
+    await renameDomain({ path: { id: domain.id }, body, throwOnError: true })
     await refresh()
     notices.say(said.settings.renamed)
   })
   return (
     <Form sending={sending} button={said.settings.rename} isAside>
-      <TextInput
-        label={said.name}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
-        error={sending.errorOf('name')}
-        required
-        maxLength={200}
-      />
+      <TextInput label={said.name} {...field('name')} required maxLength={200} />
     </Form>
   )
 }

@@ -4,7 +4,8 @@ import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { act } from '../../../api/act.ts'
 import { queries } from '../../../api/queries.ts'
-import { Form, useSending } from '../../../parts/form.tsx'
+import { useFields } from '../../../parts/fields.ts'
+import { Form } from '../../../parts/form.tsx'
 import { useNow } from '../../../parts/now.ts'
 import { Secret } from '../../../parts/secret.tsx'
 import { words } from '../../../words.ts'
@@ -14,13 +15,12 @@ const MOST_DAYS = 365
 
 /** Makes a public link to a run or an audit, or ends all of them. */
 export function ShareForm({ id, shares }: { id: string; shares: RunDetail['shares'] }) {
-  const [days, setDays] = useState(DAYS)
   const [link, show] = useState<string | null>(null)
   const now = useNow()
   const said = words.tests
   const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
-  const sending = useSending(['expiresInDays'], async () => {
-    show((await shareRun({ path: { id }, body: { expiresInDays: days }, throwOnError: true })).data.url)
+  const { field, sending } = useFields({ expiresInDays: DAYS }, async (body) => {
+    show((await shareRun({ path: { id }, body, throwOnError: true })).data.url)
     for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
   })
   const end = () =>
@@ -51,15 +51,7 @@ export function ShareForm({ id, shares }: { id: string; shares: RunDetail['share
           )
         }
       >
-        <NumberInput
-          label={said.shareDays}
-          value={days}
-          onChange={(value) => setDays(Number(value))}
-          error={sending.errorOf('expiresInDays')}
-          min={1}
-          max={MOST_DAYS}
-          allowDecimal={false}
-        />
+        <NumberInput label={said.shareDays} {...field('expiresInDays')} min={1} max={MOST_DAYS} allowDecimal={false} />
       </Form>
       <Text c="dimmed" fz="sm">
         {valid.length === 0 ? said.noLinks : said.validLinks(valid.length)}
