@@ -94,6 +94,11 @@ test(
       const faults = await faultsOfOpen(screen)
       if (faults.length > 0) found[what] = faults
     }
+    // What is still closing would be taken for the next.
+    const close = async () => {
+      await page.keyboard.press('Escape')
+      await page.waitForFunction(isClosed)
+    }
     for (const { at, press } of OPENERS) {
       const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
       if (address === undefined) throw new Error(`nothing is at ${at}`)
@@ -101,13 +106,12 @@ test(
       const opener = await page.waitForSelector(press)
       await opener?.click()
       await look(`${press} at ${at}`)
-      await page.keyboard.press('Escape')
+      await close()
     }
     await goTo(page, '/issues')
     await page.keyboard.press('?')
     await look('the keys')
-    await page.keyboard.press('Escape')
-    await page.waitForFunction(isClosed)
+    await close()
 
     // Things by their names, which are in the palette's list then.
     await screen.press('Search')
@@ -115,8 +119,7 @@ test(
     await page.keyboard.type('WWW')
     await screen.reads('Found')
     await look('what the palette found')
-    await page.keyboard.press('Escape')
-    await page.waitForFunction(isClosed)
+    await close()
 
     world.refuse('GET /v1/', 401, 'the session has ended')
     await goTo(page, '/signals').catch(() => undefined)
