@@ -337,6 +337,21 @@ describe('over HTTP', () => {
     }
   })
 
+  test('a project that the domain is not in leaves nothing of its orders', async () => {
+    const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Other shop' } })).body
+    await post([{ id: 'one', at: now - DAY_MS, value: 5 }], shop.id)
+    const make = async (name: string, domainIds: string[]) =>
+      (await world.call('POST', '/v1/projects', { body: { name, domainIds } })).body.id
+    const [its, others] = [await make('Its', [shop.id]), await make('Others', [])]
+    const ordersIn = async (projectId: string) => {
+      const { status, body } = await reconcile({ domainId: shop.id, projectId, days: 2 })
+      return { status, orders: body.days?.map(({ orders }: { orders: number }) => orders) }
+    }
+    expect(await ordersIn(its)).toEqual({ status: 200, orders: [1, 0] })
+    expect(await ordersIn(others)).toEqual({ status: 200, orders: [0, 0] })
+    expect((await ordersIn('prj_none')).status).toBe(404)
+  })
+
   test('requests as browsers send them', async () => {
     const at = now - HOUR_MS
     const sold = ['A-1', 'A-2', 'A-3', 'A-4'].map((id) => ({ id, at, value: 42.5, currency: 'EUR' }))

@@ -3,7 +3,7 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Text, Type } from '../core/schema.ts'
 import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
-import { domainsMeant } from './asked.ts'
+import { domainFields, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
 import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from './told-query.ts'
 
@@ -13,6 +13,7 @@ export const SETTLED_MS = 15 * MINUTE_MS
 
 const Input = Closed({
   domainId: Text(1, 100, { description: 'The domain whose orders were posted' }),
+  projectId: domainFields.projectId,
   days: Type.Optional(
     Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'The last UTC days, today among them' }),
   ),
@@ -67,9 +68,9 @@ export const reconcileOrders = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
+  async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
-    domainsMeant(sources, orgId, { domainId })
+    const isMeant = domainsMeant(sources, orgId, { domainId, projectId }).length > 0
     // Of a day whose events are gone, every order would be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
@@ -77,8 +78,8 @@ export const reconcileOrders = insight({
     const isPaid = ({ status, at }: StoredOrder) => status === 'paid' && at >= from && at < settled
     const window = { from: from - DAY_MS, to: now + 1 }
     const isAll = orderCount(db, domainId) <= MAX_HELD
-    const orders = ordersSince(db, domainId, isAll ? 0 : window.from)
-    const told = await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid })
+    const orders = isMeant ? ordersSince(db, domainId, isAll ? 0 : window.from) : []
+    const told = isMeant ? await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid }) : []
     const reports = reportsOf(orders.filter(isPaid), told, span)
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
     return {

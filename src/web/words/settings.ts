@@ -96,9 +96,9 @@ export const settings = {
     revokeTitle: 'Revoke an API key',
     revokeHint: 'Whatever uses it is refused from its next request on. This can not be taken back.',
     revoked: (name: string) => `${name} was revoked.`,
-    sessionOnly: 'Sign in with a password to make keys: a key makes no keys.',
   },
   digest: {
+    what: 'Changing the digest',
     toggle: 'Send me the digest',
     intro: 'A mail with what broke, what it is worth, and what was done.',
     context: 'For whom, and what comes first',
@@ -182,6 +182,7 @@ export const settings = {
     role: (role: string) => `to ${role}`,
   },
   preferences: {
+    what: 'Changing the name',
     intro: 'Kept in this browser.',
     theme: 'Theme',
     themes: { auto: 'System', light: 'Light', dark: 'Dark' },

@@ -69,7 +69,7 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
  */
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
-  title: 'Anomaly of volume',
+  title: 'Volume anomaly',
   looksAt: LOOKS_AT,
   guide: {
     fires: 'when a count is not what its own past makes likely, or stops',

@@ -55,7 +55,7 @@ const readChange = parser(PercentageChangeSchema)
  */
 export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
-  title: 'Change of volume',
+  title: 'Volume change',
   looksAt: LOOKS_AT,
   guide: {
     fires: "when a period's count fell or rose against the period before",

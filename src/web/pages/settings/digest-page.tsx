@@ -3,10 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
 import type { DigestSubscription } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
 import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -17,6 +19,7 @@ export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
     <SettingsFrame name="digest">
+      <MayLine needs="viewer" what={words.settings.digest.what} />
       <Text c="dimmed" mb="md">
         {words.settings.digest.intro}
       </Text>
@@ -26,6 +29,7 @@ export function DigestPage() {
 }
 
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
+  const may = useMay('viewer')
   const queries = useQueryClient()
   const said = words.settings.digest
   const { subscribed, context, hourUtc } = subscription
@@ -34,28 +38,37 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
     queries.setQueryData(getMyDigestQueryKey(), data)
     notices.say(said.saved)
   })
+  const fields = (
+    <fieldset disabled={!may} className="plain">
+      <Stack gap="md">
+        <Switch label={said.toggle} {...check('subscribed')} />
+        <Textarea label={said.context} description={said.contextHint} {...field('context')} autosize minRows={2} />
+        <NumberInput
+          label={said.hour}
+          description={said.hourHint}
+          {...field('hourUtc')}
+          min={0}
+          max={23}
+          clampBehavior="strict"
+          allowDecimal={false}
+        />
+        {subscription.nextAt !== null && (
+          <Text fz="sm">
+            {said.next} <Ago at={subscription.nextAt} />
+          </Text>
+        )}
+      </Stack>
+    </fieldset>
+  )
   return (
     <Stack gap="xl">
-      <Form sending={sending} button={words.settings.save}>
-        <Stack gap="md">
-          <Switch label={said.toggle} {...check('subscribed')} />
-          <Textarea label={said.context} description={said.contextHint} {...field('context')} autosize minRows={2} />
-          <NumberInput
-            label={said.hour}
-            description={said.hourHint}
-            {...field('hourUtc')}
-            min={0}
-            max={23}
-            clampBehavior="strict"
-            allowDecimal={false}
-          />
-          {subscription.nextAt !== null && (
-            <Text fz="sm">
-              {said.next} <Ago at={subscription.nextAt} />
-            </Text>
-          )}
-        </Stack>
-      </Form>
+      {may ? (
+        <Form sending={sending} button={words.settings.save}>
+          {fields}
+        </Form>
+      ) : (
+        fields
+      )}
       <Preview context={values.context} />
     </Stack>
   )

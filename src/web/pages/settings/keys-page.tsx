@@ -5,12 +5,13 @@ import { listKeysInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { useMay, useWho } from '../../api/who.ts'
+import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Code, Data } from '../../parts/data.tsx'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -23,12 +24,10 @@ import { SettingsFrame } from './settings-frame.tsx'
 export function KeysPage() {
   const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
-  const who = useWho()
   const [isMaking, make] = useState(false)
   const [revoked, revoke] = useState<Key | null>(null)
   const said = words.settings.keys
-  const may = who?.via === 'session'
-  const mayRevoke = useMay('viewer')
+  const may = useMay('viewer')
   const remove = async ({ id, name }: Key) => {
     await revokeKey({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
@@ -37,12 +36,13 @@ export function KeysPage() {
   const create = may && <Button onClick={() => make(true)}>{said.create}</Button>
   return (
     <SettingsFrame name="keys" acts={create}>
+      <MayLine needs="viewer" what={said.what} />
       <Text c="dimmed" mb="md">
-        {said.intro} {who?.via === 'key' && said.sessionOnly}
+        {said.intro}
       </Text>
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.keys.length === 0} empty={<Text>{said.none}</Text>}>
         {({ pages }) => (
-          <KeyTable keys={pages.flatMap(({ keys }) => keys)} pages={query} revoke={mayRevoke ? revoke : null} />
+          <KeyTable keys={pages.flatMap(({ keys }) => keys)} pages={query} revoke={may ? revoke : null} />
         )}
       </QueryState>
       <Modal

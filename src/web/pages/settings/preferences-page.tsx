@@ -12,9 +12,10 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { changePassword, changeWhoami } from '#client/sdk.gen'
 import type { Whoami } from '#client/types.gen'
-import { useWho } from '../../api/who.ts'
+import { useMay, useWho } from '../../api/who.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { words } from '../../words.ts'
@@ -23,13 +24,15 @@ import { SettingsFrame } from './settings-frame.tsx'
 /** `/settings/preferences`: what a person chose for this browser, and their own name and password. */
 export function PreferencesPage() {
   const who = useWho()
+  const may = useMay('viewer')
   return (
     <SettingsFrame name="preferences">
+      <MayLine needs="viewer" what={words.settings.preferences.what} />
       <Stack gap="lg" maw={480}>
         <Paper>
           <BrowserPreferences />
         </Paper>
-        {who && (
+        {who && may && (
           <Paper>
             <NameForm who={who} />
           </Paper>
