@@ -1,39 +1,45 @@
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { filtersSql } from '../../src/conditions/sql.ts'
 import { HOUR_MS } from '../../src/core/clock.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import type { Dialect } from '../../src/warehouse/dialect.ts'
+import { duckdbDialect, quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { Binder } from '../../src/warehouse/query.ts'
 import { loadClickhouse } from '../../test/engine/clickhouse.ts'
+import { clickhouseDialect } from '../../test/engine/clickhouse-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
-/** What is asked of the same events, wherever they are. */
+/** What is asked of the same events, wherever they are: in the words of the program, which each engine has in its SQL. */
 export interface FileQuestion {
   name: string
   /** The parameter that it reads; null: none. */
   key: string | null
-  /** In SQL that all engines understand; `value` is the parameter. */
-  sql(events: string, value: string): string
+  sql(binder: Binder): string
 }
+
+const HOUR_SQL = ({ dialect }: Binder) => dialect.quotient('receivedAt', HOUR_MS)
 
 export const FILE_QUESTIONS: readonly FileQuestion[] = [
   {
     name: 'top-20 of a key',
     key: 'item_id',
-    sql: (events, value) =>
-      `SELECT ${value} AS text, count(*) AS events FROM ${events} WHERE ${value} IS NOT NULL
+    sql: ({ dialect }) =>
+      `SELECT ${dialect.key('item_id')} AS text, count(*) AS events FROM events WHERE ${dialect.key('item_id')} IS NOT NULL
        GROUP BY text ORDER BY events DESC, text LIMIT 20`,
   },
   {
     name: 'share of blanks',
     key: 'transaction_id',
-    sql: (events, value) =>
-      `SELECT count(*) AS events, count(*) - count(nullif(trim(${value}), '')) AS blank FROM ${events}`,
+    sql: (binder) =>
+      `SELECT count(*) AS events, count(*) FILTER (WHERE ${filtersSql([{ parameter: 'transaction_id', op: 'is_blank' }], binder).sql}) AS blank
+       FROM events`,
   },
   {
     name: 'count by hour',
     key: null,
-    sql: (events) =>
-      `SELECT receivedAt - receivedAt % ${HOUR_MS} AS hour, count(*) AS events FROM ${events} GROUP BY hour ORDER BY hour`,
+    sql: (binder) =>
+      `SELECT ${HOUR_SQL(binder)} * ${HOUR_MS} AS hour, count(*) AS events FROM events GROUP BY ${HOUR_SQL(binder)} ORDER BY hour`,
   },
 ]
 
@@ -45,14 +51,22 @@ export interface FileStand {
   close(): void
 }
 
+/** The question with its values, over the relation `events`: columns of the source, and the parameter as `text`. */
+function written({ key, sql }: FileQuestion, dialect: Dialect, source: string, text: string) {
+  const binder = new Binder(dialect)
+  const columns = ['receivedAt', ...(key === null ? [] : [`${text} AS ${dialect.key(key)}`])].join(', ')
+  return { sql: `WITH events AS (SELECT ${columns} FROM ${source}) ${sql(binder)}`, params: binder.params }
+}
+
 /** Plain DuckDB over one file. */
 export async function openPlain(path: string): Promise<FileStand> {
   const engine = await DuckDBInstance.create(':memory:', { threads: String(Math.min(4, availableParallelism())) })
   const connection = await engine.connect()
   return {
-    async ask({ sql, key }) {
-      const answer = await connection.runAndReadAll(sql(`read_parquet(${quoteText(path)})`, key ?? ''))
-      return answer.getRowObjects()
+    async ask(question) {
+      const source = `read_parquet(${quoteText(path)})`
+      const { sql, params } = written(question, duckdbDialect, source, question.key ?? '')
+      return (await connection.runAndReadAll(sql, params)).getRowObjects()
     },
     close() {
       connection.closeSync()
@@ -87,27 +101,30 @@ export async function openClickhouse(
     return null
   }
   const session = loaded.open()
-  const rowsOf = (sql: string) =>
+  const rowsOf = (sql: string, params = {}) =>
     session
-      .query(sql, 'JSONEachRow')
+      .queryBind(sql, params, 'JSONEachRow')
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  session.query(`CREATE TABLE events (orgId LowCardinality(String), domainId LowCardinality(String), receivedAt Int64, ts Int64,
+  session.query(`CREATE TABLE stored (orgId LowCardinality(String), domainId LowCardinality(String), receivedAt Int64, ts Int64,
       vendor LowCardinality(String), event LowCardinality(String), account LowCardinality(String), kind LowCardinality(String),
       host LowCardinality(String), path String, title LowCardinality(String), sessionId String, status LowCardinality(String),
       execMs Float64, durMs Float64, version Int32, params JSON)
     ENGINE = MergeTree ORDER BY (orgId, domainId, vendor, event, receivedAt)`)
-  session.query(`INSERT INTO events SELECT ${quoteText(orgId)}, domainId, receivedAt, ts, vendor, event, account, kind, host, path,
+  session.query(`INSERT INTO stored SELECT ${quoteText(orgId)}, domainId, receivedAt, ts, vendor, event, account, kind, host, path,
       title, sessionId, status, execMs, durMs, version, params FROM file(${quoteText(month)}, Parquet)`)
-  session.query('OPTIMIZE TABLE events FINAL')
-  const [parts] = rowsOf(`SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE table = 'events' AND active`)
+  session.query('OPTIMIZE TABLE stored FINAL')
+  const [parts] = rowsOf(`SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE table = 'stored' AND active`)
   return {
     bytes: Number(parts?.bytes),
     stand: {
-      ask: async ({ sql, key }) => rowsOf(sql('events', key === null ? '' : `params.${key}.:String`)),
+      async ask(question) {
+        const { sql, params } = written(question, clickhouseDialect, 'stored', `params.${question.key}.:String`)
+        return rowsOf(sql, params)
+      },
       cool: async () => {
-        for (const cache of ['MARK', 'UNCOMPRESSED']) session.query(`SYSTEM DROP ${cache} CACHE`)
+        for (const cache of ['MARK', 'UNCOMPRESSED', 'QUERY CONDITION']) session.query(`SYSTEM DROP ${cache} CACHE`)
       },
       close() {},
     },

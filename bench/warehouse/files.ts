@@ -193,7 +193,7 @@ async function openOurs(ours: OurFiles): Promise<FileStand> {
       const asked = query('bench.files', {
         orgId: ORG,
         window: { from: START, to: END + HOUR_MS },
-        write: ({ dialect }) => ({ sql: sql('events', key === null ? '' : dialect.key(key)), keys: key ? [key] : [] }),
+        write: (binder) => ({ sql: sql(binder), keys: key === null ? [] : [key] }),
       })
       return warehouse.query<Record<string, unknown>>(asked, signal)
     },

@@ -47,6 +47,12 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
 /** As AND, but guaranteed not to evaluate the second part where the first is false; for expensive tests. */
 const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
+/** Operators whose tests compare texts. */
+const COMPARISONS: readonly Operator[] = ['equals', 'is_blank']
+
+/** White space lies outside of what begins most values, the empty text before it; a comparison is cheaper than a pattern. */
+const mayBeBlank = (text: string) => `${text} < '!' OR ${text} > '~'`
+
 /** Returns tests of texts that are not NULL, with the meaning that operators give them; a pattern is bound once, if at all. */
 export function textTests(binder: Binder): { isBlank(text: string): string; isNumber(text: string): string } {
   const { dialect } = binder
@@ -56,8 +62,7 @@ export function textTests(binder: Binder): { isBlank(text: string): string; isNu
   }
   const [blank, number] = [boundOnce(BLANK_PATTERN), boundOnce(NUMBER_PATTERN)]
   return {
-    isBlank: (text) =>
-      `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, dialect.matches(text, blank()))})`,
+    isBlank: (text) => `(${inCase(mayBeBlank(text), dialect.matches(text, blank()))})`,
     // No number begins behind the digits.
     isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number())),
   }
@@ -89,30 +94,26 @@ class Compiler {
   }
 
   private condition(condition: Condition): string {
-    const twin = TWINS[condition.op]
-    const positive = this.positive(condition, twin ?? condition.op)
-    return twin ? `(NOT ${positive})` : positive
-  }
-
-  private positive(condition: Condition, op: Operator): string {
     const target = targetOf(condition)
-    const { values = [] } = condition
-    if (target.kind === 'any') return this.any(op, values)
-    if (target.kind === 'label') return this.label(condition)
+    const { op: asked, values = [] } = condition
+    const op = TWINS[asked] ?? asked
+    if (target.kind === 'any' || target.kind === 'label') {
+      const positive = target.kind === 'any' ? this.any(op, values) : this.label(condition)
+      return op === asked ? positive : `(NOT ${positive})`
+    }
     if (target.kind === 'key') {
       this.keys.add(target.key)
       const column = this.dialect.key(target.key)
-      return this.orMissing(condition, op, column, this.test(op, values, column, target.key))
+      return this.orMissing(condition, column, this.test(op, values, column, target.key), COMPARISONS.includes(op))
     }
     const column = this.dialect.field(target.field)
-    if (EVENT_FIELDS[target.field] === 'text') {
-      return this.orMissing(condition, op, column, this.test(op, values, column, condition.parameter))
-    }
+    if (EVENT_FIELDS[target.field] === 'text')
+      return this.orMissing(condition, column, this.test(op, values, column, condition.parameter))
     const test =
       op === 'gt' || op === 'lt'
         ? this.compare(op, values, column)
         : this.test(op, values, this.dialect.numberText(column), condition.parameter)
-    return this.orMissing(condition, op, column, test)
+    return this.orMissing(condition, column, test)
   }
 
   /** By vendor, so that labels with hundreds of members stay a few lists. */
@@ -157,11 +158,18 @@ class Compiler {
     return inCase(this.dialect.matches('{value}', `'(${INTERNATIONAL_PATTERN})'`), test)
   }
 
-  /** A missing value is the empty text, and its result is known at compile time. */
-  private orMissing({ values = [] }: Condition, op: Operator, column: string, test: string): string {
-    return compileTest(op, values, [])('', '')
-      ? `(${column} IS NULL OR ${test})`
-      : `(${column} IS NOT NULL AND ${test})`
+  /**
+   * A missing value is the empty text, and its result is known at compile time; `test` is of the positive operator. Where the
+   * missing pass, `isSpared` keeps them from a test that costs as much without a value. It would do harm to functions, of
+   * which an engine works out one result for each different value.
+   */
+  private orMissing({ op: asked, values = [] }: Condition, column: string, test: string, isSpared = false): string {
+    const op = TWINS[asked] ?? asked
+    const own = op === asked ? test : `(NOT ${test})`
+    const passes = compileTest(op, values, [])('', '') === (op === asked)
+    // The engine leaves out parts of files by the bounds of their values for tests that are joined by AND.
+    if (!passes) return `(${column} IS NOT NULL AND ${own})`
+    return isSpared ? `(CASE WHEN ${column} IS NULL THEN true ELSE ${own} END)` : `(${column} IS NULL OR ${own})`
   }
 
   private compare(op: 'gt' | 'lt', values: readonly string[], number: string): string {
@@ -188,8 +196,7 @@ class Compiler {
       case 'ends_with':
         return each((value) => dialect.endsWith(text, binder.bind(value)))
       case 'is_blank':
-        // White space lies outside of what begins most values, and a comparison is cheaper than a pattern.
-        return `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, this.matches(text, BLANK_PATTERN))})`
+        return `(${inCase(mayBeBlank(text), this.matches(text, BLANK_PATTERN))})`
       case 'length_eq':
       case 'length_gt':
       case 'length_lt': {
