@@ -57,3 +57,13 @@ test(
   },
   TEST_MS,
 )
+
+test(
+  'a kind and a key of personal data are said whatever they are called',
+  async () => {
+    await using screen = await openScreen(world.url, browser.browser)
+    await openAs(screen, world.app.owner.apiKey, '/compliance')
+    await screen.reads('Own pattern constructor in constructor')
+  },
+  TEST_MS,
+)

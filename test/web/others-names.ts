@@ -1,6 +1,7 @@
 /*
  * What others may write into a field that anybody may fill: markup, expressions of templates, addresses that would run, no place
- * to break at, letters that go from right to left or turn those that follow, letters made of many.
+ * to break at, letters that go from right to left or turn those that follow, letters made of many, a property that
+ * tables have by themselves.
  */
 
 /** The longest that a name may be, for most fields. */
@@ -13,6 +14,8 @@ const KINDS = {
   unbroken: 'W'.repeat(LONG),
   rightToLeft: 'חנות בגדים ونموذج طويل من الاسم العربي (1) 20%',
   override: '\u202eesrever\u2067 detalosi \u2066 gnihtyna',
+  /** Every object of JavaScript has this property. */
+  property: 'constructor',
   emoji: '👩‍👩‍👧‍👦🏳️‍🌈🇩🇪👍🏽'.repeat(4),
 }
 

@@ -53,7 +53,10 @@ function make(app: TestApp, path: string, body: object, method?: 'PATCH') {
 }
 
 async function organization(app: TestApp): Promise<void> {
-  const piiPatterns = [{ name: 'w'.repeat(40), pattern: 'EMP-[0-9]{6}' }]
+  const piiPatterns = [
+    { name: 'w'.repeat(40), pattern: 'EMP-[0-9]{6}' },
+    { name: 'constructor', pattern: 'CON-[0-9]{6}' },
+  ]
   await make(app, '/v1/org', { name: worst(), piiPatterns }, 'PATCH')
   await make(app, '/v1/whoami', { name: worst() }, 'PATCH')
   for (const label of names(100)) {
@@ -75,7 +78,7 @@ async function domains(app: TestApp): Promise<{ id: string; token: string }> {
 async function traffic(app: TestApp, token: string): Promise<void> {
   const pageStats = { vendors: [{ host: HOST, requests: 2, durMs: [40, 60], bytes: 2000 }] }
   for (const [index, name] of names(200).entries()) {
-    const personal = { email: 'john.doe@mail.example.com', ep: 'EMP-123456' }
+    const personal = { email: 'john.doe@mail.example.com', ep: 'EMP-123456', constructor: 'CON-123456' }
     const params = { [name]: name, order_id: index % 2 ? '' : name, ...personal }
     const event = { vendor: name, event: name, account: name, status: 'failure', execMs: 9, params }
     const events = [event, { ...event, vendor: 'Shop', event: 'purchase' }]

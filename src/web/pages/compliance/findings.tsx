@@ -57,19 +57,17 @@ export function Findings({ title, query, none }: FindingsProps) {
   )
 }
 
-function kindOf(kind: string): string {
-  const known: Readonly<Record<string, string>> = words.compliance.kinds
-  return known[kind] ?? words.compliance.own(kind)
-}
+/** Kinds and keys may be called as a property that every table has. */
+const wordOf = (known: Readonly<Record<string, string>>, name: string): string | null =>
+  Object.hasOwn(known, name) ? (known[name] ?? null) : null
 
-function Where({ name }: { name: string }) {
-  const { fields, inKey }: { fields: Readonly<Record<string, string>>; inKey: string } = words.compliance
-  return (
-    <>
-      {inKey} {fields[name] ?? <Code>{name}</Code>}
-    </>
-  )
-}
+const kindOf = (kind: string): string => wordOf(words.compliance.kinds, kind) ?? words.compliance.own(kind)
+
+const Where = ({ name }: { name: string }) => (
+  <>
+    {words.compliance.inKey} {wordOf(words.compliance.fields, name) ?? <Code>{name}</Code>}
+  </>
+)
 
 const Example = ({ masked }: { masked: string }) => (
   <>

@@ -5,8 +5,7 @@ import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { words } from '../../../words.ts'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
-
-type Sample = Readonly<Record<string, unknown>>
+import { placeOf, type Sample, timeOf, valueAt } from './sample.ts'
 
 const SHOWN = 8
 
@@ -45,19 +44,4 @@ export function Samples({ samples, draft }: { samples: readonly Sample[]; draft:
       ]}
     />
   )
-}
-
-const timeOf = ({ receivedAt, ts, from }: Sample): number | null => {
-  const [time] = [receivedAt, ts, from].filter((one) => typeof one === 'number')
-  return time ?? null
-}
-
-const placeOf = ({ vendor, event, host, path }: Sample): string =>
-  [vendor, event, `${host ?? ''}${path ?? ''}`].filter(Boolean).join(' ')
-
-/** The value of a parameter, or of a field of the event itself, as `$host`; the empty text where it is missing. */
-function valueAt(sample: Sample, key: string): unknown {
-  const params = (sample.params ?? {}) as Sample
-  if (key.startsWith('$$')) return params[key.slice(1)] ?? ''
-  return (key.startsWith('$') ? sample[key.slice(1)] : params[key]) ?? ''
 }

@@ -1,0 +1,11 @@
+import { expect, test } from 'bun:test'
+import { valueAt } from './sample.ts'
+
+test('a value is that of the parameter, or of the field of the event, and nothing that every object has', () => {
+  const sample = { host: 'a.example', params: { a: 'b', $c: 'd', constructor: 'e' } }
+  const values = ['a', '$$c', '$host', 'constructor', 'toString', '$toString', 'missing'].map((key) =>
+    valueAt(sample, key),
+  )
+  expect(values).toEqual(['b', 'd', 'a.example', 'e', '', '', ''])
+  expect(valueAt({}, 'constructor')).toBe('')
+})
