@@ -46,6 +46,8 @@ export const router = createRouter({
   // TanStack Query decides what is fresh.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
+  // What is typed and opened on the page of one thing has no place on that of another.
+  defaultRemountDeps: ({ params }) => params,
 })
 
 router.subscribe('onBeforeNavigate', ({ pathChanged, fromLocation }) => {

@@ -22,6 +22,16 @@ export interface World extends AsyncDisposable {
   endStreams(): void
   /** What the server answers instead, to requests whose path begins so; null: what it does answer. */
   refuse(path: string | null, status?: number, sentence?: string): void
+  /** Does what requests ask whose method and path begin so, and keeps their answers back until they are let go. */
+  hold(path: string): Held
+}
+
+/** Answers that are kept back. */
+export interface Held {
+  /** How many there were. */
+  count(): number
+  /** Gives them, and those that come later at once. */
+  letGo(): void
 }
 
 /** Opens the program with these settings, at the time that it is. */
@@ -30,6 +40,15 @@ export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): P
   app.clock.set(Date.now())
   let refused: { path: string; status: number; sentence: string } | null = null
   const streams = new Set<AbortController>()
+  let held: { path: string; count: number; gone: PromiseWithResolvers<void> } | null = null
+  const answered = async (request: Request) => {
+    const answer = await app.app.fetch(request)
+    if (held && `${request.method} ${new URL(request.url).pathname}`.startsWith(held.path)) {
+      held.count++
+      await held.gone.promise
+    }
+    return answer
+  }
   let begun = 0
   const stream = (request: Request) => {
     const end = new AbortController()
@@ -45,7 +64,7 @@ export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): P
       if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
         return Response.json({ error: refused.sentence }, { status: refused.status })
       }
-      return pathname === '/v1/stream' ? stream(request) : app.app.fetch(request)
+      return pathname === '/v1/stream' ? stream(request) : answered(request)
     },
   })
   const { orgId } = app.owner
@@ -77,7 +96,19 @@ export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): P
     refuse(path, status = 503, sentence = 'not now') {
       refused = path === null ? null : { path, status, sentence }
     },
+    hold(path) {
+      const mine = { path, count: 0, gone: Promise.withResolvers<void>() }
+      held = mine
+      return {
+        count: () => mine.count,
+        letGo() {
+          mine.gone.resolve()
+          if (held === mine) held = null
+        },
+      }
+    },
     async [Symbol.asyncDispose]() {
+      held?.gone.resolve()
       await server.stop(true)
       await app[Symbol.asyncDispose]()
     },

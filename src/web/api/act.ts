@@ -36,13 +36,17 @@ export async function act<Answer>(given: Act<Answer>): Promise<Answer | undefine
   const { send, changes = [], asksAgain = [], say = null, undo, refused } = given
   underWay++
   for (const key of [...changes.map(({ of }) => of), ...asksAgain]) due.set(JSON.stringify(key), key)
+  const begun = undo && notices.begin()
   const takeBack = await show(changes)
   try {
     const answer = await send()
     const text = typeof say === 'function' ? say(answer) : say
-    if (text !== null) notices.say(text, undo ? () => undo(answer) : null)
+    begun?.end()
+    if (begun?.isUndone()) undo?.(answer)
+    else if (text !== null) notices.say(text, undo ? () => undo(answer) : null)
     return answer
   } catch (error) {
+    begun?.end()
     takeBack()
     if (refused) refused(error)
     else notices.refuse(sentenceOf(error), () => void act(given))

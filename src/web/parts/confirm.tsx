@@ -3,42 +3,56 @@ import type { ReactNode } from 'react'
 import { words } from '../words.ts'
 import { Data } from './data.tsx'
 import { useSending } from './form.tsx'
+import { useIsHere } from './is-here.ts'
+
+interface Asks {
+  title: string
+  sentence: ReactNode
+  button: string
+  act(): Promise<unknown>
+}
 
 interface ConfirmProps {
   /** Null while nothing is asked. */
-  asks: { title: string; sentence: ReactNode; button: string; act(): Promise<unknown> } | null
+  asks: Asks | null
   close(): void
 }
 
 /** Asks before something that can't be taken back; nothing else is asked for. */
-export function Confirm({ asks, close }: ConfirmProps) {
+export const Confirm = ({ asks, close }: ConfirmProps) => (
+  <Modal
+    opened={asks !== null}
+    onClose={close}
+    title={asks?.title}
+    closeButtonProps={{ 'aria-label': words.shell.close }}
+  >
+    {/* Each question anew: what was said of the one before, and what is still on its way, is none of its business. */}
+    {asks && <Question asks={asks} close={close} />}
+  </Modal>
+)
+
+function Question({ asks: { sentence, button, act }, close }: { asks: Asks; close(): void }) {
+  const isHere = useIsHere()
   const { submit, isSending, refusal } = useSending([], async () => {
-    await asks?.act()
-    close()
+    await act()
+    if (isHere()) close()
   })
   return (
-    <Modal
-      opened={asks !== null}
-      onClose={close}
-      title={asks?.title}
-      closeButtonProps={{ 'aria-label': words.shell.close }}
-    >
-      <Stack gap="md">
-        <div>{asks?.sentence}</div>
-        {refusal && (
-          <Text role="alert" c="var(--tw-critical-text)">
-            <Data>{refusal}</Data>
-          </Text>
-        )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {words.settings.cancel}
-          </Button>
-          <Button className="destroys" loading={isSending} onClick={() => submit()}>
-            {asks?.button}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Stack gap="md">
+      <div>{sentence}</div>
+      {refusal && (
+        <Text role="alert" c="var(--tw-critical-text)">
+          <Data>{refusal}</Data>
+        </Text>
+      )}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={close}>
+          {words.settings.cancel}
+        </Button>
+        <Button className="destroys" loading={isSending} onClick={() => submit()}>
+          {button}
+        </Button>
+      </Group>
+    </Stack>
   )
 }

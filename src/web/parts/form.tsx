@@ -2,7 +2,9 @@ import { Alert, Button, Group, Stack } from '@mantine/core'
 import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { type FieldRefusal, refusalFor, sentenceOf } from '../api/refusal.ts'
 import { useKeys } from '../shell/keys.ts'
+import { notices } from '../shell/notices.ts'
 import { Data } from './data.tsx'
+import { useIsHere } from './is-here.ts'
 
 interface Sending {
   /** For the `onSubmit` of a form. */
@@ -22,7 +24,8 @@ interface Refused extends FieldRefusal {
 
 /**
  * Sends what `act` sends, once at a time, and keeps what the server refused until the next time. The field that it refused
- * gets the focus, unless the person has gone on to another.
+ * gets the focus, unless the person has gone on to another. Who has closed the dialog or left the page meanwhile is told by a
+ * notice.
  */
 export function useSending(
   fields: readonly string[],
@@ -31,6 +34,7 @@ export function useSending(
   const [refused, refuse] = useState<Refused | null>(null)
   const [isSending, sending] = useState(false)
   const isBusy = useRef(false)
+  const isHere = useIsHere()
   // Together with the mark: a page that moves a moment later moves under the hand of who acts on the mark.
   useLayoutEffect(() => {
     if (refused && [refused.from, document.body].includes(document.activeElement)) {
@@ -46,7 +50,8 @@ export function useSending(
       await act(form)
       refuse(null)
     } catch (error) {
-      refuse({ ...refusalFor(fields, sentenceOf(error)), form, from })
+      if (isHere()) refuse({ ...refusalFor(fields, sentenceOf(error)), form, from })
+      else notices.refuse(sentenceOf(error))
     } finally {
       isBusy.current = false
       sending(false)
@@ -78,7 +83,7 @@ interface FormProps {
 /** Fields one below the other, the server's sentence, and one button; Ctrl and Enter press it. */
 export function Form({ sending, button, beside, isWide = false, isAside = false, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
-  useKeys({ 'Control+Enter': () => form.current?.requestSubmit() })
+  useKeys({ 'Control+Enter': () => sendFocused(form.current) })
   return (
     <form ref={form} onSubmit={sending.submit}>
       <Stack gap="md" maw={isWide ? undefined : 480}>
@@ -97,4 +102,12 @@ export function Form({ sending, button, beside, isWide = false, isAside = false,
       </Stack>
     </form>
   )
+}
+
+/** Sends the form that has the focus, or the only one of the page; returns false for another. */
+function sendFocused(form: HTMLFormElement | null): boolean {
+  const focused = document.activeElement?.closest('form') ?? (document.forms.length === 1 ? form : null)
+  if (form === null || focused !== form) return false
+  form.requestSubmit()
+  return true
 }

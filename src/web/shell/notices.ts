@@ -12,6 +12,14 @@ export interface Notice {
   retry: (() => void) | null
 }
 
+/** An act that can be taken back, while it is under way. */
+interface Begun {
+  /** True when it is to be taken back as soon as it is done. */
+  isUndone(): boolean
+  /** Nothing is there to be taken back any more. */
+  end(): void
+}
+
 /** How long what was done can be taken back. */
 export const UNDO_MS = 10_000
 const SHOWN_AT_MOST = 3
@@ -34,6 +42,23 @@ export const notices = {
     const once = undo && onlyOnce(undo, () => notices.dismiss(id))
     if (once) lastUndo = { run: once, until: Date.now() + UNDO_MS }
     show([...shown, { id, kind: 'said' as const, text, undo: once, retry: null }].slice(-SHOWN_AT_MOST))
+  },
+
+  /** An act begins that can be taken back: from now on the key `z` means it, and is done when the server has answered. */
+  begin(): Begun {
+    let isWanted = false
+    const before = lastUndo
+    const run = () => {
+      isWanted = true
+    }
+    const mine = { run, until: Number.POSITIVE_INFINITY }
+    lastUndo = mine
+    return {
+      isUndone: () => isWanted,
+      end() {
+        if (lastUndo === mine) lastUndo = before
+      },
+    }
   },
 
   /** Shows the server's sentence about what it refused. */

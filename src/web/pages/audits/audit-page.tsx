@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
-import { ShareForm } from '../tests/run/share-form.tsx'
+import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_STANDING } from '../tests/standing.ts'
 import { PageTable } from './page-table.tsx'
 
@@ -67,14 +67,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
         {audit.differences && <Differences differences={audit.differences} />}
         <Pages id={audit.id} />
       </Stack>
-      <Modal
-        opened={isSharing}
-        onClose={() => share(false)}
-        title={said.shareAudit}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
-      >
-        <ShareForm id={audit.id} shares={[]} />
-      </Modal>
+      <ShareDialog id={audit.id} shares={[]} title={said.shareAudit} isOpen={isSharing} close={() => share(false)} />
     </>
   )
 }

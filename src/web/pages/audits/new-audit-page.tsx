@@ -1,11 +1,11 @@
 import { NativeSelect, NumberInput, Paper, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
 import { createAudit } from '#client/sdk.gen'
 import type { AuditInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { notices } from '../../shell/notices.ts'
@@ -37,14 +37,14 @@ export function NewAuditPage() {
 }
 
 function AuditForm() {
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.tests
   const { values, field, set, sending } = useFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
     const { data } = await createAudit({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
     notices.say(said.auditBegun)
-    await navigate({ to: '/audits/$id', params: { id: data.id } })
+    await goOn({ to: '/audits/$id', params: { id: data.id } })
   })
   return (
     <Form sending={sending} button={said.begin} isWide>

@@ -6,6 +6,7 @@ import { postChange } from '#client/sdk.gen'
 import { dataOption } from '../../parts/data.tsx'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { useIsHere } from '../../parts/is-here.ts'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 
@@ -20,11 +21,13 @@ export function RecordForm({ close }: { close(): void }) {
   const domains = data?.domains ?? []
   const firstId = domains[0]?.id ?? ''
   const said = words.changes
+  const isHere = useIsHere()
   const { field, sending } = useFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
     const body = { domainId: domainId || firstId, source: SOURCE, ref: ref || title, title }
     const answer = await postChange({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listChanges' }] })
     notices.say(said.recorded)
+    if (!isHere()) return
     close()
     await navigate({ to: '/changes/$id', params: { id: answer.data.id } })
   })

@@ -1,11 +1,11 @@
 import { NativeSelect, Paper, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { createDomain } from '#client/sdk.gen'
 import type { DomainInput } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { words } from '../../words.ts'
@@ -30,12 +30,12 @@ const EMPTY: DomainInput = { name: '', system: 'global', monitoredUrls: [] }
 
 function AddForm() {
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.domains
   const { field, sending } = useFields(EMPTY, async (body) => {
     const { data } = await createDomain({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
-    await navigate({ to: '/domains/$id/setup', params: { id: data.id } })
+    await goOn({ to: '/domains/$id/setup', params: { id: data.id } })
   })
   return (
     <Form sending={sending} button={said.addButton}>

@@ -22,6 +22,7 @@ import { useMay } from '../../api/who.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
+import { useIsHere } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -200,13 +201,14 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     ...{ vendor: '', event: '' },
   })
   const said = words.explore.labels
+  const isHere = useIsHere()
   const sending = useSending(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
     await assignLabel({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: LIST })
     notices.say(said.saved(given.label))
-    close()
+    if (isHere()) close()
   })
   return (
     <Form sending={sending} button={said.save}>

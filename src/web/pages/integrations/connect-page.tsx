@@ -9,6 +9,7 @@ import { useValues } from '../../address/use-search.ts'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Data, dataOption } from '../../parts/data.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -67,13 +68,13 @@ interface NewFormProps {
 }
 
 function NewForm({ form, show }: NewFormProps) {
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     const { data } = await createIntegration({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
     notices.say(words.integrations.made)
     if (data.secret ?? data.webhookUrl) show(data)
-    else await navigate({ to: '/integrations/$id', params: { id: data.id } })
+    else await goOn({ to: '/integrations/$id', params: { id: data.id } })
   }
   return <IntegrationForm form={form} saved={null} button={words.integrations.connectButton} send={send} />
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
@@ -8,6 +8,7 @@ import type { IntegrationDetail } from '#client/types.gen'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Confirm } from '../../parts/confirm.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { NoSuch } from '../../parts/no-such.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -44,11 +45,11 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   const { id, label, provider, status } = integration
   const may = useMay('admin')
   const [isLeaving, leave] = useState(false)
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.integrations
   const remove = async () => {
     await deleteIntegration({ path: { id }, throwOnError: true })
-    await navigate({ to: '/integrations' })
+    await goOn({ to: '/integrations' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
     notices.say(said.removed(label))
   }

@@ -25,6 +25,12 @@ export function KeysPage() {
   const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
   const [isMaking, make] = useState(false)
+  // Here, so that it is shown also to who has closed the dialog before it came.
+  const [secret, show] = useState<string | null>(null)
+  const close = () => {
+    make(false)
+    show(null)
+  }
   const [revoked, revoke] = useState<Key | null>(null)
   const said = words.settings.keys
   const may = useMay('viewer')
@@ -46,13 +52,17 @@ export function KeysPage() {
         )}
       </QueryState>
       <Modal
-        opened={isMaking}
-        onClose={() => make(false)}
+        opened={isMaking || secret !== null}
+        onClose={close}
         title={said.create}
         closeButtonProps={{ 'aria-label': words.shell.close }}
         closeOnClickOutside={false}
       >
-        <NewKeyForm close={() => make(false)} />
+        {secret === null ? (
+          <NewKeyForm show={show} />
+        ) : (
+          <Secret label={said.secret} hint={said.secretHint} value={secret} button={said.stored} close={close} />
+        )}
       </Modal>
       <Confirm
         close={() => revoke(null)}
@@ -118,18 +128,14 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
 type Expiry = keyof typeof words.settings.keys.expiries
 const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
 
-function NewKeyForm({ close }: { close(): void }) {
+function NewKeyForm({ show }: { show(secret: string): void }) {
   const queries = useQueryClient()
-  const [secret, show] = useState<string | null>(null)
   const said = words.settings.keys
   const { field, check, sending } = useFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
     show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
   })
-  if (secret !== null) {
-    return <Secret label={said.secret} hint={said.secretHint} value={secret} button={said.stored} close={close} />
-  }
   return (
     <Form sending={sending} button={said.make}>
       <Stack gap="md">

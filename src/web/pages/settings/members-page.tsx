@@ -30,6 +30,12 @@ export function MembersPage() {
   const queries = useQueryClient()
   const may = useMay('admin')
   const [isInviting, invite] = useState(false)
+  // Here, so that it is shown also to who has closed the dialog before it came.
+  const [link, show] = useState<string | null>(null)
+  const close = () => {
+    invite(false)
+    show(null)
+  }
   const [leaving, remove] = useState<Member | null>(null)
   const said = words.settings.members
   const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
@@ -45,13 +51,17 @@ export function MembersPage() {
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
       </QueryState>
       <Modal
-        opened={isInviting}
-        onClose={() => invite(false)}
+        opened={isInviting || link !== null}
+        onClose={close}
         title={said.invite}
         closeButtonProps={{ 'aria-label': words.shell.close }}
         closeOnClickOutside={false}
       >
-        <InviteForm close={() => invite(false)} refresh={refresh} />
+        {link === null ? (
+          <InviteForm show={show} refresh={refresh} />
+        ) : (
+          <Secret label={said.link} hint={said.linkHint} value={link} button={said.done} close={close} />
+        )}
       </Modal>
       <Confirm
         close={() => remove(null)}
@@ -154,17 +164,14 @@ function RoleField({ member }: { member: Member }) {
   )
 }
 
-function InviteForm({ close, refresh }: { close(): void; refresh(): Promise<void> }) {
+function InviteForm({ show, refresh }: { show(link: string): void; refresh(): Promise<void> }) {
   const roles = useRoles()
-  const [link, show] = useState<string | null>(null)
   const said = words.settings.members
   const { values, field, sending } = useFields({ email: '', role: 'member' as Role }, async (body) => {
     show((await inviteMember({ body, throwOnError: true })).data.inviteUrl)
     await refresh()
     notices.say(said.invited(body.email))
   })
-  if (link !== null)
-    return <Secret label={said.link} hint={said.linkHint} value={link} button={said.done} close={close} />
   return (
     <Form sending={sending} button={said.send}>
       <Stack gap="md">

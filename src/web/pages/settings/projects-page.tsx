@@ -11,6 +11,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { useIsHere } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -139,12 +140,13 @@ function ProjectForm({ project, close, refresh }: ProjectFormProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const said = words.settings.projects
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
+  const isHere = useIsHere()
   const { field, sending } = useFields(saved, async (body) => {
     if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
     else await createProject({ body, throwOnError: true })
     await refresh()
     notices.say(project ? said.saved(body.name) : said.made(body.name))
-    close()
+    if (isHere()) close()
   })
   return (
     <Form sending={sending} button={words.settings.save}>

@@ -10,7 +10,6 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
@@ -19,6 +18,7 @@ import { queries } from '../../api/queries.ts'
 import { dataOption } from '../../parts/data.tsx'
 import { type Fields, useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { DraftFrom } from './draft-from.tsx'
@@ -56,7 +56,7 @@ function draftOf(test: FlowTest): Draft {
 /** Makes a test, or changes it. */
 export function TestForm({ test }: { test: FlowTest | null }) {
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.tests
   const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, ...given }) => {
     const texts = { startUrl: startUrl || null, schedule: schedule || null }
@@ -67,7 +67,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
     notices.say(said.saved)
-    if (!test) await navigate({ to: '/tests/$id', params: { id: data.id } })
+    if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })
   })
   const { values, set, field, sending } = fields
   const begin = ({ recording, expectations }: FlowDraft) => {

@@ -1,6 +1,6 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getFlowTestOptions } from '#client/@tanstack/react-query.gen'
 import { deleteFlowTest } from '#client/sdk.gen'
@@ -10,6 +10,7 @@ import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
+import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { NoSuch } from '../../parts/no-such.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
@@ -44,16 +45,16 @@ export function TestPage() {
 
 function TestDetail({ test }: { test: FlowTest }) {
   const may = useMay('member')
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const [isLeaving, leave] = useState(false)
   const said = words.tests
   const run = async () => {
     const runId = await runTest(test.id)
-    if (runId) await navigate({ to: '/tests/runs/$id', params: { id: runId } })
+    if (runId) await goOn({ to: '/tests/runs/$id', params: { id: runId } })
   }
   const remove = async () => {
     await deleteFlowTest({ path: { id: test.id }, throwOnError: true })
-    await navigate({ to: '/tests' })
+    await goOn({ to: '/tests' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
     notices.say(said.removed(test.name))
   }

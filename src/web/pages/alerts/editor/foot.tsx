@@ -6,6 +6,7 @@ import { deleteAlert } from '#client/sdk.gen'
 import type { Alert } from '#client/types.gen'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { Data } from '../../../parts/data.tsx'
+import { useGoOn } from '../../../parts/is-here.ts'
 import { useKeys } from '../../../shell/keys.ts'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
@@ -78,12 +79,12 @@ function Leaving({ mayLose }: { mayLose(): boolean }) {
 export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
   const [isAsking, ask] = useState(false)
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.alert
   const remove = async () => {
     await deleteAlert({ path: { id }, throwOnError: true })
     leaves.forget()
-    await navigate({ to: '/alerts' })
+    await goOn({ to: '/alerts' })
     for (const _id of ['listAlerts', 'listIssues', 'listSuggestions']) {
       void queries.invalidateQueries({ queryKey: [{ _id }] })
     }

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { type RefObject, useRef } from 'react'
 import { createAlert, replaceAlert } from '#client/sdk.gen'
 import type { Alert, AlertInput, Form } from '#client/types.gen'
 import { useSending } from '../../../parts/form.tsx'
+import { useGoOn } from '../../../parts/is-here.ts'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
 import { type Draft, suggestedName } from './draft.ts'
@@ -38,7 +38,7 @@ interface Given {
 /** Saves an alert and goes back to the list; what the server refuses stands at its field. */
 export function useSaving({ draft, form, saved, paths, isBroken, begun, element }: Given): Saving {
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const isOn = useRef(true)
   const isDone = useRef(false)
   const sending = useSending(paths, async () => {
@@ -52,7 +52,7 @@ export function useSaving({ draft, form, saved, paths, isBroken, begun, element 
       void queries.invalidateQueries({ queryKey: [{ _id }] })
     }
     notices.say(enabled ? words.alert.savedOn(name) : words.alert.savedOff(name))
-    await navigate({ to: '/alerts' })
+    await goOn({ to: '/alerts' })
   })
   return {
     save(enabled) {

@@ -1,6 +1,5 @@
 import { Button, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { deleteDomain, renameDomain, rotateToken } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
@@ -8,6 +7,7 @@ import { useMay } from '../../../api/who.ts'
 import { Data } from '../../../parts/data.tsx'
 import { useFields } from '../../../parts/fields.ts'
 import { Form, useSending } from '../../../parts/form.tsx'
+import { useGoOn } from '../../../parts/is-here.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
@@ -105,11 +105,11 @@ function Token({ domain }: { domain: Domain }) {
 function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const goOn = useGoOn()
   const said = words.domains.settings
   const { submit, isSending, refusal } = useSending([], async () => {
     await deleteDomain({ path: { id: domain.id }, throwOnError: true })
-    await navigate({ to: '/domains' })
+    await goOn({ to: '/domains' })
     await queries.invalidateQueries()
     notices.say(said.removed(domain.name))
   })

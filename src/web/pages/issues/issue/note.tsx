@@ -24,19 +24,29 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [refusal, setRefusal] = useState<string | null>(null)
   const saved = useRef(notes ?? '')
-  const save = async (text: string) => {
-    if (text === saved.current) return
+  const wanted = useRef(saved.current)
+  const isSaving = useRef(false)
+  const saveOne = async (text: string) => {
     setState('saving')
     const isDone = await act({
       changes: changesOf(id, text),
       send: () => changeIssue({ path: { id }, body: { notes: text }, throwOnError: true }),
       refused: (error) => setRefusal(sentenceOf(error)),
     })
-    if (isDone !== undefined) {
-      saved.current = text
-      setRefusal(null)
-    }
-    setState(isDone === undefined ? 'rest' : 'saved')
+    if (isDone === undefined) return false
+    saved.current = text
+    setRefusal(null)
+    return true
+  }
+  // One after the other, so that the server has at last what was typed at last.
+  const save = async (text: string) => {
+    wanted.current = text
+    if (isSaving.current || text === saved.current) return
+    isSaving.current = true
+    let isDone = true
+    while (isDone && wanted.current !== saved.current) isDone = await saveOne(wanted.current)
+    isSaving.current = false
+    setState(isDone && !saveSoon.isPending() ? 'saved' : 'rest')
   }
   const saveSoon = useDebouncedCallback((text: string) => void save(text), { delay: PAUSE_MS, flushOnUnmount: true })
   if (!mayWrite) {

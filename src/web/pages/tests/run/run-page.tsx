@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,7 +17,7 @@ import { StatusMark } from '../../../parts/status-mark.tsx'
 import { words } from '../../../words.ts'
 import { RUN_STANDING } from '../standing.ts'
 import { SentEvents } from './sent-events.tsx'
-import { ShareForm } from './share-form.tsx'
+import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
 /** The stream does not tell of each step, so a run that goes on is looked at so often. */
@@ -91,14 +91,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
           </section>
         )}
       </Stack>
-      <Modal
-        opened={isSharing}
-        onClose={() => share(false)}
-        title={said.share}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
-      >
-        <ShareForm id={run.id} shares={run.shares} />
-      </Modal>
+      <ShareDialog id={run.id} shares={run.shares} title={said.share} isOpen={isSharing} close={() => share(false)} />
     </>
   )
 }

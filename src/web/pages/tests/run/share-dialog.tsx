@@ -1,4 +1,4 @@
-import { Button, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
@@ -13,9 +13,46 @@ import { words } from '../../../words.ts'
 const DAYS = 30
 const MOST_DAYS = 365
 
-/** Makes a public link to a run or an audit, or ends all of them. */
-export function ShareForm({ id, shares }: { id: string; shares: RunDetail['shares'] }) {
+interface ShareProps {
+  /** Of a run or an audit. */
+  id: string
+  shares: RunDetail['shares']
+}
+
+/** Makes a public link to a run or an audit, which is shown once, or ends all of them. */
+export function ShareDialog({
+  title,
+  isOpen,
+  close,
+  ...of
+}: ShareProps & { title: string; isOpen: boolean; close(): void }) {
+  // Here, so that it is shown also to who has closed the dialog before it came.
   const [link, show] = useState<string | null>(null)
+  const said = words.tests
+  const leave = () => {
+    close()
+    show(null)
+  }
+  return (
+    <Modal
+      opened={isOpen || link !== null}
+      onClose={leave}
+      title={title}
+      closeButtonProps={{ 'aria-label': words.shell.close }}
+    >
+      {link === null ? (
+        <ShareForm {...of} show={show} />
+      ) : (
+        <Secret
+          {...{ label: said.link, hint: said.linkHint, value: link, button: words.settings.members.done }}
+          close={() => show(null)}
+        />
+      )}
+    </Modal>
+  )
+}
+
+function ShareForm({ id, shares, show }: ShareProps & { show(link: string): void }) {
   const now = useNow()
   const said = words.tests
   const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
@@ -29,14 +66,6 @@ export function ShareForm({ id, shares }: { id: string; shares: RunDetail['share
       ...{ asksAgain, say: said.linksEnded },
     })
   const valid = shares.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt > now)
-  if (link !== null) {
-    return (
-      <Secret
-        {...{ label: said.link, hint: said.linkHint, value: link, button: words.settings.members.done }}
-        close={() => show(null)}
-      />
-    )
-  }
   return (
     <Stack gap="md">
       <Text>{said.shareHint}</Text>
