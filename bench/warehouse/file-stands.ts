@@ -31,9 +31,10 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
   {
     name: 'share of blanks',
     key: 'transaction_id',
-    sql: (binder) =>
-      `SELECT count(*) AS events, count(*) FILTER (WHERE ${filtersSql([{ parameter: 'transaction_id', op: 'is_blank' }], binder).sql}) AS blank
-       FROM events`,
+    sql(binder) {
+      const isBlank = filtersSql([{ parameter: 'transaction_id', op: 'is_blank' }], binder).sql
+      return `SELECT count(*) AS events, countIf(${isBlank}) AS blank FROM events`
+    },
   },
   {
     name: 'count by hour',
