@@ -126,6 +126,13 @@ describe('a project', () => {
       expect([path, status, count(body)]).toEqual([path, 200, 0])
     }
   })
+
+  test('and a domain that the organization does not have is not found', async () => {
+    for (const [path] of counts) {
+      if (/domains\?|deliveries|usage|weekly|scores|issues|alerts/.test(path)) continue
+      expect([path, (await get(`${path}domainId=dom_none`)).status]).toEqual([path, 404])
+    }
+  })
 })
 
 describe('alerts', () => {

@@ -43,10 +43,16 @@ export interface DomainsNamed {
 }
 
 /**
- * Returns the ids of the domains that are named, which need not exist; null where nothing is. Fails with `notFound` when
- * the organization has no such project.
+ * Returns the ids of the domains that are named; null where nothing is. Fails with `notFound` when the organization does not
+ * have the project, or the only domain that is named. Of several, those that it does not have are none of anything.
  */
 export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: DomainsNamed): readonly string[] | null {
+  if (
+    typeof domainId === 'string' &&
+    !db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, domainId)
+  ) {
+    throw new AppError('notFound', 'query.domainId: no such domain')
+  }
   const named = typeof domainId === 'string' ? [domainId] : (domainId ?? null)
   if (projectId === undefined) return named
   const { domainIds } = findProject(db, { orgId, id: projectId })

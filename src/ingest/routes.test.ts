@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
 import { ingestRoutes } from './routes.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -132,14 +133,15 @@ describe('the ledger', () => {
   })
 
   test('can be limited to one domain, and a cursor of another list is refused', async () => {
-    const { clock, people, call, refuse } = setUp()
+    const { db, clock, people, call, refuse } = setUp()
+    const shop = createDomain(db, clock, people.orgId, { name: 'Shop' })
     refuse('dom_a', 'r', clock.now())
-    refuse('dom_b', 'r', clock.now())
-    const { body } = await call('GET', '/v1/events/rejected?domainId=dom_b', { as: people.alice.key })
+    refuse(shop, 'r', clock.now())
+    const { body } = await call('GET', `/v1/events/rejected?domainId=${shop}`, { as: people.alice.key })
     expect(body).toEqual({
       rejections: [
         {
-          domainId: 'dom_b',
+          domainId: shop,
           reason: 'r',
           count: 3,
           sample: 'sample',

@@ -49,12 +49,12 @@ export function domainsMeant(
   orgId: string,
   asked: DomainsAsked,
 ): readonly WatchedDomain[] {
+  const { domainId, projectId } = asked
   const all = domains()
-  if (asked.domainId !== undefined && !all.some(({ id }) => id === asked.domainId)) {
-    throw new AppError('notFound', 'query.domainId: no such domain')
-  }
-  const named = domainIdsNamed(db, orgId, asked)
-  return named === null ? all : all.filter(({ id }) => named.includes(id))
+  const meant = domainId === undefined ? all : all.filter(({ id }) => id === domainId)
+  if (domainId !== undefined && meant.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
+  const named = domainIdsNamed(db, orgId, { projectId })
+  return named === null ? meant : meant.filter(({ id }) => named.includes(id))
 }
 
 /** The same as ids; null where none is named, which means also domains that were deleted. */
