@@ -1,6 +1,7 @@
 import { decoders } from '../decoders/index.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
+import { plainPattern } from '../domains/vendor-pattern.ts'
 
 /** The configuration of the browser script: inlined into `GET /t/{token}.js`. */
 export interface CaptureConfig {
@@ -18,7 +19,7 @@ export interface CaptureConfig {
   sessionMode: SessionMode
   /** True to capture every request to another site; false for only those that the lists below match. */
   crossSite: boolean
-  /** Captured on any host, with body: parts of the URL without its scheme; `*` matches anything. */
+  /** Captured on any host, with body: parts of the URL, in lower case and without scheme; `*` matches anything. */
   patterns: readonly string[]
   /** Captured on any host, with body: a regular expression for the path. */
   paths: string
@@ -88,7 +89,7 @@ export function captureConfigOf(
     kill: !enabled,
     sessionMode,
     crossSite: true,
-    patterns: vendors.flatMap(({ urlPatternMatches = [] }) => urlPatternMatches),
+    patterns: vendors.flatMap(({ urlPatternMatches = [] }) => urlPatternMatches.map(plainPattern)),
     paths,
     ignore: IGNORE,
     pageStats: true,

@@ -12,7 +12,7 @@ const DOMAIN: CollectorDomain = {
   id: 'dom_1',
   orgId: 'org_1',
   customerSalt: 'salt',
-  vendors: [{ vendorName: 'Own', urlPatternMatches: ['metrics.shop.example/c*'] }, { vendorName: 'Other' }],
+  vendors: [{ vendorName: 'Own', urlPatternMatches: ['https://Metrics.shop.example/c*&k='] }, { vendorName: 'Other' }],
   nameVendor: () => null,
   pageViewRate: { dev: 1, prod: 1 },
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
@@ -51,7 +51,7 @@ test('the script has its configuration inside, the list of hosts comes with the 
     collectUrl: 'https://collect.example/api/v1/events',
     configUrl: 'https://collect.example/t/pt_1.json',
     kill: false,
-    patterns: ['metrics.shop.example/c*'],
+    patterns: ['metrics.shop.example/c*&k='],
   })
   expect(hosts).toEqual(expect.arrayContaining(['google-analytics.com', 'api.segment.io']))
 })

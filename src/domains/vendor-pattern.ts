@@ -29,6 +29,11 @@ export function isBlankPattern(pattern: string): boolean {
   return partsOf(pattern).length === 0
 }
 
+/** Returns the pattern in lower case, without its scheme and without `*` that say nothing. */
+export function plainPattern(pattern: string): string {
+  return partsOf(pattern).join('*')
+}
+
 function partsOf(pattern: string): string[] {
   return withoutScheme(pattern.trim().toLowerCase()).split('*').filter(Boolean)
 }

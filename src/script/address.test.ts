@@ -11,7 +11,7 @@ const CONFIG: CaptureConfig = {
   kill: false,
   sessionMode: 'memory',
   crossSite: true,
-  patterns: ['Metrics.shop.example/c*&k=', 'https://api.shop.example/own'],
+  patterns: ['metrics.shop.example/c*&k=', 'api.shop.example/own'],
   paths: '/g/collect$|\\.php$',
   ignore: '^[^?]*\\.(?:jpg(?:\\?|$)|gif$)',
   pageStats: true,

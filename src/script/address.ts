@@ -20,15 +20,6 @@ export interface Filter {
   learn(hosts: readonly string[]): void
 }
 
-/** Returns the parts of a pattern, which must occur in this order; the server reads patterns in the same way. */
-function partsOf(pattern: string): string[] {
-  return withoutScheme(pattern.trim().toLowerCase()).split('*').filter(Boolean)
-}
-
-function withoutScheme(address: string): string {
-  return address.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\//, '')
-}
-
 function holdsInOrder(text: string, parts: readonly string[]): boolean {
   let from = 0
   return parts.every((part) => {
@@ -51,7 +42,7 @@ export function siteOf(hostname: string): string {
 
 /** `base` returns the base of the page's relative URLs. */
 export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
-  const patterns = config.patterns.map(partsOf).filter((parts) => parts.length > 0)
+  const patterns = config.patterns.map((pattern) => pattern.split('*'))
   const paths = new RegExp(config.paths, 'i')
   const ignore = new RegExp(config.ignore, 'i')
   let vendors: Set<string> | null = null
@@ -60,17 +51,12 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   const isOwn = (href: string) => ownPrefixes.some((prefix) => href.startsWith(prefix))
 
   const isVendor = (hostname: string) => {
-    if (!vendors) return null
-    for (let host = hostname; host.includes('.'); host = host.slice(host.indexOf('.') + 1)) {
-      if (vendors.has(host)) return true
-    }
-    return false
+    const known = vendors
+    return known && hostname.split('.').some((_, at, labels) => known.has(labels.slice(at).join('.')))
   }
   const isNamed = (url: URL) => {
     if (paths.test(url.pathname)) return true
-    if (!patterns[0]) return false
-    const address = withoutScheme(url.href.toLowerCase())
-    return patterns.some((parts) => holdsInOrder(address, parts))
+    return patterns.some((parts) => holdsInOrder(url.href.slice(url.protocol.length + 2).toLowerCase(), parts))
   }
   const foreignHostOf = (url: URL) => (`.${url.hostname}`.endsWith(pageSite) ? null : url.hostname)
 

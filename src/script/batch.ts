@@ -12,10 +12,10 @@ export interface TagReport {
   tagId: string
   name?: string
   event?: string
-  status?: 'ok' | 'failure' | 'exception' | 'timeout'
-  execMs?: number
+  status?: 'ok' | 'failure' | 'exception' | 'timeout' | undefined
+  execMs?: number | undefined
   /** Further metadata of the tag. */
-  params?: Record<string, string>
+  params?: Record<string, string> | undefined
 }
 
 /** An event of this script itself: an item of `events`. */

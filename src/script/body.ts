@@ -22,7 +22,7 @@ export function snapshotOf(body: unknown): Snapshot {
   if (body instanceof URLSearchParams) return snapshotOf(body.toString())
   if (body instanceof FormData) return snapshotOf(formText(body))
   if (body instanceof Blob) {
-    return body.size > MAX_BODY_BYTES ? null : async () => new Uint8Array(await body.arrayBuffer())
+    return body.size > MAX_BODY_BYTES ? null : () => bytesOf(body)
   }
   const view = body instanceof ArrayBuffer ? new Uint8Array(body) : body
   if (!ArrayBuffer.isView(view) || view.byteLength > MAX_BODY_BYTES) return null
@@ -33,11 +33,8 @@ export function snapshotOf(body: unknown): Snapshot {
  * Returns the form as a query string, the format in which vendors get the same fields; of files only the field name.
  */
 function formText(form: FormData): string {
-  const fields = new URLSearchParams()
-  form.forEach((value, key) => {
-    fields.append(key, typeof value === 'string' ? value : '')
-  })
-  return fields.toString()
+  const fields = [...form].map(([key, value]) => [key, typeof value === 'string' ? value : ''])
+  return new URLSearchParams(fields).toString()
 }
 
 /**
@@ -49,35 +46,30 @@ export function snapshotOfRequest(request: Request): Snapshot {
   const copy = request.clone()
   return async () => {
     // Not every browser exposes the body of a request as a stream.
-    const bytes = copy.body ? await readUpTo(copy.body) : new Uint8Array(await copy.arrayBuffer())
+    const bytes = copy.body ? await readUpTo(copy.body) : await bytesOf(copy)
     const type = request.headers.get('content-type') ?? ''
     if (!bytes || !/^multipart\/form-data/i.test(type)) return bytes
     return formText(await new Response(bytes, { headers: { 'content-type': type } }).formData())
   }
 }
 
+async function bytesOf(source: Blob | Request): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await source.arrayBuffer())
+}
+
 /** Reads a stream to its end; null when it exceeds the limit. */
-async function readUpTo(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readUpTo(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = stream.getReader()
-  const parts: Uint8Array[] = []
-  let length = 0
+  let known = new Blob()
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) break
-    parts.push(value)
-    length += value.byteLength
-    if (length > MAX_BODY_BYTES) {
+    if (done) return bytesOf(known)
+    known = new Blob([known, value])
+    if (known.size > MAX_BODY_BYTES) {
       void reader.cancel()
       return null
     }
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.byteLength
-  }
-  return bytes
 }
 
 /** Encodes a body as text if it is one, else in base64. The collector tells compressed bytes by themselves. */

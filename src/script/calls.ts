@@ -61,11 +61,11 @@ export interface Calls {
   add(call: Call): void
   /**
    * Returns the call of a resource timing entry: the last one of its URL that began before it and has no entry yet,
-   * preferably of its type. Entries arrive in the order in which requests end. Null when no recorded call matches.
+   * preferably of its type. Entries arrive in the order in which requests end. Undefined when no recorded call matches.
    */
-  untimed(url: string, type: string, startedAt: number): Call | null
-  /** Returns the latest call of this URL, preferring those without outcome; null when there is none. */
-  youngest(url: string): Call | null
+  untimed(url: string, type: string, startedAt: number): Call | undefined
+  /** Returns the latest call of this URL, preferring those without outcome; undefined when there is none. */
+  youngest(url: string): Call | undefined
 }
 
 export function makeCalls(): Calls {
@@ -79,11 +79,11 @@ export function makeCalls(): Calls {
     },
     untimed(url, type, startedAt) {
       const open = byUrl.get(url)?.filter(({ isTimed, at }) => !isTimed && at <= startedAt + CLOCK_SLACK_MS)
-      return open?.findLast((call) => call.type === type) ?? open?.at(-1) ?? null
+      return open?.findLast((call) => call.type === type) ?? open?.at(-1)
     },
     youngest(url) {
       const calls = byUrl.get(url)
-      return calls?.findLast(({ outcome }) => !outcome) ?? calls?.at(-1) ?? null
+      return calls?.findLast(({ outcome }) => !outcome) ?? calls?.at(-1)
     },
   }
 }

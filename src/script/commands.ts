@@ -98,24 +98,23 @@ function reportTags({ frames, date, newId, add }: CommandParts, [container, even
     const { id, name: tagName, status: ended, executionTime, exclude: _, ...metadata }: RanTag = recordOf(tag)
     const tagId = textOf(id)
     if (!tagId) continue
-    const report: TagReport = {
+    const execMs = Number(executionTime)
+    const values = Object.entries(metadata).flatMap(([key, value]) => {
+      const text = typeof value === 'boolean' ? String(value) : textOf(value)
+      return text ? [[key, text.slice(0, MAX_VALUE_LENGTH)]] : []
+    })
+    const content: TagReport = {
       id: newId(),
       ts: date(),
       container: name,
       tagId,
       name: textOf(tagName),
       event: textOf(event),
+      status: TAG_STATUSES[textOf(ended)],
+      execMs: execMs >= 0 ? execMs : undefined,
+      params: values.length > 0 ? Object.fromEntries(values.slice(0, MAX_VALUES)) : undefined,
     }
-    const status = TAG_STATUSES[textOf(ended)]
-    if (status) report.status = status
-    const execMs = Number(executionTime)
-    if (execMs >= 0) report.execMs = execMs
-    const values = Object.entries(metadata).flatMap(([key, value]) => {
-      const text = typeof value === 'boolean' ? String(value) : textOf(value)
-      return text ? [[key, text.slice(0, MAX_VALUE_LENGTH)]] : []
-    })
-    if (values.length > 0) report.params = Object.fromEntries(values.slice(0, MAX_VALUES))
-    add({ list: 'tags', frame, content: report })
+    add({ list: 'tags', frame, content })
   }
 }
 

@@ -2,7 +2,7 @@ import type { Call } from './calls.ts'
 import type { Guard } from './guard.ts'
 import type { Recorder } from './recorder.ts'
 import type { See, Seers } from './transports.ts'
-import { watchMethod, watchSetter } from './watch.ts'
+import { watch } from './watch.ts'
 
 export interface ElementParts {
   guard: Guard
@@ -37,9 +37,10 @@ export function watchElements(
     // Events of images outside the document don't reach the document's listeners.
     call.look = () => lookAt(element, call)
   }
-  watchSetter(guard, HTMLImageElement.prototype, 'src', see)
-  watchSetter(guard, HTMLScriptElement.prototype, 'src', see)
-  watchMethod(guard, window.Element.prototype, 'setAttribute', (self) => () => see(self), isSource)
+  const seeAfter = (element: unknown) => () => see(element)
+  watch(guard, HTMLImageElement.prototype, 'src', 'set', seeAfter)
+  watch(guard, HTMLScriptElement.prototype, 'src', 'set', seeAfter)
+  watch(guard, window.Element.prototype, 'setAttribute', 'value', seeAfter, isSource)
   watchLoading(window.document, { guard, recorder })
   const violation = 'securitypolicyviolation'
   window.addEventListener(violation, (event) => guard.run(() => seers[violation]?.(null, [event])))
@@ -54,10 +55,11 @@ function watchLoading(document: Document, { guard, recorder }: ElementParts): vo
   const onEnd = ({ type, target }: Event) => {
     guard.run(() => {
       if (!(target instanceof HTMLElement)) return
-      const [kind, address] = sourceOf(target)
-      if (!address) return
-      const failure = kind === 'img' ? null : 'failure'
-      recorder.endOf(address, kind, type === 'load' ? 'ok' : failure)
+      const { localName, currentSrc, src, href } = target as Partial<HTMLImageElement & HTMLLinkElement>
+      const address = currentSrc || src || href
+      if (!address || !/^(?:img|script|iframe|link)$/.test(`${localName}`)) return
+      const failure = localName === 'img' ? null : 'failure'
+      recorder.endOf(address, `${localName}`, type === 'load' ? 'ok' : failure)
     })
   }
   // These events do not bubble, but can be captured.
@@ -75,11 +77,4 @@ export function violationSeer(recorder: Recorder): See {
     if (disposition === 'enforce') recorder.endOf(blockedURI, effectiveDirective.replace(/-src.*$/, ''), 'blocked')
     return null
   }
-}
-
-function sourceOf(element: HTMLElement): [kind: string, address: string] {
-  if (element instanceof HTMLImageElement) return ['img', element.currentSrc || element.src]
-  if (element instanceof HTMLScriptElement) return ['script', element.src]
-  if (element instanceof HTMLIFrameElement) return ['iframe', element.src]
-  return element instanceof HTMLLinkElement ? ['link', element.href] : ['', '']
 }

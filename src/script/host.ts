@@ -38,11 +38,10 @@ export function hostOf(window: Host['window']): Host {
 }
 
 function waysOut({ fetch, navigator, Request }: Host['window']): WaysOut {
-  const beacon = navigator.sendBeacon
   return {
-    fetch: typeof fetch === 'function' ? fetch.bind(window) : undefined,
+    fetch: fetch.bind(window),
     // Content blockers may remove it.
-    beacon: typeof beacon === 'function' ? beacon.bind(navigator) : undefined,
+    beacon: navigator.sendBeacon?.bind(navigator),
     canKeep: 'keepalive' in Request.prototype,
   }
 }

@@ -25,7 +25,7 @@ export function supportsLongFrames(): boolean {
 }
 
 function isSupported(type: string): boolean {
-  return globalThis.PerformanceObserver?.supportedEntryTypes?.includes(type) ?? false
+  return PerformanceObserver.supportedEntryTypes.includes(type)
 }
 
 /** Names of request types that resource timing calls differently. */

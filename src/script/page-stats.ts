@@ -40,15 +40,15 @@ export interface StatsKeeper {
 
 /** `isSupported`: true when the browser reports long animation frames. */
 export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
-  const pages = new WeakMap<Page, Map<string, HostStats>>()
-  const taken = new WeakSet<Page>()
+  /** Null once the measurements of the page view are taken. */
+  const pages = new WeakMap<Page, Map<string, HostStats> | null>()
 
-  const statsOf = (page: Page, host: string): HostStats | null => {
-    if (taken.has(page)) return null
-    const hosts = pages.get(page) ?? new Map<string, HostStats>()
+  const statsOf = (page: Page, host: string): HostStats | undefined => {
+    const known = pages.get(page)
+    const hosts = known === undefined ? new Map<string, HostStats>() : known
     pages.set(page, hosts)
-    const stats = hosts.get(host)
-    if (stats || hosts.size >= MAX_HOSTS) return stats ?? null
+    const stats = hosts?.get(host)
+    if (!hosts || stats || hosts.size >= MAX_HOSTS) return stats
     const fresh: HostStats = { host, requests: 0, durMs: [], blockMs: 0 }
     hosts.set(host, fresh)
     return fresh
@@ -70,11 +70,13 @@ export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
       }
     },
     take(page, ts) {
-      if (taken.has(page)) return null
-      const hosts = pages.get(page)?.values() ?? []
-      taken.add(page)
-      pages.delete(page)
-      const vendors = [...hosts].map((stats) => ({ ...stats, blockMs: Math.round(stats.blockMs * 10) / 10 }))
+      const hosts = pages.get(page)
+      if (hosts === null) return null
+      pages.set(page, null)
+      const vendors = [...(hosts?.values() ?? [])].map((stats) => ({
+        ...stats,
+        blockMs: Math.round(stats.blockMs * 10) / 10,
+      }))
       return { ts, loaf: isSupported, vendors }
     },
   }

@@ -31,9 +31,9 @@ const LAST_RETRY_MS = 60_000
 const MAX_KEPT_BYTES = 40_000
 
 interface Waiting extends Batch {
-  isUnderWay: boolean
+  isUnderWay?: boolean
   /** True when it was sent so that it outlives the page. */
-  isKept: boolean
+  isKept?: boolean
 }
 
 export interface SenderParts {
@@ -55,18 +55,17 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
 
   // `sentAt` is set for each try: the collector corrects the page's clock by it.
   const textOf = ({ batchId, content }: Batch) => JSON.stringify({ token, batchId, sentAt: date(), ...content })
-  const drop = (batch: Waiting) => {
-    waiting = waiting.filter((one) => one !== batch)
-  }
 
   /** https://fetch.spec.whatwg.org/#cors-safelisted-request-header: as plain text it needs no preflight. */
   const post = async (body: string, keepalive: boolean): Promise<Reply> => {
     if (!ways.fetch || (keepalive && !ways.canKeep)) {
       // `sendBeacon` returns only whether the request was queued.
-      return { status: ways.beacon?.(url, body) ? 202 : 0, retryAfterMs: 0 }
+      return { status: ways.beacon?.(url, body) ? 202 : 0 }
     }
     const reply = await ways.fetch(url, {
-      ...{ method: 'POST', body, keepalive },
+      method: 'POST',
+      body,
+      keepalive,
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       priority: 'low',
@@ -75,9 +74,9 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
     if (keepalive) void reply.text().catch(() => '')
     return { status: reply.status, retryAfterMs: Number(reply.headers.get('retry-after')) * 1000 || 0 }
   }
-  const answerOf = (body: string, keepalive: boolean) => post(body, keepalive).catch(() => NO_ANSWER)
+  const answerOf = (body: string, keepalive: boolean) => post(body, keepalive).catch((): Reply => ({ status: 0 }))
 
-  const finish = (batch: Waiting, { status, retryAfterMs }: Reply) => {
+  const finish = (batch: Waiting, { status, retryAfterMs = 0 }: Reply) => {
     batch.isUnderWay = false
     batch.isKept = false
     if (status === 401) {
@@ -90,7 +89,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
       pause(Math.max(backOffMs * (0.5 + Math.random() / 2), retryAfterMs))
     } else {
       tries = 0
-      drop(batch)
+      waiting = waiting.filter((one) => one !== batch)
       pump()
     }
   }
@@ -129,9 +128,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
 
   return {
     send(batches) {
-      waiting = [...waiting, ...batches.map((batch) => ({ ...batch, isUnderWay: false, isKept: false }))].slice(
-        -MAX_WAITING,
-      )
+      waiting = [...waiting, ...batches].slice(-MAX_WAITING)
       pump()
     },
     sendLast() {
@@ -147,7 +144,5 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
 
 interface Reply {
   status: number
-  retryAfterMs: number
+  retryAfterMs?: number
 }
-
-const NO_ANSWER: Reply = { status: 0, retryAfterMs: 0 }

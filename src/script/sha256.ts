@@ -1,22 +1,20 @@
-/**
- * First 32 bits of the fractional parts of roots of primes: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2,
- * 5.3.3
- */
-function fractions(count: number, root: number): number[] {
-  const words: number[] = []
-  const isPrime = (candidate: number) => {
-    for (let factor = 2; factor * factor <= candidate; factor++) if (candidate % factor === 0) return false
-    return true
+/** The first 64 primes. */
+function primes(): number[] {
+  const found: number[] = []
+  for (let candidate = 2; found.length < 64; candidate++) {
+    if (found.every((prime) => candidate % prime)) found.push(candidate)
   }
-  for (let candidate = 2; words.length < count; candidate++) {
-    if (isPrime(candidate)) words.push(((candidate ** (1 / root) % 1) * 2 ** 32) | 0)
-  }
-  return words
+  return found
 }
 
-/** Returns the XOR of the word rotated right by each number of bits; a negative number shifts instead. */
+/** First 32 bits of the fractional part: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2, 5.3.3 */
+function fraction(value: number): number {
+  return ((value % 1) * 2 ** 32) | 0
+}
+
+/** Returns the XOR of the word rotated right by each number of bits: shifts take their distance modulo 32. */
 function mix(word: number, ...by: number[]): number {
-  return by.reduce((mixed, bits) => mixed ^ (word >>> Math.abs(bits)) ^ (bits < 0 ? 0 : word << (32 - bits)), 0)
+  return by.reduce((mixed, bits) => mixed ^ (word >>> bits) ^ (word << -bits), 0)
 }
 
 /** Every index into these is within bounds, as the standard's loops are fixed; defaults would cost bytes on each page. */
@@ -32,12 +30,14 @@ export function hexOf(words: Iterable<number>): string {
  * session must be known when the first request is captured.
  */
 export function sha256(text: string): string {
-  const constants = fractions(64, 3)
+  const constants = primes().map((prime) => fraction(prime ** (1 / 3)))
   const bytes = new TextEncoder().encode(text)
   const blocks = new DataView(new ArrayBuffer(((bytes.length + 72) >> 6) << 6))
   new Uint8Array(blocks.buffer).set([...bytes, 0x80])
   blocks.setUint32(blocks.byteLength - 4, bytes.length * 8)
-  let state = fractions(8, 2) as State
+  let state = primes()
+    .slice(0, 8)
+    .map((prime) => fraction(prime ** 0.5)) as State
   for (let start = 0; start < blocks.byteLength; start += 64) {
     const schedule: number[] = []
     const word = (t: number) => schedule[t] as number
@@ -47,7 +47,10 @@ export function sha256(text: string): string {
       const next =
         t < 16
           ? blocks.getInt32(start + t * 4)
-          : word(t - 16) + mix(word(t - 15), 7, 18, -3) + word(t - 7) + mix(word(t - 2), 17, 19, -10)
+          : word(t - 16) +
+            (mix(word(t - 15), 7, 18) ^ (word(t - 15) >>> 3)) +
+            word(t - 7) +
+            (mix(word(t - 2), 17, 19) ^ (word(t - 2) >>> 10))
       schedule.push(next | 0)
       const first = h + mix(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + constant + word(t)
       const second = mix(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c))

@@ -2,7 +2,7 @@ import { snapshotOf, snapshotOfRequest } from './body.ts'
 import type { Call, Outcome } from './calls.ts'
 import type { Guard } from './guard.ts'
 import type { Recorder } from './recorder.ts'
-import { type After, watchMethod } from './watch.ts'
+import { type After, watch } from './watch.ts'
 
 export interface TransportParts {
   guard: Guard
@@ -75,19 +75,19 @@ export function seersOf(recorder: Recorder): Seers {
 /** Wraps every function with which scripts send requests. */
 export function watchTransports(window: Window & typeof globalThis, seers: Seers, parts: TransportParts): void {
   const { guard, recorder } = parts
-  const watch = (owner: object | undefined, name: string, after: (call: Call, result: unknown) => void) => {
-    watchMethod(guard, owner, name, (self, args): After | undefined => {
+  const follow = (owner: object, name: string, after: (call: Call, result: unknown) => void) => {
+    watch(guard, owner, name, 'value', (self, args): After | undefined => {
       const call = seers[name]?.(self, args)
       if (!call) return
       return (result, threw) => (threw ? recorder.end(call, 'exception') : after(call, result))
     })
   }
   const nothing = () => undefined
-  watch(window, 'fetch', followFetch(window, parts))
-  watch(window, 'fetchLater', nothing)
-  watch(window.XMLHttpRequest?.prototype, 'open', nothing)
-  watch(window.XMLHttpRequest?.prototype, 'send', nothing)
-  watch(window.Navigator?.prototype, 'sendBeacon', (call, isQueued) => {
+  follow(window, 'fetch', followFetch(window, parts))
+  follow(window, 'fetchLater', nothing)
+  follow(window.XMLHttpRequest.prototype, 'open', nothing)
+  follow(window.XMLHttpRequest.prototype, 'send', nothing)
+  follow(window.Navigator.prototype, 'sendBeacon', (call, isQueued) => {
     if (isQueued === false) recorder.end(call, 'failure')
   })
 }

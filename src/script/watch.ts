@@ -34,32 +34,20 @@ function watched(guard: Guard, original: AnyFunction, before: Before, concerns =
 }
 
 /**
- * Wraps a method of a prototype, or a function of the window; `concerns` is a quick filter for functions that are
- * called thousands of times. If another script locked the property, nothing happens: resource timing shows such
- * requests, without their bodies.
+ * Wraps a method (`value`) or setter (`set`) of a prototype, or a function of the window; `concerns` is a quick filter
+ * for functions that are called thousands of times. If another script locked the property, nothing happens: resource
+ * timing shows such requests, without their bodies.
  */
-export function watchMethod(
+export function watch(
   guard: Guard,
-  owner: object | undefined,
+  owner: object,
   name: string,
+  kind: 'value' | 'set',
   before: Before,
   concerns?: typeof always,
 ): void {
-  const own = owner && Object.getOwnPropertyDescriptor(owner, name)
-  if (!owner || typeof own?.value !== 'function') return
+  const own = Object.getOwnPropertyDescriptor(owner, name)
+  if (typeof own?.[kind] !== 'function') return
   // Unlike `Object.defineProperty` it returns false for a locked property.
-  Reflect.defineProperty(owner, name, { ...own, value: watched(guard, own.value, before, concerns) })
-}
-
-/** Wraps a setter: `after` gets the object whose property was set. */
-export function watchSetter(
-  guard: Guard,
-  owner: object | undefined,
-  name: string,
-  after: (self: unknown) => void,
-): void {
-  const own = owner && Object.getOwnPropertyDescriptor(owner, name)
-  if (!owner || !own?.set) return
-  const set = watched(guard, own.set, (self) => () => after(self)) as (value: unknown) => void
-  Reflect.defineProperty(owner, name, { ...own, set })
+  Reflect.defineProperty(owner, name, { ...own, [kind]: watched(guard, own[kind], before, concerns) })
 }

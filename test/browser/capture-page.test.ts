@@ -197,7 +197,7 @@ describe('what is captured', () => {
   })
 
   test.each<[string, Partial<CaptureConfig>, string[]]>([
-    ['named', { crossSite: false, patterns: ['SHOP.test:*/own*case=1'] }, ['/own']],
+    ['named', { crossSite: false, patterns: ['shop.test:*/own*case=1'] }, ['/own']],
     ['ignored', { ignore: '^/api' }, ['/other']],
     ['killed', { kill: true }, []],
     ['later', { version: 2 } as unknown as Partial<CaptureConfig>, []],
