@@ -31,6 +31,7 @@ describe('what a key has kept', () => {
     ['a rare value', { values: [...values('EUR'), { value: 'USD', events: 2 }] }, 'required_key'],
     ['a value that is too long', { values: values('x'.repeat(1001)) }, 'required_key'],
     ['a constant of its vendor', { isConstant: true }, null],
+    ['the name of the event', { key: 'n', values: values('purchase') }, null],
     ['a key of the vendor’s library', { vendor: 'Google Analytics 4', key: 'cid' }, null],
     ['a key of ours in it', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
     ['custom data of Meta', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],

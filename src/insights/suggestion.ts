@@ -61,12 +61,15 @@ export function isSteady(facts: Presence): boolean {
 /** Returns the strongest rule that the key has kept; null when it has kept none, or a rule of it would be of no use. */
 export function kindOf(facts: KeyFacts): SuggestionKind | null {
   const { events, present, numbers, values, isConstant } = facts
-  if (isConstant || !isSteady(facts)) return null
+  if (isConstant || isEventName(facts) || !isSteady(facts)) return null
   if (numbers >= present * MIN_NUMBERS) return 'key_type'
   const isFew = values.length <= MAX_VALUES && values.every(({ events }) => events >= present * MIN_VALUE_SHARE)
   const isShort = values.every(({ value }) => value.length <= MAX_VALUE_LENGTH)
   return isFew && isShort && events >= MIN_EVENTS_FOR_VALUES ? 'key_values' : 'required_key'
 }
+
+/** True for the key in which a vendor's protocol names the event: a rule about it would hold by itself. */
+const isEventName = ({ event, values }: KeyFacts) => values.length > 0 && values.every(({ value }) => value === event)
 
 /** Returns how many events of these days break such a rule, by weight: at least 1 if any does. */
 export function brokenBy(kind: SuggestionKind, { events, present, numbers, values }: KeyFacts): number {
