@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
 
@@ -15,16 +15,18 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-test.each([
-  ['/issues/nothing', 'issue', '/issues'],
-  ['/alerts/nothing', 'alert', '/alerts'],
-  ['/domains/nothing/live', 'domain', '/domains'],
-  ['/changes/nothing', 'change', '/changes'],
-  ['/tests/nothing', 'test', '/tests'],
-  ['/tests/runs/nothing', 'run', '/tests'],
-  ['/audits/nothing', 'audit', '/audits'],
-  ['/integrations/nothing', 'integration', '/integrations'],
-])(
+const PAGES = [
+  ['/issues/nothing', 'issue', '/issues', '/v1/issues/nothing'],
+  ['/alerts/nothing', 'alert', '/alerts', '/v1/alerts/nothing'],
+  ['/domains/nothing/live', 'domain', '/domains', '/v1/domains/nothing'],
+  ['/changes/nothing', 'change', '/changes', '/v1/changes'],
+  ['/tests/nothing', 'test', '/tests', '/v1/flows/tests/nothing'],
+  ['/tests/runs/nothing', 'run', '/tests', '/v1/flows/runs/nothing'],
+  ['/audits/nothing', 'audit', '/audits', '/v1/audits/nothing'],
+  ['/integrations/nothing', 'integration', '/integrations', '/v1/integrations/nothing'],
+] as const
+
+test.each(PAGES)(
   '%s says that there is no such %s, and leads to the list',
   async (path, thing, list) => {
     await openAs(screen, world.app.owner.apiKey, path)
@@ -32,6 +34,23 @@ test.each([
     // A page that is drawn anew may have none for a moment.
     await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
     await screen.page.waitForSelector(`main a[href^="${list}"]`)
+    await screen.page.waitForFunction((title) => document.title === title, {}, `There is no such ${thing} · Tagwarden`)
+  },
+  TEST_MS,
+)
+
+test.each(PAGES)(
+  '%s has a heading and a title while the server refuses to answer',
+  async (path, _thing, _list, asked) => {
+    world.refuse(`GET ${asked}`, 503, 'the store is busy')
+    try {
+      await openAs(screen, world.app.owner.apiKey, path)
+      await screen.reads('the store is busy')
+      await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
+      expect(await screen.page.title()).toEndWith(' · Tagwarden')
+    } finally {
+      world.refuse(null)
+    }
   },
   TEST_MS,
 )

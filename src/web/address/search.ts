@@ -23,12 +23,23 @@ export function readSearch<F extends Fields>(fields: F, raw: Readonly<Record<str
     const field = Object.hasOwn(fields, name) ? (fields[name] as Field<unknown>) : null
     // A link within the pages gives the value itself, the address bar its text.
     const written = typeof given === 'string' ? given : field?.write(given)
-    const value = written === undefined ? undefined : field?.parse(written)
-    if (field && value !== undefined) {
-      if (field.write(value) !== field.write(field.fallback)) search[name] = value
-    } else if (written !== '') dropped.push({ name, text: String(written ?? given) })
+    const { value, left } = partOf(field, written)
+    if (field && value !== undefined && field.write(value) !== field.write(field.fallback)) search[name] = value
+    if (left !== '') dropped.push({ name, text: left ?? String(given) })
   }
   return { search: search as SearchOf<F>, dropped }
+}
+
+/** The value that a text has for a field, and the part of the text that is none: of a list, what is no value stays out. */
+function partOf(field: Field<unknown> | null, text: string | undefined): { value?: unknown; left: string | undefined } {
+  if (field === null || text === undefined) return { left: text }
+  const whole = field.parse(text)
+  if (whole !== undefined) return { value: whole, left: '' }
+  const [good, bad] = [true, false].map((isGood) =>
+    text.split(',').filter((part) => (field.parse(part) !== undefined) === isGood),
+  ) as [string[], string[]]
+  const value = bad.length > 0 && good.length > 0 ? field.parse(good.join(',')) : undefined
+  return value === undefined ? { left: text } : { value, left: bad.join(',') }
 }
 
 /** Returns all values: those of the address, and the fallback of the others. */

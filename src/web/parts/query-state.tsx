@@ -4,6 +4,7 @@ import { askAgain } from '../api/queries.ts'
 import { isPassing, Refusal, sentenceOf } from '../api/refusal.ts'
 import { words } from '../words.ts'
 import { Data } from './data.tsx'
+import { PageHead } from './page-head.tsx'
 import classes from './query-state.module.css'
 
 /** What `QueryState` reads of a query; those of TanStack Query are such, infinite ones too. */
@@ -26,6 +27,8 @@ interface QueryStateProps<T> {
   isEmpty?: (answer: T) => boolean
   /** Shown when the server says that there is no such thing; a sentence and a link to the list. */
   gone?: ReactNode
+  /** Heads the page of a thing until its answer is there: nobody knows its name yet. */
+  room?: string
   children: (answer: T) => ReactNode
 }
 
@@ -33,7 +36,7 @@ interface QueryStateProps<T> {
 const PATIENCE_MS = 150
 
 /** Draws every state of a question to the server: loading, refused, gone, empty, there, and asked again. */
-export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children }: QueryStateProps<T>) {
+export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, room, children }: QueryStateProps<T>) {
   const { data, error, isFetching, isPlaceholderData, failureReason, refetch } = query
   const [pressed, press] = useState<unknown>(null)
   const refusal = error ?? (data === undefined ? failureReason : null)
@@ -44,9 +47,21 @@ export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children 
   if (data === undefined && refusal) {
     if (gone !== undefined && refusal instanceof Refusal && refusal.status === 404) return gone
     // While it waits to ask again by itself nothing is asked until a press.
-    return <Refused refusal={refusal} retry={retry} isAsking={isFetching && (error !== null || pressed === refusal)} />
+    return (
+      <>
+        {room && <PageHead title={room} />}
+        <Refused refusal={refusal} retry={retry} isAsking={isFetching && (error !== null || pressed === refusal)} />
+      </>
+    )
   }
-  if (data === undefined) return <Loading>{skeleton}</Loading>
+  if (data === undefined) {
+    return (
+      <>
+        {room && <PageHead title={room} />}
+        <Loading>{skeleton}</Loading>
+      </>
+    )
+  }
   return (
     <div
       className={`column ${classes.there}`}

@@ -1,7 +1,7 @@
 /** The editor of an alert. */
 export const alert = {
   new: 'New alert',
-  noSuch: 'There is no such alert.',
+  noSuch: 'There is no such alert',
   all: 'Alerts',
   what: 'Changing alerts',
   whatToWatch: 'What to watch',

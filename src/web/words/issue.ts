@@ -1,6 +1,6 @@
 /** The page of one issue. */
 export const issue = {
-  gone: 'There is no such issue.',
+  gone: 'There is no such issue',
   toList: 'To the issues',
   trail: 'Where this is',
   place: (place: number, of: number) => `${place} of ${of}`,

@@ -41,7 +41,7 @@ export function AuditPage() {
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
       {(audit) => <AuditDetailView audit={audit} />}
     </QueryState>
   )

@@ -33,7 +33,7 @@ export function ChangePage() {
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.changes} gone={gone}>
       {(change) => <ChangeDetail change={change} />}
     </QueryState>
   )

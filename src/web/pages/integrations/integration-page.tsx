@@ -32,7 +32,7 @@ export function IntegrationPage() {
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.integrations} gone={gone}>
       {(integration) => <Detail integration={integration} />}
     </QueryState>
   )

@@ -37,7 +37,7 @@ export function TestPage() {
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
       {(test) => <TestDetail key={test.versionId} test={test} />}
     </QueryState>
   )

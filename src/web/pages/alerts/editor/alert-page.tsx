@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../../../api/queries.ts'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../../parts/query-state.tsx'
+import { NoSuch } from '../../../parts/no-such.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
 import { words } from '../../../words.ts'
 import { Editor } from './editor.tsx'
 import { draftOf } from './sending.ts'
@@ -15,23 +15,20 @@ export function AlertPage() {
   const alert = useQuery(getAlertOptions({ path: { id } }))
   const forms = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   return (
-    <>
-      {!alert.data && <PageHead title={words.shell.pages.alerts} />}
-      <QueryState query={alert} gone={<NoSuchAlert />}>
-        {(saved) => (
-          <QueryState query={forms}>
-            {(forms) => <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />}
-          </QueryState>
-        )}
-      </QueryState>
-    </>
+    <QueryState query={alert} room={words.shell.pages.alerts} gone={<NoSuchAlert />}>
+      {(saved) => (
+        <QueryState query={forms}>
+          {(forms) => <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />}
+        </QueryState>
+      )}
+    </QueryState>
   )
 }
 
 const NoSuchAlert = () => (
-  <Gone sentence={words.alert.noSuch}>
+  <NoSuch sentence={words.alert.noSuch}>
     <Anchor component={Link} to="/alerts">
       {words.alert.all}
     </Anchor>
-  </Gone>
+  </NoSuch>
 )

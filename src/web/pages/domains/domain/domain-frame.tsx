@@ -29,7 +29,7 @@ export function DomainFrame({ part, children }: { part: DomainPart; children(dom
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.domains} gone={gone}>
       {(domain) => (
         <>
           <PageHead title={domain.name} isData />

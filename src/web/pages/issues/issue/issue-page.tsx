@@ -11,6 +11,7 @@ import { copy } from '../../../parts/copy.ts'
 import { Data, Dot } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
 import { MayLine } from '../../../parts/may.tsx'
+import { NoSuch } from '../../../parts/no-such.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { Lines, QueryState } from '../../../parts/query-state.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
@@ -33,26 +34,16 @@ export function IssuePage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(getIssueOptions({ path: { id } }))
   const gone = (
-    <>
-      <PageHead title={words.issue.gone} />
-      <Anchor component={Link} to="/issues">
-        {words.issue.toList}
-      </Anchor>
-    </>
+    <NoSuch sentence={words.issue.gone}>
+      <Link to="/issues">{words.issue.toList}</Link>
+    </NoSuch>
   )
   return (
-    <QueryState query={query} skeleton={<Waiting />} gone={gone}>
+    <QueryState query={query} skeleton={<Lines count={8} />} room={words.issues.issue} gone={gone}>
       {(issue) => <Whole key={issue.id} issue={issue} />}
     </QueryState>
   )
 }
-
-const Waiting = () => (
-  <>
-    <PageHead title={words.issues.issue} />
-    <Lines count={8} />
-  </>
-)
 
 function Whole({ issue }: { issue: IssueDetail }) {
   const { id, title } = issue

@@ -37,7 +37,7 @@ export function RunPage() {
     </NoSuch>
   )
   return (
-    <QueryState query={query} gone={gone}>
+    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
       {(run) => <RunDetailView run={run} />}
     </QueryState>
   )
