@@ -146,7 +146,7 @@ describe('the editor', () => {
       expect(await screen.has('button', 'Save and switch on')).toBe(false)
       expect(await screen.page.$eval('fieldset', (fields) => fields.disabled)).toBe(true)
       await screen.open('/alerts/alr_none')
-      await screen.reads('There is no such alert.')
+      await screen.reads('There is no such alert')
     },
     TEST_MS,
   )

@@ -266,7 +266,7 @@ describe('the page of an issue', () => {
     'that there is none is said, with a link to the list',
     async () => {
       await onPage('/issues/iss_nowhere', async (screen) => {
-        await screen.sees('heading', 'There is no such issue.')
+        await screen.sees('heading', 'There is no such issue')
         await screen.press('To the issues', 'link')
         await screen.sees('heading', 'Issues')
       })
