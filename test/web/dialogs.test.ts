@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
-import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { addressesOf } from './addresses.ts'
 import { goTo, settled } from './going.ts'
 import { layoutFaults } from './layout.ts'
-import { openOthersWorld } from './others-world.ts'
+import { amongOthers } from './others-world.ts'
 import { named, openScreen, type Screen } from './screen.ts'
-import { openAs, type World } from './world.ts'
+import { openAs } from './world.ts'
 
 /*
  * Every dialog, drawer and menu on a phone, over names that others wrote: each has a name, nothing of it runs, and it is no wider than
@@ -61,15 +60,7 @@ const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
 /** It asks for others. */
 const OF_OTHERS = ['parts/confirm.tsx']
 
-let world: World
-let browser: TestBrowser
-beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openOthersWorld(), startBrowser()])
-}, TEST_MS)
-afterAll(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await world?.[Symbol.asyncDispose]()
-})
+const here = amongOthers(TEST_MS)
 
 test('the list has every file that draws a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
@@ -82,13 +73,13 @@ test('the list has every file that draws a dialog', () => {
 test(
   'every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote',
   async () => {
-    await using screen = await openScreen(world.url, browser.browser)
+    await using screen = await openScreen(here.world.url, here.browser.browser)
     const { page } = screen
     page.setDefaultTimeout(20_000)
     await page.setViewport(PHONE)
-    await openAs(screen, world.app.owner.apiKey, '/')
+    await openAs(screen, here.world.app.owner.apiKey, '/')
     await settled(page)
-    const addresses = await addressesOf(async (path) => (await world.app.call('GET', path)).body)
+    const addresses = await addressesOf(async (path) => (await here.world.app.call('GET', path)).body)
     const found: Record<string, string[]> = {}
     const look = async (what: string) => {
       const faults = await faultsOfOpen(screen)
@@ -121,7 +112,7 @@ test(
     await look('what the palette found')
     await close()
 
-    world.refuse('GET /v1/', 401, 'the session has ended')
+    here.world.refuse('GET /v1/', 401, 'the session has ended')
     await goTo(page, '/signals').catch(() => undefined)
     await look('the session has ended')
     expect(found).toEqual({})

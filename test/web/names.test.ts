@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { expect, test } from 'bun:test'
 import { addressesOf } from './addresses.ts'
 import { goTo, settled } from './going.ts'
 import { layoutFaults } from './layout.ts'
-import { openOthersWorld } from './others-world.ts'
+import { amongOthers } from './others-world.ts'
 import { openScreen } from './screen.ts'
-import { openAs, type World } from './world.ts'
+import { openAs } from './world.ts'
 
 /*
  * What others write, wherever they may write it: no script runs, and nothing moves, overlaps or grows wider than the window.
@@ -14,26 +13,18 @@ import { openAs, type World } from './world.ts'
 const TEST_MS = 300_000
 const HEIGHT = 900
 
-let world: World
-let browser: TestBrowser
-beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openOthersWorld(), startBrowser()])
-}, TEST_MS)
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
-})
+const here = amongOthers(TEST_MS)
 
 test(
   'names of every kind run nothing and change no layout, on any page',
   async () => {
-    await using screen = await openScreen(world.url, browser.browser)
+    await using screen = await openScreen(here.world.url, here.browser.browser)
     const { page } = screen
     page.setDefaultTimeout(TEST_MS)
     await page.setViewport({ width: 1280, height: HEIGHT })
-    await openAs(screen, world.app.owner.apiKey, '/')
+    await openAs(screen, here.world.app.owner.apiKey, '/')
     await settled(page)
-    const get = async (path: string) => (await world.app.call('GET', path)).body
+    const get = async (path: string) => (await here.world.app.call('GET', path)).body
     const found: Record<string, string[]> = {}
     for (const address of await addressesOf(get)) {
       await goTo(page, address)
@@ -61,8 +52,8 @@ test(
 test(
   'a kind and a key of personal data are said whatever they are called',
   async () => {
-    await using screen = await openScreen(world.url, browser.browser)
-    await openAs(screen, world.app.owner.apiKey, '/compliance')
+    await using screen = await openScreen(here.world.url, here.browser.browser)
+    await openAs(screen, here.world.app.owner.apiKey, '/compliance')
     await screen.reads('Own pattern constructor in constructor')
   },
   TEST_MS,

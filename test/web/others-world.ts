@@ -1,8 +1,10 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { RunFacts } from '../../src/flows/run-store.ts'
 import { findingOf } from '../../src/issues/issue.fixture.ts'
 import { addMember, createKey, createUser } from '../../src/org/store.ts'
 import type { TestApp } from '../app.ts'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { storeAudit } from '../finished-audit.ts'
 import { aRun, storeRun } from '../shared-run.ts'
 import { NAME_KINDS, nameOf, worst } from './others-names.ts'
@@ -23,8 +25,21 @@ const DAYS = 4
 /** Every name of one length. That with all of it in one is last: lists have the newest first, whose page is looked at. */
 const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
 
+/** Such a server and a browser for all tests of a file, which are there once these run. */
+export function amongOthers(patienceMs: number): { readonly world: World; readonly browser: TestBrowser } {
+  const here = {} as { world: World; browser: TestBrowser }
+  beforeAll(async () => {
+    ;[here.world, here.browser] = await Promise.all([openOthersWorld(), startBrowser()])
+  }, patienceMs)
+  afterAll(async () => {
+    await here.browser?.[Symbol.asyncDispose]()
+    await here.world?.[Symbol.asyncDispose]()
+  })
+  return here
+}
+
 /** A server on which every field that somebody may fill has been filled by somebody who means no good. */
-export async function openOthersWorld(): Promise<World> {
+async function openOthersWorld(): Promise<World> {
   const world = await openWorld()
   const { app } = world
   app.clock.set(Date.now() - DAYS * DAY_MS)

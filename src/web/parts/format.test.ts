@@ -5,6 +5,7 @@ import {
   formatCompact,
   formatDate,
   formatDuration,
+  formatIsoDay,
   formatMoment,
   formatMoney,
   formatNumber,
@@ -68,6 +69,7 @@ describe('moments', () => {
 
   test('are written in the zone given, midnight as 00', () => {
     expect(formatMoment(now, 'Europe/Berlin')).toBe('12 Mar 2026, 14:10')
+    expect(formatIsoDay('2026-03-12')).toBe('12 Mar 2026')
     expect(formatDate(Date.UTC(2026, 2, 12), 'UTC', { hour: '2-digit', minute: '2-digit' })).toBe('00:00')
   })
 })

@@ -116,6 +116,9 @@ export function formatAge(ms: number): string {
 export const formatMoment = (at: number, timeZone: string): string =>
   formatDate(at, timeZone, { dateStyle: 'medium', timeStyle: 'short' })
 
+/** A day of UTC as the API writes it, `2026-03-12` → `12 Mar 2026`. */
+export const formatIsoDay = (day: string): string => formatDay(Date.parse(day), 'UTC')
+
 /** `12 Mar 2026`. */
 export const formatDay = (at: number, timeZone: string): string => formatDate(at, timeZone, { dateStyle: 'medium' })
 

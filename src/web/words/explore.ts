@@ -150,6 +150,7 @@ export const explore = {
     vendor: 'Vendor',
     paid: 'Paid orders',
     captured: 'Captured',
+    capturedOf: (vendor: string, captured: string, orders: string) => `${vendor}: ${captured} of ${orders}`,
     share: 'Share',
     missing: 'Missing',
     missingValue: 'Value missing',

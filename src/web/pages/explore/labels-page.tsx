@@ -117,10 +117,10 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
         {
           head: said.name,
           cell: ({ label, color }) => (
-            <>
+            <Group gap={0} wrap="nowrap">
               <span className={classes.swatch} style={{ background: color }} />
               <Data>{label}</Data>
-            </>
+            </Group>
           ),
         },
         { head: said.kind, cell: ({ kind }) => said.kinds[kind] },

@@ -5,6 +5,7 @@ import type { Reconciliation, VendorReconciliation } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { Code, Data } from '../../parts/data.tsx'
+import { formatIsoDay, formatList, formatNumber } from '../../parts/format.ts'
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -85,13 +86,19 @@ function DayTable({ days }: { days: Reconciliation['days'] }) {
       rows={days.toReversed()}
       keyOf={({ day }) => day}
       columns={[
-        { head: said.day, cell: ({ day }) => <Data>{day}</Data> },
+        { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
         { head: said.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
         { head: said.value, isNumber: true, cell: ({ value }) => <Money value={value} /> },
         {
           head: said.captured,
           cell: ({ vendors }) => (
-            <Data>{vendors.map(({ vendor, captured, orders }) => `${vendor} ${captured}/${orders}`).join(', ')}</Data>
+            <Data>
+              {formatList(
+                vendors.map((one) =>
+                  said.capturedOf(one.vendor, formatNumber(one.captured, 0), formatNumber(one.orders, 0)),
+                ),
+              )}
+            </Data>
           ),
         },
       ]}

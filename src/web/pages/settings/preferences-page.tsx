@@ -4,7 +4,6 @@ import {
   SegmentedControl,
   Select,
   Stack,
-  Switch,
   Text,
   TextInput,
   useMantineColorScheme,
@@ -16,6 +15,7 @@ import { useMay, useWho } from '../../api/who.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
+import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { words } from '../../words.ts'
@@ -78,10 +78,8 @@ function BrowserPreferences() {
         searchable
         clearable
       />
-      <Switch
+      <Toggle
         label={said.singleKeys}
-        // Its label holds the description too.
-        aria-label={said.singleKeys}
         description={said.singleKeysHint}
         checked={singleKeys}
         onChange={({ currentTarget }) => preferences.change({ singleKeys: currentTarget.checked })}

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { getUsageOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
+import { formatIsoDay } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -40,7 +41,7 @@ export function UsagePage() {
               rows={days.toReversed()}
               keyOf={({ day, domainId }) => `${day} ${domainId}`}
               columns={[
-                { head: said.day, cell: ({ day }) => <Data>{day}</Data> },
+                { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
                 { head: said.domain, cell: ({ domainId }) => nameOf(domainId) },
                 { head: said.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
               ]}

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Switch } from '@mantine/core'
+import { NativeSelect, Stack } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getCaptureOptions, getCaptureQueryKey } from '#client/@tanstack/react-query.gen'
@@ -8,6 +8,7 @@ import { useMay } from '../../../api/who.ts'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { formatPercent } from '../../../parts/format.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
+import { Toggle } from '../../../parts/toggle.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
 
@@ -44,10 +45,8 @@ function Fields({ id, settings }: { id: string; settings: CaptureSettings }) {
   )
   const fields = (
     <Stack gap="md">
-      <Switch
+      <Toggle
         label={said.enabled}
-        // Its label holds the description too.
-        aria-label={said.enabled}
         description={said.enabledHint}
         checked={given.enabled}
         onChange={({ currentTarget }) => change({ ...given, enabled: currentTarget.checked })}
