@@ -60,6 +60,8 @@ export interface App {
   box: SecretBox
   /** The jobs to schedule; tests run them by name. */
   jobs: readonly Job[]
+  /** Makes ready to answer questions about the history; reports when none can be answered. */
+  warm(): Promise<void>
   /**
    * Aborts waiting for other machines and for the warehouse: deliveries under way are sent again after the next start,
    * and queries fail. To be called until the jobs have ended, which may continue with another query.
@@ -148,6 +150,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ publicUrl, db, box, jobs, routes: api.routes, fetch: api.handle },
     ...{ collector: collecting.collector, late: collecting.late },
     setupUrl: setup && `${publicUrl}/setup#setup=${setup.secret}`,
+    warm: () => warehouse.warm().catch((error: unknown) => base.report(error, 'the engine of the history')),
     abort() {
       stopping.abort()
       warehouse.interrupt()

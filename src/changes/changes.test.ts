@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
+import { noticeReleases } from './notice.ts'
 
 /** A shop whose sessions each send a page view and a purchase to two vendors, so many a minute. */
 async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
@@ -221,4 +222,17 @@ test('a change of the past has its verdict with the next round', async () => {
       findings: { items: [{ kind: 'key_lost', key: 'transaction_id' }], comparedEvents: { before: 240, after: 240 } },
     },
   ])
+})
+
+test('where nothing came, releases are looked for without a query', async () => {
+  await using world = await testApp()
+  const { token } = await shop(world)
+  await trade(world, token, 1)
+  await world.run('flush', 'notice releases')
+  const { db } = world.app
+  const scannedTo = () => (db.prepare('SELECT scannedTo FROM releaseScan').get() as { scannedTo: number }).scannedTo
+  const end = scannedTo() + MINUTE_MS
+  const query = () => Promise.reject(new Error('nothing is to be asked'))
+  await noticeReleases({ db, warehouse: { query, hasEvents: () => false }, watermark: () => end })
+  expect(scannedTo()).toBe(end)
 })

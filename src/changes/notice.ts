@@ -1,12 +1,12 @@
 import { DAY_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import type { History } from '../warehouse/warehouse.ts'
+import type { History, Warehouse } from '../warehouse/warehouse.ts'
 import { noteChange } from './store.ts'
 
 export interface NoticeParts {
   db: Db
-  warehouse: History
+  warehouse: Pick<Warehouse, 'query' | 'hasEvents'>
   /** Up to when events are known. */
   watermark(): Instant
 }
@@ -40,7 +40,8 @@ export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, 
     if (from >= end || stopping?.aborted) return
     const first = from === 0 ? await firstEvent(warehouse, end) : from
     const to = first === null ? end : Math.min(end, first + SLICE_MS)
-    const found = first === null ? [] : await releasesIn(warehouse, { from: first, to })
+    const window = { from: first ?? end, to }
+    const found = warehouse.hasEvents(window) ? await releasesIn(warehouse, window) : []
     tx(db, () => {
       noteReleases(db, found)
       prepared<[Instant]>(db, 'UPDATE releaseScan SET scannedTo = ?').run(to)

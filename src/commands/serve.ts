@@ -17,6 +17,8 @@ export const serve: Command = {
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
     if (running.app.setupUrl) log.warn(`nobody owns this server yet; set it up at ${running.app.setupUrl}`)
+    // Only now: it takes longer than all of the start, and whoever asks the history first waits no longer than before.
+    await running.app.warm()
     await untilStopped()
     await running.stop()
     return 0

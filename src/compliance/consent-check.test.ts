@@ -298,8 +298,9 @@ describe('over 20,000 events', () => {
         const { parts } = watched
         const query: typeof parts.warehouse.query = (asked) =>
           asked.name === 'compliance.after-denial' ? Promise.reject(new Error('killed')) : parts.warehouse.query(asked)
+        const hasEvents: typeof parts.warehouse.hasEvents = (window) => parts.warehouse.hasEvents(window)
         const storage = () => parts.warehouse.storage()
-        await checkConsent({ ...parts, warehouse: { query, storage } }).catch(() => {})
+        await checkConsent({ ...parts, warehouse: { query, hasEvents, storage } }).catch(() => {})
         await stand.reopen()
       }
     }

@@ -31,7 +31,7 @@ import { rateFallAt } from './update-rate.ts'
 
 export interface ConsentCheckParts {
   db: Db
-  warehouse: Pick<Warehouse, 'query' | 'storage'>
+  warehouse: Pick<Warehouse, 'query' | 'hasEvents' | 'storage'>
   spool: Pick<Spool, 'watermark'>
   privacyOf(orgId: string): Privacy
 }
@@ -78,7 +78,7 @@ function* stepsOf(from: Instant, to: Instant): Iterable<Span> {
 
 async function checkRequests(parts: ConsentCheckParts, span: Span): Promise<void> {
   const { db, warehouse, privacyOf } = parts
-  const said = await warehouse.query<SaidRow>(saidQuery(span))
+  const said = warehouse.hasEvents(span) ? await warehouse.query<SaidRow>(saidQuery(span)) : []
   const denied = said.some(({ vendor }) => Object.hasOwn(ADVERTISING_VENDORS, vendor))
     ? await deniedRequests(parts, span)
     : []

@@ -1,6 +1,6 @@
 import type { Audits } from '../audits/audits.ts'
 import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
-import { noticeReleases } from '../changes/notice.ts'
+import { type NoticeParts, noticeReleases } from '../changes/notice.ts'
 import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Bell } from '../core/bell.ts'
@@ -15,6 +15,7 @@ import type { Listeners } from '../integrations/inbound/listeners.ts'
 import type { Polls } from '../integrations/inbound/polls.ts'
 import type { StatusSync } from '../integrations/status/status-sync.ts'
 import { unmuteDue } from '../issues/store.ts'
+import { giveFilePagesBack } from '../native/file-pages.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type AutoAlertParts, autoAlertKeeper } from './auto-alerts.ts'
 import { type CheckHostsParts, checkHosts } from './check-hosts.ts'
@@ -22,6 +23,7 @@ import { deliver } from './deliver.ts'
 import type { DiskBudget } from './disk-budget.ts'
 import { type FlushParts, flush, SEGMENT_AGE_MS } from './flush.ts'
 import type { Job } from './job.ts'
+import { RestWatch } from './rest-watch.ts'
 import { type RetainParts, retain } from './retain.ts'
 
 /** What the jobs need. */
@@ -51,7 +53,7 @@ export interface JobParts {
   audits: Pick<Audits, 'start'>
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsParts
-  changes: ChangeParts
+  changes: ChangeParts & NoticeParts
   /** Flow tests: queues what is due, and begins what waits. */
   flows: { plan(): void; start(): void }
 }
@@ -61,6 +63,7 @@ const EVERY_SECOND = '* * * * * *'
 /** Returns all jobs. The order matters: of jobs that are late together, the first in the list starts first. */
 export function jobsOf(parts: JobParts): Job[] {
   const { clock, lastRuns } = parts
+  const restWatch = new RestWatch(() => process.cpuUsage(), giveFilePagesBack)
   const keepAutoAlerts = autoAlertKeeper(parts.autoAlerts)
   return [
     // First, so that collection gaps are known before counts are judged.
@@ -125,5 +128,6 @@ export function jobsOf(parts: JobParts): Job[] {
       },
     },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
+    { name: 'give pages back', pattern: EVERY_SECOND, run: async () => restWatch.look() },
   ]
 }

@@ -81,6 +81,8 @@ export interface Warehouse {
    * Fails with `unavailable` when the engine does, the signal ends, or it takes too long.
    */
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
+  /** True when events may have been received in the window. Costs nothing, so jobs need not query where nothing came. */
+  hasEvents(window: Query['window']): boolean
   /** Queries under way, of jobs too. */
   readonly runningQueries: number
 
@@ -119,6 +121,11 @@ export interface Warehouse {
   /** Drops parts, from one moment to the next for all queries that begin; resolves when they are deleted. */
   drop(isDropped: (part: StoredPart) => boolean): Promise<void>
 
+  /**
+   * Makes ready to answer, where something is stored, so that the first query need not wait for it. Fails when no query can be
+   * answered.
+   */
+  warm(): Promise<void>
   /** What is under way fails: queries, and writing that is as if it had never begun. */
   interrupt(): void
   close(): void

@@ -133,10 +133,13 @@ export class ParquetFiles {
         preserve_insertion_order: 'false',
       })
     const search = engine(READER_THREADS, READER_MEMORY)
-    // An engine that does not start here stops the start of the program, once there is a history.
-    if (options.manifest.files().length > 0) await search.started()
     const readers = { search, insights: engine(READER_THREADS, READER_MEMORY), jobs: engine(READER_THREADS, MEMORY) }
     return new ParquetFiles(readers, engine(1, MEMORY), options)
+  }
+
+  /** Starts the engine of those who search, which loads the library. */
+  async start(): Promise<void> {
+    await this.readers.search.started()
   }
 
   get folder(): string {

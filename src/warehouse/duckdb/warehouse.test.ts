@@ -26,6 +26,17 @@ async function sealedOf(stand: WarehouseStand): Promise<Segment> {
   return segment
 }
 
+test('where nothing was received, that is known without a query', async () => {
+  await using stand = await WarehouseStand.open()
+  const has = (from: number, to: number) => stand.warehouse.hasEvents({ from, to })
+  expect(has(0, HOUR + HOUR_MS)).toBe(false)
+  await stand.add(some(1))
+  const look = () => [has(HOUR - 1, HOUR), has(HOUR, HOUR + 1), has(HOUR + 1, HOUR + HOUR_MS)]
+  expect(look()).toEqual([false, true, false])
+  await stand.flush()
+  expect(look()).toEqual([false, true, false])
+})
+
 describe('loading a segment', () => {
   test('moves its events from the spool into one file', async () => {
     await using stand = await WarehouseStand.open()

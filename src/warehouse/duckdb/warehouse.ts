@@ -85,6 +85,11 @@ export class DuckdbWarehouse implements Warehouse {
     return this.queues[queue].run(work, { signal })
   }
 
+  hasEvents(window: Query['window']): boolean {
+    const { files, spool } = this.parquet.sources(window)
+    return spool.length > 0 || files.some((file) => isInScope(file, { orgId: null, window }))
+  }
+
   get runningQueries(): number {
     return this.parquet.runningQueries
   }
@@ -165,6 +170,10 @@ export class DuckdbWarehouse implements Warehouse {
     // Names of domains that send nothing any more would stay in memory.
     manifest.names.clear()
     await this.parquet.remove([...names].map((name) => join(folder, name)))
+  }
+
+  async warm(): Promise<void> {
+    if (this.options.manifest.files().length > 0) await this.parquet.start()
   }
 
   interrupt(): void {

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { giveFilePagesBack, untouchedMappings } from './file-pages.ts'
+
+const mapping = (range: string, access: string, file: string, rss: number, anonymous: number) =>
+  `${range} ${access} 00001000 fe:00 123                            ${file}
+Size:               4096 kB
+Rss:                ${rss} kB
+Pss:                   5 kB
+Anonymous:          ${anonymous} kB
+VmFlags: rd ex mr mw me
+`
+
+test('mappings of files that were only read are found, and no others', () => {
+  const smaps = [
+    mapping('00200000-00400000', 'r--p', '/opt/program', 1000, 0),
+    mapping('00400000-00600000', 'r-xp', '/opt/a program', 2000, 0),
+    mapping('00600000-00800000', 'rw-p', '/opt/program', 3000, 0),
+    mapping('00800000-00a00000', 'r--p', '/opt/relocated.so', 900, 4),
+    mapping('00a00000-00c00000', 'r-xp', '/opt/small.so', 100, 0),
+    mapping('00c00000-00e00000', 'r-xs', '/opt/shared', 1000, 0),
+    mapping('00e00000-01000000', 'rw-p', '', 1000, 1000),
+    mapping('7ffd00000000-7ffd00200000', 'r-xp', '[vdso]', 1000, 0),
+  ].join('')
+  expect(untouchedMappings(smaps)).toEqual([
+    { from: 0x200000n, to: 0x400000n, file: '/opt/program' },
+    { from: 0x400000n, to: 0x600000n, file: '/opt/a program' },
+  ])
+})
+
+test.skipIf(process.platform !== 'linux')('the pages of the program leave memory, and come back', () => {
+  const filesKb = () => Number(/^RssFile:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
+  const before = filesKb()
+  giveFilePagesBack()
+  expect(filesKb()).toBeLessThan(before)
+  const texts = Array.from({ length: 1000 }, (_, n) => JSON.stringify({ n, text: `é${n}` }))
+  expect(texts.map((text) => JSON.parse(text).n)).toEqual(texts.map((_, n) => n))
+})
