@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readBody } from '../../src/decoders/body.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { tagwarden } from '../tools/server.ts'
+import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
 import { spreadOf } from '../tools/spread.ts'
 
@@ -13,12 +13,19 @@ const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path)
 const SECONDS = sized(5, 0)
 /** That the command is given, at least. */
 const LINES = sized(200_000, 1)
+/** Of the file that is imported, at least. */
+const REQUESTS = sized(50_000, 1)
 const LINE_FEED = 10
 
 interface Captured {
   url: string
   method: string
   body?: string
+}
+
+interface Imported {
+  accepted: number
+  rejected: number
 }
 
 interface Har {
@@ -51,6 +58,7 @@ export async function benchDecode(): Promise<Budget[]> {
     budget('requests decoded a second, one core', all, 'at least', 60_000),
     budget('those of known vendors alone', own, 'at least', 60_000),
     budget('lines answered by `tagwarden decode` / requests decoded', (await commandRate(hits)) / all, 'at least', 0.5),
+    budget('taken in from `tagwarden import har` / requests decoded', (await importRate(hits)) / all, 'at least', 0.25),
   ]
 }
 
@@ -70,6 +78,37 @@ async function commandRate(hits: readonly Captured[]): Promise<number> {
     return (answers * 1000) / (performance.now() - startedAt)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+}
+
+/** Returns how many requests of a HAR file a second a server has taken in, the start of the command included. */
+async function importRate(hits: readonly Captured[]): Promise<number> {
+  const { folder, key, remove } = await makeFolder()
+  const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'))
+  try {
+    const domain = await client(server.url, key)<{ token: string }>('POST', '/v1/domains', { name: 'shop.example' })
+    const file = join(folder, 'requests.har')
+    const entries = hits.map(({ body, ...request }) => ({
+      request: { ...request, ...(body === undefined ? {} : { postData: { text: body } }) },
+    }))
+    const copies = Math.ceil(REQUESTS / hits.length)
+    writeFileSync(file, JSON.stringify({ log: { entries: Array.from({ length: copies }, () => entries).flat() } }))
+    const [cpuMs, startedAt] = [server.cpuMs(), performance.now()]
+    const command = tagwarden('import', 'har', file, '--url', server.url, '--token', domain.token, '--json')
+    const child = Bun.spawn(command, { stdout: 'pipe' })
+    const { accepted, rejected } = JSON.parse(await new Response(child.stdout).text()) as Imported
+    await child.exited
+    const seconds = (performance.now() - startedAt) / 1000
+    if (accepted + rejected !== copies * hits.length) throw new Error(`${accepted} accepted, ${rejected} rejected`)
+    const usOf = (ms: number) => ((ms * 1000) / (copies * hits.length)).toFixed(1)
+    const ownMs = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000
+    console.log(
+      `  import har: µs a request of the command ${usOf(ownMs)}, of the server ${usOf(server.cpuMs() - cpuMs)}`,
+    )
+    return (accepted + rejected) / seconds
+  } finally {
+    await server.stop()
+    remove()
   }
 }
 

@@ -52,12 +52,20 @@ function pairsOf(list: unknown): [name: string, value: string][] {
   )
 }
 
+/** The value of the last header of this name; undefined without one. */
+function headerOf(list: unknown, wanted: string): string | undefined {
+  if (!Array.isArray(list)) return undefined
+  const header = (list as ({ name?: unknown; value?: unknown } | null)[]).findLast(
+    (one) => typeof one?.name === 'string' && one.name.length === wanted.length && one.name.toLowerCase() === wanted,
+  )
+  return header && (typeof header.value === 'string' ? header.value : '')
+}
+
 function requestOf(entry: HarEntry, pageOf: (pageref: unknown) => string | null): HarRequest | null {
   const { request, response, startedDateTime, time } = entry
   if (typeof request?.url !== 'string') return null
-  const headers = new Map(pairsOf(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
   const ts = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN
-  const encoding = headers.get('content-encoding')
+  const encoding = headerOf(request.headers, 'content-encoding')
   const status = response?.status
   const tabUrl = pageOf(entry.pageref)
   const hit = {
@@ -68,7 +76,7 @@ function requestOf(entry: HarEntry, pageOf: (pageref: unknown) => string | null)
     ...(typeof status === 'number' && status >= 0 && status <= 999 ? { status } : {}),
     ...(typeof time === 'number' && time >= 0 ? { durMs: time } : {}),
     ...(Number.isFinite(ts) ? { ts } : {}),
-    pageUrl: headers.get('referer') ?? tabUrl,
+    pageUrl: headerOf(request.headers, 'referer') ?? tabUrl,
   }
   return { hit, tabUrl }
 }

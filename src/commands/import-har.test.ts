@@ -13,10 +13,13 @@ const hitOf = (url: string, values: Partial<RecordedHit> = {}): RecordedHit => (
   ...values,
 })
 
+const batched = (hits: readonly RecordedHit[]) =>
+  [...batchesOf(hits)].map(({ page, hits }) => ({ page, hits: hits.map((hit): RecordedHit => JSON.parse(hit)) }))
+
 describe('batches', () => {
   test('hold the hits of one page, in order', () => {
     const hits = [hitOf('1', { pageUrl: 'a' }), hitOf('2', { pageUrl: 'a' }), hitOf('3'), hitOf('4', { pageUrl: 'a' })]
-    expect(batchesOf(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
+    expect(batched(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
       ['a', ['1', '2']],
       [null, ['3']],
       ['a', ['4']],
@@ -24,7 +27,7 @@ describe('batches', () => {
   })
 
   test('have the fields of a hit without page and time, because it counts as received now', () => {
-    expect(batchesOf([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
+    expect(batched([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
     ])
   })
@@ -35,7 +38,7 @@ describe('batches', () => {
     fc.assert(
       fc.property(fc.array(hit, { maxLength: 300 }), (parts) => {
         const hits = parts.map(([pageUrl, body], index) => hitOf(String(index), { pageUrl, body }))
-        const batches = batchesOf(hits)
+        const batches = batched(hits)
         expect(batches.flatMap(({ hits }) => hits.map(({ url }) => url))).toEqual(hits.map(({ url }) => url))
         for (const { hits } of batches) {
           expect(hits.length).toBeLessThanOrEqual(100)

@@ -318,9 +318,8 @@ export const decoders: readonly Decoder[] = [
 
 const routing = new Routing(decoders)
 
-/** Never throws. A preflight (OPTIONS) is the vendor's request, but carries nothing. */
-export function decodeHit(hit: RawHit): Decoded {
-  const url = URL.parse(hit.url)
+/** Never throws. A preflight (OPTIONS) is the vendor's request, but carries nothing. `url`: of the hit, by who parsed it before. */
+export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
   if (!url) return decodedNothing(null, 'url: is not an absolute address')
   let vendor: string | null = null
   try {

@@ -140,10 +140,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * A query string, with or without its `?`, or a form body. A key that comes again keeps its first value under its own
- * name, the others follow as `key.1`, `key.2`, … A part with malformed percent-encoding stays as it was sent.
+ * name, the others follow as `key.1`, `key.2`, … A part with malformed percent-encoding stays as it was sent. `params`: those
+ * that it follows.
  */
-export function readQuery(text: string): Params {
-  const params = emptyParams()
+export function readQuery(text: string, params = emptyParams()): Params {
   const add = pairCollector(params)
   let start = text.startsWith('?') ? 1 : 0
   for (let pairs = 0; start < text.length && pairs < MAX_PAIRS; pairs++) {
@@ -161,12 +161,13 @@ export function readQuery(text: string): Params {
 
 /** Adds to the parameters without replacing any: what is there already is followed by `key.1`, `key.2`, … */
 export function pairCollector<Value>(params: Record<string, Value>): (key: string, value: Value) => void {
-  const repeats = new Map<string, number>()
+  let repeats: Map<string, number> | null = null
   return (key, value) => {
     if (!(key in params)) {
       params[key] = value
       return
     }
+    repeats ??= new Map()
     let repeat = (repeats.get(key) ?? 0) + 1
     // A parameter may have been sent under that very name.
     while (`${key}.${repeat}` in params) repeat++

@@ -7,7 +7,7 @@ import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { decodeHit, type FlatEvent } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
-import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
+import { cleanText, emptyParams, flattenParams, readQuery } from '../decoders/params.ts'
 import { thirdPartyOf } from '../decoders/third-party.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import {
@@ -184,7 +184,8 @@ class Reading {
   hit(value: unknown, index: number): void {
     const { item, error, reason } = checkHit(value)
     if (error !== null) return this.refuse('hits', index, reason, '', error)
-    const sample = placeOf(item.url)
+    const url = URL.parse(item.url)
+    const sample = placeOf(url)
     // An uncompressed body is limited by the batch itself, so it does not count with the unpacked ones.
     const isPacked = item.bodyBase64 !== undefined
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
@@ -192,14 +193,17 @@ class Reading {
     const body = readBody(item)
     if (body.error !== null) return this.refuse('hits', index, `body: ${body.error}`, sample)
     if (isPacked) this.unpackedBytes += body.text?.length ?? 0
-    const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text })
+    const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text }, url)
     if (decoded.error !== null) return this.refuse('hits', index, decoded.error, sample)
     const isSpread = decoded.events.length > 1
     if (isSpread) this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
     if ((isPacked || isSpread) && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
-    if (decoded.vendor === null && !ON_THE_WEB.test(item.url)) return this.refuse('hits', index, NOT_ON_THE_WEB, '')
+    if (decoded.vendor === null) {
+      if (!url || !ON_THE_WEB.test(item.url)) return this.refuse('hits', index, NOT_ON_THE_WEB, '')
+      this.answer.accepted++
+      return this.unread(item, url, sample)
+    }
     this.answer.accepted++
-    if (decoded.vendor === null) return this.unread(item, sample)
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.note(cut, 1, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
@@ -243,12 +247,11 @@ class Reading {
   }
 
   /** Stores a request that no decoder knows, with its vendor by the domain's own patterns first. */
-  private unread(item: HitItem, sample: string): void {
-    const url = new URL(item.url)
+  private unread(item: HitItem, url: URL, sample: string): void {
     const vendor =
       this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? cutText(url.hostname, MAX_NAME_LENGTH)
     // `url` comes first: a query parameter of the same name becomes `url.1`.
-    const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
+    const query = readQuery(url.search, Object.assign(emptyParams(), { url: sample }))
     // Percent-encoding can hide characters that the search of the body did not find.
     this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
   }
@@ -387,7 +390,6 @@ function lengthOf(events: readonly FlatEvent[]): number {
   return length
 }
 
-function placeOf(url: string): string {
-  const parsed = URL.parse(url)
-  return parsed ? `${parsed.origin}${parsed.pathname}`.slice(0, 300) : ''
+function placeOf(url: URL | null): string {
+  return url ? `${url.origin}${url.pathname}`.slice(0, 300) : ''
 }
