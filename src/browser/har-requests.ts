@@ -58,7 +58,8 @@ function headerOf(list: unknown, wanted: string): string | undefined {
   const header = (list as ({ name?: unknown; value?: unknown } | null)[]).findLast(
     (one) => typeof one?.name === 'string' && one.name.length === wanted.length && one.name.toLowerCase() === wanted,
   )
-  return header && (typeof header.value === 'string' ? header.value : '')
+  if (!header) return undefined
+  return typeof header.value === 'string' ? header.value : ''
 }
 
 function requestOf(entry: HarEntry, pageOf: (pageref: unknown) => string | null): HarRequest | null {

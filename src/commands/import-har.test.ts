@@ -14,7 +14,10 @@ const hitOf = (url: string, values: Partial<RecordedHit> = {}): RecordedHit => (
 })
 
 const batched = (hits: readonly RecordedHit[]) =>
-  [...batchesOf(hits)].map(({ page, hits }) => ({ page, hits: hits.map((hit): RecordedHit => JSON.parse(hit)) }))
+  [...batchesOf(hits)].map(({ page, hits }) => ({
+    page,
+    hits: hits.map((hit): Omit<RecordedHit, 'pageUrl' | 'ts'> => JSON.parse(hit)),
+  }))
 
 describe('batches', () => {
   test('hold the hits of one page, in order', () => {
