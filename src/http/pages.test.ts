@@ -114,6 +114,11 @@ test('the documentation names none', async () => {
   expect((await get('/docs')).headers.get('link')).toBeNull()
 })
 
+test('the dashboard brings its icon, so that no browser asks for one that is not there', async () => {
+  const html = await (await get('/')).text()
+  expect(html).toContain('<link rel="icon" href="data:image/svg+xml,')
+})
+
 test('an address that is no page answers 404 with the dashboard for a browser', async () => {
   const ask = (headers: Record<string, string>, method = 'GET') =>
     pages.missing(new Request('http://localhost/nowhere', { method, headers }))
