@@ -73,9 +73,15 @@ export function DeliveriesPage() {
 }
 
 function NothingSent() {
+  const may = useMay('member')
   return (
     <Stack align="flex-start">
       <Text>{words.deliveries.none}</Text>
+      {may && (
+        <Button component={Link} to="/alerts/new" variant="default">
+          {words.deliveries.newAlert}
+        </Button>
+      )}
     </Stack>
   )
 }
