@@ -1,12 +1,11 @@
 import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH, MAX_LENGTH_OPEN } from './batch.ts'
 
+/** This many ready items are sent at once. */
+const MAX_READY = 20
 /** Ready items wait about this long for others of their batch. */
 export const FLUSH_MS = 5000
-/**
- * Interval of checks: a check costs more than a change, changes come in groups, and each batch costs the page a
- * millisecond, whatever is in it.
- */
-const CHECK_MS = 500
+/** Interval of checks: a check costs more than a change, and changes come in groups. */
+const CHECK_MS = 100
 /** Interval while this second's time budget is used up. */
 const SPENT_MS = 1000
 /** Limit of the queue; the oldest items are dropped first. */
@@ -34,7 +33,7 @@ export interface QueueParts {
   closing(): void
 }
 
-/** The queue of items to send. They are sent once 30 kB are ready, and at least every 5 s. */
+/** The queue of items to send. They are sent once 20 items or 30 kB are ready, and at least every 5 s. */
 export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Queue {
   let waiting: Item[] = []
   let isArmed = false
@@ -67,11 +66,13 @@ export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Q
   }
   const check = () => {
     const at = now()
+    let ready = 0
     let length = 0
     for (const item of waiting) {
       if (!isReady(item, at)) continue
+      ready++
       length += lengthOf(item)
-      if (length >= MAX_LENGTH) return flush('ready')
+      if (ready >= MAX_READY || length >= MAX_LENGTH) return flush('ready')
     }
   }
   return {
