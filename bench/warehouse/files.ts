@@ -30,7 +30,7 @@ const START = END - DAYS * DAY_MS
 const OVER = END + DAY_MS
 /** Of the first day. */
 const FILES_AN_HOUR = sized(16, 2)
-const [COLD_RUNS, WARM_RUNS] = [sized(5, 1), sized(15, 2)]
+const [COLD_RUNS, WARM_RUNS] = [sized(9, 1), sized(15, 2)]
 
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${String(n).padStart(2, '0')}`)
@@ -187,6 +187,7 @@ function freshSql(month: string, from: Instant, to: Instant): string {
 /** Our warehouse as callers ask it. */
 async function openOurs(ours: OurFiles): Promise<FileStand> {
   const warehouse = await openWarehouse(ours)
+  await warehouse.warm()
   const { signal } = new AbortController()
   return {
     async ask({ sql, key }) {

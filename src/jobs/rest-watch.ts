@@ -31,8 +31,8 @@ export class RestWatch {
     this.resting = isResting ? this.resting + 1 : 0
     if (this.resting < RESTING_LOOKS || usedMs - this.given.usedMs < WORTH_MS) return
     if (atMs - this.given.atMs < LEAST_PAUSE_MS) return
-    this.giveBack()
     this.given = { atMs, usedMs }
+    this.giveBack()
   }
 
   private measure() {

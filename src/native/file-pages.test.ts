@@ -11,21 +11,23 @@ Anonymous:          ${anonymous} kB
 VmFlags: rd ex mr mw me
 `
 
-test('mappings of files that were only read are found, and no others', () => {
+test('mappings of the program and of libraries that were only read are found, and no others', () => {
   const smaps = [
-    mapping('00200000-00400000', 'r--p', '/opt/program', 1000, 0),
-    mapping('00400000-00600000', 'r-xp', '/opt/a program', 2000, 0),
-    mapping('00600000-00800000', 'rw-p', '/opt/program', 3000, 0),
-    mapping('00800000-00a00000', 'r--p', '/opt/relocated.so', 900, 4),
-    mapping('00a00000-00c00000', 'r-xp', '/opt/small.so', 100, 0),
-    mapping('00c00000-00e00000', 'r-xs', '/opt/shared', 1000, 0),
-    mapping('00e00000-01000000', 'rw-p', '', 1000, 1000),
+    mapping('00200000-00400000', 'r--p', '/opt/a program', 1000, 0),
+    mapping('00400000-00600000', 'r-xp', '/lib/libc.so.6', 2000, 0),
+    mapping('00600000-00800000', 'r-xp', '/opt/engine.node', 2000, 0),
+    mapping('00800000-00a00000', 'r--p', '/opt/read.json', 2000, 0),
+    mapping('00a00000-00c00000', 'rw-p', '/opt/a program', 3000, 0),
+    mapping('00c00000-00e00000', 'r--p', '/opt/relocated.so', 900, 4),
+    mapping('00e00000-01000000', 'r-xp', '/opt/small.so', 100, 0),
+    mapping('01000000-01200000', 'r-xs', '/opt/shared.so', 1000, 0),
+    mapping('01200000-01400000', 'rw-p', '', 1000, 1000),
     mapping('7ffd00000000-7ffd00200000', 'r-xp', '[vdso]', 1000, 0),
   ].join('')
-  expect(untouchedMappings(smaps)).toEqual([
-    { from: 0x200000n, to: 0x400000n, file: '/opt/program' },
-    { from: 0x400000n, to: 0x600000n, file: '/opt/a program' },
+  expect(untouchedMappings(smaps, '/opt/a program').map(({ file }) => file)).toEqual([
+    ...['/opt/a program', '/lib/libc.so.6', '/opt/engine.node'],
   ])
+  expect(untouchedMappings(smaps, '')[0]).toEqual({ from: 0x400000n, to: 0x600000n, file: '/lib/libc.so.6' })
 })
 
 test.skipIf(process.platform !== 'linux')('the pages of the program leave memory, and come back', () => {

@@ -13,13 +13,16 @@ export interface FileMapping {
   file: string
 }
 
+/** Libraries stay mapped until the program ends, other files do not: their addresses may be somebody else's a moment later. */
+const LIBRARY = /\.(?:node|so(?:\.\d+)*)$/
+
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)$/
 
 /**
- * Returns the mappings of files that can only be read and have nothing of their own in memory, so that all of it can be read
- * again from the file. `smaps`: the text of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html).
+ * Returns the mappings of `program` and of libraries that can only be read and have nothing of their own in memory, so that
+ * all of it can be read again from the file. `smaps`: the text of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html).
  */
-export function untouchedMappings(smaps: string): FileMapping[] {
+export function untouchedMappings(smaps: string, program: string): FileMapping[] {
   const found: FileMapping[] = []
   let mapping: FileMapping | null = null
   let residentKb = 0
@@ -27,10 +30,8 @@ export function untouchedMappings(smaps: string): FileMapping[] {
     const head = MAPPING.exec(line)
     if (head) {
       const [, from, to, access = '', file = ''] = head
-      mapping =
-        /^r-.p$/.test(access) && file.startsWith('/')
-          ? { from: BigInt(`0x${from}`), to: BigInt(`0x${to}`), file }
-          : null
+      const isLasting = file === program || LIBRARY.test(file)
+      mapping = isLasting && /^r-.p$/.test(access) ? { from: BigInt(`0x${from}`), to: BigInt(`0x${to}`), file } : null
       continue
     }
     const [, field, kb] = /^(Rss|Anonymous): +(\d+) kB$/.exec(line) ?? []
@@ -51,7 +52,7 @@ export function giveFilePagesBack(): void {
   const { symbols, close } = dlopen('libc.so.6', {
     madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   })
-  for (const { from, to } of untouchedMappings(readFileSync('/proc/self/smaps', 'utf8')))
+  for (const { from, to } of untouchedMappings(readFileSync('/proc/self/smaps', 'utf8'), process.execPath))
     symbols.madvise(from, to - from, MADV_DONTNEED)
   close()
 }

@@ -36,4 +36,5 @@ export function preloadOverview(project: string): void {
   preload(questions.scores(project))
   preload(questions.changes(project))
   preload(questions.value())
+  preload(questions.alerts())
 }
