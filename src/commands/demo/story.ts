@@ -238,8 +238,6 @@ export async function liveLastDays(
     await days.collect(batchesOf(own, at), sample.tokens)
   }
   days.until(plot.now)
-  // What goes on was told before somebody looks.
-  await days.run('flush', 'evaluate', 'evaluate series', 'deliver')
   await tellSold(days, sample, [...sold, ...orders])
   const shop = sample.domainIds[HOSTS.shop] ?? ''
   const owner = days.as(sample.owner.key)
