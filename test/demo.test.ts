@@ -48,7 +48,6 @@ test('the demo shows each answer on its data: what broke, what caused it, what i
     expect(own.missingValue).toBeGreaterThan(0)
     expect(own.capturePct).toBeGreaterThan(50)
   }
-  // What goes on since yesterday is no news to somebody who has just come.
 })
 
 const HOUR_MS = 3_600_000
