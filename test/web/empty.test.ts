@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, test } from 'bun:test'
-import { openScreen, type Screen } from './screen.ts'
-import { openAs, openWorld, type World } from './world.ts'
+import { test } from 'bun:test'
+import { openAs, sharedWorld } from './world.ts'
 
 const TEST_MS = 60_000
 
-let world: World
-let screen: Screen
-beforeAll(async () => {
-  world = await openWorld()
-  screen = await openScreen(world.url)
-}, TEST_MS)
-afterAll(async () => {
-  await screen[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
-})
+const here = sharedWorld(TEST_MS)
 
 test.each([
   ['/', 'link', 'Add a domain'],
@@ -31,8 +21,8 @@ test.each([
 ])(
   '%s offers the %s %s where there is nothing yet',
   async (path, role, name) => {
-    await openAs(screen, world.app.owner.apiKey, path)
-    await screen.sees(role, name)
+    await openAs(here.screen, here.world.app.owner.apiKey, path)
+    await here.screen.sees(role, name)
   },
   TEST_MS,
 )

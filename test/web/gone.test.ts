@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openScreen, type Screen } from './screen.ts'
-import { openAs, openWorld, type World } from './world.ts'
+import { expect, test } from 'bun:test'
+import { openAs, sharedWorld } from './world.ts'
 
 const TEST_MS = 60_000
 
-let world: World
-let screen: Screen
-beforeAll(async () => {
-  world = await openWorld()
-  screen = await openScreen(world.url)
-}, TEST_MS)
-afterAll(async () => {
-  await screen[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
-})
-
+const here = sharedWorld(TEST_MS)
 const PAGES = [
   ['/issues/nothing', 'issue', '/issues', '/v1/issues/nothing'],
   ['/alerts/nothing', 'alert', '/alerts', '/v1/alerts/nothing'],
@@ -29,12 +18,16 @@ const PAGES = [
 test.each(PAGES)(
   '%s says that there is no such %s, and leads to the list',
   async (path, thing, list) => {
-    await openAs(screen, world.app.owner.apiKey, path)
-    await screen.reads(`There is no such ${thing}`)
+    await openAs(here.screen, here.world.app.owner.apiKey, path)
+    await here.screen.reads(`There is no such ${thing}`)
     // A page that is drawn anew may have none for a moment.
-    await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
-    await screen.page.waitForSelector(`main a[href^="${list}"]`)
-    await screen.page.waitForFunction((title) => document.title === title, {}, `There is no such ${thing} · Tagwarden`)
+    await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
+    await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
+    await here.screen.page.waitForFunction(
+      (title) => document.title === title,
+      {},
+      `There is no such ${thing} · Tagwarden`,
+    )
   },
   TEST_MS,
 )
@@ -42,14 +35,14 @@ test.each(PAGES)(
 test.each(PAGES)(
   '%s has a heading and a title while the server refuses to answer',
   async (path, _thing, _list, asked) => {
-    world.refuse(`GET ${asked}`, 503, 'the store is busy')
+    here.world.refuse(`GET ${asked}`, 503, 'the store is busy')
     try {
-      await openAs(screen, world.app.owner.apiKey, path)
-      await screen.reads('the store is busy')
-      await screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
-      expect(await screen.page.title()).toEndWith(' · Tagwarden')
+      await openAs(here.screen, here.world.app.owner.apiKey, path)
+      await here.screen.reads('the store is busy')
+      await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
+      expect(await here.screen.page.title()).toEndWith(' · Tagwarden')
     } finally {
-      world.refuse(null)
+      here.world.refuse(null)
     }
   },
   TEST_MS,

@@ -1,10 +1,11 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
 import type { IssueRecord } from '../../src/issues/issue.ts'
 import { applyChanges } from '../../src/issues/store.ts'
 import { addMember, createKey, createUser } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
 import { type TestApp, testApp } from '../app.ts'
-import type { Screen } from './screen.ts'
+import { openScreen, type Screen } from './screen.ts'
 
 /** The program behind an address, with things in it as a test wants them. */
 export interface World extends AsyncDisposable {
@@ -32,6 +33,20 @@ export interface Held {
   count(): number
   /** Gives them, and those that come later at once. */
   letGo(): void
+}
+
+/** A server and a page of it for all tests of a file, which are there once these run. */
+export function sharedWorld(patienceMs: number): { readonly world: World; readonly screen: Screen } {
+  const here = {} as { world: World; screen: Screen }
+  beforeAll(async () => {
+    here.world = await openWorld()
+    here.screen = await openScreen(here.world.url)
+  }, patienceMs)
+  afterAll(async () => {
+    await here.screen?.[Symbol.asyncDispose]()
+    await here.world?.[Symbol.asyncDispose]()
+  })
+  return here
 }
 
 /** Opens the program with these settings, at the time that it is. */
