@@ -123,10 +123,28 @@ test(
 const OPEN = '[role=dialog], [role=menu]'
 const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null
 
+/** What slides in begins some frames after it is there. */
+const STILL_FRAMES = 10
+
+/** Ends when what is selected has stayed where it is for so many frames, and nothing on the page moves. */
+function untilStill(selector: string, frames: number): Promise<void> {
+  return new Promise((done) => {
+    let [left, still] = [Number.NaN, 0]
+    const look = () => {
+      const now = document.querySelector(selector)?.getBoundingClientRect().left ?? Number.NaN
+      still = now === left && document.getAnimations().length === 0 ? still + 1 : 0
+      left = now
+      if (still >= frames) done()
+      else requestAnimationFrame(look)
+    }
+    look()
+  })
+}
+
 /** What is wrong with the dialog or menu that opens: of the page's layout with it, its own width, and its name. */
 async function faultsOfOpen({ page, trouble }: Screen): Promise<string[]> {
   await page.waitForSelector(OPEN, { visible: true })
-  await page.waitForFunction(() => document.getAnimations().length === 0)
+  await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
   // A menu is above its page, and a dialog is fixed, which is known to be above.
   const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
