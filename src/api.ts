@@ -86,6 +86,7 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
 import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
+import { diskFault } from './store/disk-room.ts'
 import { streamRoutes } from './stream/routes.ts'
 import type { Streams } from './stream/streams.ts'
 import { useOf } from './warehouse/disk-share.ts'
@@ -188,6 +189,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
         return step && { at: step.at, latestAt: step.latestAt }
       },
       damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
+      storageFault: () => diskFault(config.data, parts.gaps.refusing),
       now: () => clock.now(),
       metrics: keptMetrics(clock, () => metricsOf(parts)),
     }),

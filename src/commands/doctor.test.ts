@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, cpSync, rmSync, truncateSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 
@@ -50,6 +50,11 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
     (data, [path = '']) => cpSync(join(data, path), join(data, 'events/copy.parquet')),
     /^WRONG files: the list does not have 1 of the files \(copy\.parquet\).+doctor --data \S+ --rebuild/,
   ],
+  [
+    'the folder of events that is gone',
+    (data) => rmSync(join(data, 'events'), { recursive: true }),
+    /^WRONG files: \S+events is gone, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
+  ],
   ['a folder that others may enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
 ])('%s is wrong, and named', async (_, damage, expected) => {
   using root = temporaryFolder()
@@ -61,6 +66,16 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
   const { code, lines } = await check(path)
   expect(code).toBe(1)
   expect(lines.filter((line) => line.startsWith('WRONG'))).toEqual([expect.stringMatching(expected)])
+})
+
+test("the folder that the README's systemd unit makes is in order", async () => {
+  const unit = /```ini\n(?<unit>.+?)```/s.exec(readFileSync(resolve(import.meta.dir, '../../README.md'), 'utf8'))
+  // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= sets another.
+  const mode = /^StateDirectoryMode=(\d+)$/m.exec(unit?.groups?.unit ?? '')?.[1] ?? '0755'
+  using root = temporaryFolder()
+  const { path } = await killedFolder(join(root.path, 'data'))
+  chmodSync(path, Number.parseInt(mode, 8))
+  expect(await check(path)).toMatchObject({ code: 0 })
 })
 
 test('beside a running server it reads, and changes nothing', async () => {

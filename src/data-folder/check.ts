@@ -1,13 +1,14 @@
-import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../migrations/index.ts'
 import { firstFew } from '../core/text.ts'
 import { readSegment, spooledSegments } from '../ingest/segment-reader.ts'
 import type { Db } from '../store/database.ts'
+import { diskRoom } from '../store/disk-room.ts'
 import { inspectDatabase, openToRead } from '../store/inspect.ts'
-import { type Examined, examineFolder, ListError } from '../warehouse/folder.ts'
+import { type Examined, examineFolder, ListError, listedFiles } from '../warehouse/folder.ts'
 import type { FolderPaths } from './paths.ts'
-import { cutDatabase, doctorCommand, FolderError } from './refusal.ts'
+import { cutDatabase, doctorCommand, FolderError, lostEvents } from './refusal.ts'
 import { checkKey, keyModeWarning } from './sealed.ts'
 
 /** The result of one check. */
@@ -84,15 +85,17 @@ async function fileFindings(
   isRunning: boolean,
   progress: (done: number, of: number) => void,
 ): Promise<Finding[]> {
-  if (!existsSync(paths.events)) return [good('files', 'there are none yet')]
   try {
+    const lost = existsSync(paths.events) ? 0 : listedFiles(db)
+    if (lost > 0) return [wrong('files', lostEvents(paths, lost).message)]
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }
     const { listed, broken, unlisted } = await examineFolder(parts, { isRunning, progress })
     const findings = [
       ...broken.map(({ path, fault }) => wrong('files', `${path} ${fault}`)),
       ...(unlisted ? unlistedFindings(paths, unlisted) : [NOT_LOOKED_FOR]),
     ]
-    return findings.length > 0 ? findings : [good('files', `all ${listed} are there and can be read to their ends`)]
+    if (findings.length > 0) return findings
+    return [good('files', listed === 0 ? 'there are none yet' : `all ${listed} are there and can be read to their ends`)]
   } catch (error) {
     if (error instanceof ListError) return [wrong('files', `the list of files can't be read (${error.message})`)]
     throw error
@@ -134,8 +137,7 @@ function spoolFinding({ spool }: FolderPaths): Finding {
 }
 
 function diskFinding({ folder }: FolderPaths): Finding {
-  const { bavail, bsize, blocks } = statfsSync(folder)
-  const free = bavail * bsize
-  const says = `${Math.floor(free / 2 ** 20)} MiB are free, ${Math.floor((100 * bavail) / blocks)} %`
-  return free < LEAST_FREE_BYTES ? wrong('disk', `only ${says}`) : good('disk', says)
+  const { freeBytes, totalBytes } = diskRoom(folder)
+  const says = `${Math.floor(freeBytes / 2 ** 20)} MiB are free, ${Math.floor((100 * freeBytes) / totalBytes)} %`
+  return freeBytes < LEAST_FREE_BYTES ? wrong('disk', `only ${says}`) : good('disk', says)
 }

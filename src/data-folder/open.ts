@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { spooledSegments } from '../ingest/segment-reader.ts'
@@ -7,11 +7,11 @@ import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead } from '../store/inspect.ts'
-import { compareFolder, ListError, storedFiles } from '../warehouse/folder.ts'
+import { compareFolder, ListError, listedFiles, storedFiles } from '../warehouse/folder.ts'
 import { openWarehouse } from '../warehouse/open.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
-import { cutDatabase, damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
+import { cutDatabase, damagedDatabase, lostDatabase, lostEvents, olderDatabase, strayWarning } from './refusal.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'
 
 /**
@@ -88,10 +88,11 @@ export type Stores = Awaited<ReturnType<typeof openAllStores>>
  */
 export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
   const paths = pathsOf(folder)
-  for (const path of [folder, paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   using opened = new DisposableStack()
   opened.adopt(lockFolder(folder), (unlock) => unlock())
   const { strays, leftovers } = await checkFolder(paths, clock)
+  for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
   if (strays.length > 0) reports.log.warn(strayWarning(paths, strays))
   const { db, box } = openChecked(paths)
   opened.adopt(db, (db) => db.close())
@@ -131,6 +132,8 @@ async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: 
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
   using db = toRead(paths)
   readable(paths, () => checkKey(paths, db.value))
+  const listed = existsSync(paths.events) ? 0 : await readList(paths, async () => listedFiles(db.value))
+  if (listed > 0) throw lostEvents(paths, listed)
   const parts = { db: db.value, folder: paths.events, spoolFolder: paths.spool }
   const { strays, leftovers, isOlder } = await readList(paths, () => compareFolder(parts, clock))
   if (isOlder) throw olderDatabase(paths, strays)

@@ -38,6 +38,12 @@ export function lostDatabase(
   )
 }
 
+export function lostEvents(paths: FolderPaths, files: number): FolderError {
+  return new FolderError(
+    `${paths.events} is gone, but the database lists ${files} ${files === 1 ? 'file' : 'files'} in it. Nothing was changed. Put the folder back (is its volume mounted?), or let "${doctorCommand(paths, '--rebuild')}" take these files off the list`,
+  )
+}
+
 export function olderDatabase(paths: FolderPaths, strays: readonly string[]): FolderError {
   return new FolderError(
     `${paths.database} does not belong to the files in ${paths.events}: it is younger or older than they are and does not list ${strays.length} of them (${firstFew(strays)}). Nothing was changed. Put the right one back, or let "${doctorCommand(paths, '--rebuild')}" list these files too`,

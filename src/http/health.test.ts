@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
 import { memoryDb, TEST_START } from '../../test/fakes.ts'
+import { answerErrors } from './errors.ts'
 import { type HealthParts, healthRoutes } from './health.ts'
 import { performer } from './perform.ts'
 import { router } from './router.ts'
@@ -9,16 +11,18 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
     lastFlushAt: () => null,
     lastEvaluationAt: () => TEST_START - 1500,
     damagedFiles: () => Array.from({ length: 101 }, (_, n) => `${n}.parquet`),
+    storageFault: () => null,
     now: () => TEST_START,
     metrics: () => [],
     ...parts,
   })
-  const app = router(routes, {
+  const health = router(routes, {
     authenticate: () => {
       throw new Error('nobody is asked who they are')
     },
     perform: performer({ db: memoryDb(), audit: () => {} }),
   })
+  const app = answerErrors(new Elysia({ normalize: false }), () => {}).use(health)
   return Promise.resolve(app.handle(new Request(`http://localhost${path}`)))
 }
 
@@ -38,6 +42,15 @@ test('/readyz answers with the ages of the last flush and evaluation', async () 
 test('/readyz is ready although files are damaged, and names the first hundred', async () => {
   const { ok, damagedFiles } = (await (await ask('/readyz')).json()) as { ok: boolean; damagedFiles: string[] }
   expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
+})
+
+test('/readyz is 503 with the reason while nothing can be stored', async () => {
+  const response = await ask('/readyz', { storageFault: () => 'the disk is full: 3 MiB are free' })
+  expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
+    503,
+    '10',
+    { error: 'the disk is full: 3 MiB are free' },
+  ])
 })
 
 test('metrics are in the format of Prometheus', async () => {

@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route } from './route.ts'
 
@@ -28,6 +29,9 @@ const ReadinessSchema = Closed(
 /** The route is public, so its answer is bounded. */
 const MOST_DAMAGED = 100
 
+/** `Retry-After` of a server that is not ready. */
+const RETRY_AFTER_S = 10
+
 /**
  * One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/).
  */
@@ -48,6 +52,8 @@ export interface HealthParts {
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
   /** Paths of damaged files, which queries leave out. */
   damagedFiles(): readonly string[]
+  /** Why nothing can be stored, as a sentence without paths; null when storing works. */
+  storageFault(): string | null
   now(): Instant
   metrics(): Metric[]
 }
@@ -58,6 +64,7 @@ export function healthRoutes({
   lastEvaluationAt,
   clockPutBack,
   damagedFiles,
+  storageFault,
   now,
   metrics,
 }: HealthParts): Route[] {
@@ -77,15 +84,19 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       tag,
-      summary: 'The stores are open, how old the last flush and evaluation are, and which files are left out',
+      summary: 'Ready to store events: ages of the last flush and evaluation, and damaged files; 503 when the disk is full',
       answer: ReadinessSchema,
-      handle: () => ({
-        ok: true,
-        lastFlushAgeMs: ageMs(lastFlushAt()),
-        lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
-        ...clockNote(clockPutBack?.() ?? null),
-        damagedFiles: damagedFiles().slice(0, MOST_DAMAGED),
-      }),
+      handle() {
+        const fault = storageFault()
+        if (fault !== null) throw new AppError('unavailable', fault, RETRY_AFTER_S)
+        return {
+          ok: true,
+          lastFlushAgeMs: ageMs(lastFlushAt()),
+          lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
+          ...clockNote(clockPutBack?.() ?? null),
+          damagedFiles: damagedFiles().slice(0, MOST_DAMAGED),
+        }
+      },
     }),
     publicRoute({
       id: 'getMetrics',

@@ -39,6 +39,11 @@ export function storedFiles(folder: string): number {
   return filesOnDisk(folder).length
 }
 
+/** Number of files that the database lists; fails with `ListError` when the list can't be read. */
+export function listedFiles(db: Db): number {
+  return listedPaths(listOf(db)).length
+}
+
 /** How what is on disk differs from the list. Names are paths below the folder. */
 export interface Comparison {
   /** Not listed, and perhaps the only copy of what they hold. */

@@ -90,9 +90,12 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       disk.fill(server.pid)
       const refused = await sender.sendUntilRefused(30)
       expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+      const { status, body } = await call('GET', `${server.url}/readyz`)
+      expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringMatching(/^the disk (is full|can't)/) } })
 
       // With room it goes on by itself: it takes in, stores, judges and tells.
       disk.makeRoom(server.pid)
+      await until('/readyz', async () => (await call('GET', `${server.url}/readyz`)).status === 200)
       for (const batch of refused) {
         await until('the collector to take in again', async () => (await sender.send(batch)).status === 202)
       }

@@ -78,6 +78,18 @@ describe('a database that is lost', () => {
   })
 })
 
+test('a folder of events that is gone stops the start, which makes no empty one; a rebuild goes on without', async () => {
+  const folder = copyOf(whole.path)
+  rmSync(join(folder, 'events'), { recursive: true })
+  expect(await refusalOf(folder)).toContain('events is gone, but the database lists')
+  expect(existsSync(join(folder, 'events'))).toBe(false)
+  const { rebuilt, wrong } = await doctor(folder, '--rebuild')
+  expect(wrong).toEqual([])
+  expect(rebuilt?.gone.length).toBeGreaterThan(0)
+  await using server = await startServer(folder)
+  expect((await call('GET', `${server.url}/readyz`)).status).toBe(200)
+})
+
 /** Runs the doctor; answers what it says as JSON. */
 async function doctor(folder: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', folder, '--json', ...flags])
