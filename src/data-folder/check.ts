@@ -95,7 +95,9 @@ async function fileFindings(
       ...(unlisted ? unlistedFindings(paths, unlisted) : [NOT_LOOKED_FOR]),
     ]
     if (findings.length > 0) return findings
-    return [good('files', listed === 0 ? 'there are none yet' : `all ${listed} are there and can be read to their ends`)]
+    return [
+      good('files', listed === 0 ? 'there are none yet' : `all ${listed} are there and can be read to their ends`),
+    ]
   } catch (error) {
     if (error instanceof ListError) return [wrong('files', `the list of files can't be read (${error.message})`)]
     throw error

@@ -84,7 +84,8 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       tag,
-      summary: 'Ready to store events: ages of the last flush and evaluation, and damaged files; 503 when the disk is full',
+      summary:
+        'Ready to store events: ages of the last flush and evaluation, and damaged files; 503 when the disk is full',
       answer: ReadinessSchema,
       handle() {
         const fault = storageFault()

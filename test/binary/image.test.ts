@@ -24,7 +24,10 @@ test.skipIf(BINARY === null)(
   async () => {
     using folder = temporaryFolder()
     const patterns = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').filter(Boolean)
-    const tracked = Bun.spawnSync(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT }).stdout.toString().split('\n').filter(Boolean)
+    const tracked = Bun.spawnSync(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+      .stdout.toString()
+      .split('\n')
+      .filter(Boolean)
     const copied = tracked.filter((path) => !isIgnored(path, patterns))
     expect(copied.some((path) => path.startsWith('test/'))).toBe(false)
     for (const path of copied) {

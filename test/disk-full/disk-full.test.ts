@@ -91,7 +91,10 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       const refused = await sender.sendUntilRefused(30)
       expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
       const { status, body } = await call('GET', `${server.url}/readyz`)
-      expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringMatching(/^the disk (is full|can't)/) } })
+      expect({ status, body }).toEqual({
+        status: 503,
+        body: { error: expect.stringMatching(/^the disk (is full|can't)/) },
+      })
 
       // With room it goes on by itself: it takes in, stores, judges and tells.
       disk.makeRoom(server.pid)
