@@ -54,7 +54,7 @@ import { signInPages } from './integrations/sign-in.ts'
 import { providerOf } from './integrations/store.ts'
 import { checkChannels } from './integrations/targets.ts'
 import type { AddressGuard } from './integrations/transport/address-guard.ts'
-import { authoritiesOf } from './integrations/transport/authorities.ts'
+import { operatorFetch } from './integrations/transport/operator-fetch.ts'
 import { plainMail } from './integrations/transport/plain-mail.ts'
 import type { Transport } from './integrations/transport/transport.ts'
 import type { Enqueue } from './issues/issue.ts'
@@ -308,6 +308,10 @@ function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, lim
     audit: (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry),
     company:
       settings &&
-      companySignIn(settings, { clock, warn, proxy: config.outboundProxy, ...authoritiesOf(config.outboundCa) }),
+      companySignIn(settings, {
+        clock,
+        warn,
+        request: operatorFetch({ proxy: config.outboundProxy, ca: config.outboundCa }),
+      }),
   }
 }

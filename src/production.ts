@@ -1,5 +1,5 @@
 import { dlopen, FFIType } from 'bun:ffi'
-import { glibcFault } from './native/glibc.ts'
+import { glibcFault } from './core/glibc.ts'
 
 // Elysia reads this when it is loaded. Anywhere but in production its error messages quote what was sent, and a hostile
 // body can make building such a message fail.

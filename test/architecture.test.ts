@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, '..')
 
 /** In the order in which data passes through them. A file that lies in `src` itself is a room of its own. */
 const ROOMS = [
-  ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
+  ...['core', 'production', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
   ...['compliance', 'orders', 'changes', 'insights', 'browser', 'flows', 'audits', 'shares', 'evidence', 'digest'],
   ...['search', 'forms', 'stream'],
@@ -19,8 +19,19 @@ const ROOMS = [
 const IN_BROWSERS = ['script', 'web']
 /** What tests share, beside the files named `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
-/** Only from here are requests sent to other machines. */
-const WAYS_OUT = ['integrations', 'browser', 'commands', 'src/org/oidc.ts', ...IN_BROWSERS]
+/** All of the program that knows the network. Only `connection.ts` connects; the mail server is the operator's own. */
+const CONNECTING = [
+  // Listens for the browser.
+  'src/browser/guard-proxy.ts: node:net',
+  'src/integrations/transport/address-guard.ts: node:dns/promises',
+  // The list of trusted authorities.
+  'src/integrations/transport/authorities.ts: node:tls',
+  'src/integrations/transport/connection.ts: node:net',
+  'src/integrations/transport/connection.ts: node:tls',
+  // Speaks over a connection that it is given.
+  'src/integrations/transport/http-request.ts: node:http',
+  'src/integrations/transport/mail-transport.ts: nodemailer',
+]
 
 const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -248,17 +259,30 @@ describe('the program', () => {
     expect(others.filter(({ room }) => room !== 'commands').map(({ path }) => path)).toEqual([])
   })
 
-  test('sends requests from integrations, browsers, commands and the client of the sign-in provider only', () => {
+  test('opens connections in one module, and resolves names in one', () => {
     const clients = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(?:undici|nodemailer)$/
-    // `fetch(request)` followed by a body or a type declares a method.
-    const fetches = /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)(?:fetch\((?!\w+(?:: \w+)?\)\s*[:{])|connect\(|udpSocket\()/
-    const senders = program.filter(
-      ({ imports, source }) =>
-        imports.some(({ target }) => clients.test(target)) || fetches.test(withoutComments(source)),
+    const found = program.flatMap(({ path, imports }) =>
+      imports.flatMap(({ target, typeOnly }) => (clients.test(target) && !typeOnly ? [`${path}: ${target}`] : [])),
     )
-    expect(senders.length).toBeGreaterThan(0)
-    const others = senders.filter(({ room, path }) => !WAYS_OUT.includes(room) && !WAYS_OUT.includes(path))
-    expect(others.map(({ path }) => path)).toEqual([])
+    expect(found).toEqual(CONNECTING)
+  })
+
+  test('has no fetch of the runtime, which obeys HTTP_PROXY and NO_PROXY, but in commands that a person types', () => {
+    // `fetch(request)` followed by a body or a type declares a method, `fetch()` calls what was given.
+    const fetches =
+      /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
+    const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
+    expect(users).toEqual(['src/commands/demo/run.ts', 'src/commands/import-har.ts'])
+  })
+
+  test('gives every process that it starts an environment of its own', () => {
+    const starts = /\bspawn(?:Sync)?\(/g
+    const all = program.flatMap(({ path, source }) => [...withoutComments(source).matchAll(starts)].map(() => path))
+    const listed = program.flatMap(({ path, source }) =>
+      [...withoutComments(source).matchAll(/\benv: (?:ownChildEnv|childEnv)\(/g)].map(() => path),
+    )
+    expect(all.length).toBeGreaterThan(2)
+    expect(listed).toEqual(all)
   })
 })
 

@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { addressGuard } from '../src/integrations/transport/address-guard.ts'
-import { authoritiesOf, trustedBeside } from '../src/integrations/transport/authorities.ts'
+import { trustedBeside } from '../src/integrations/transport/authorities.ts'
 import { httpTransport } from '../src/integrations/transport/http-transport.ts'
 import { mailTransport } from '../src/integrations/transport/mail-transport.ts'
+import { operatorFetch } from '../src/integrations/transport/operator-fetch.ts'
 import { mailbox } from '../src/integrations/transport/receiver.fixture.ts'
 import { webSockets } from '../src/integrations/transport/web-socket.ts'
 import { oidcProvider } from '../src/org/oidc.ts'
@@ -92,7 +93,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
     const issuer = `https://127.0.0.1:${web.port}`
     const begin = (ca: string) => {
       const settings = { clientId: 'a', clientSecret: '', name: 'us', groupsClaim: 'groups', roles: [], orgId: null }
-      const parts = { clock: systemClock, warn: () => undefined, ...authoritiesOf(ca) }
+      const parts = { clock: systemClock, warn: () => undefined, request: operatorFetch({ proxy: '', ca }) }
       return oidcProvider({ issuer, ...settings }, parts).begin('https://watch.example/back')
     }
     expect((await begin(configured())).url.origin).toBe(issuer)

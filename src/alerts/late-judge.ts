@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import type { Subprocess } from 'bun'
 import { meterOf, stopwatch } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
+import { ownChildEnv } from '../core/child-env.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { ownCommand } from '../core/own-command.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
@@ -84,6 +85,7 @@ export class LateJudge {
 
   private start(): Subprocess {
     const child = Bun.spawn([...ownCommand(), 'judge'], {
+      env: ownChildEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (message) => this.onVerdict(message as Verdict),
       onExit: (exited) => {

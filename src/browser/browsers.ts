@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { ownChildEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import { ownCommand } from '../core/own-command.ts'
@@ -120,7 +121,7 @@ export class Browsers {
     const child = Bun.spawn([...command, 'browse'], {
       // A group of its own, by which its browser can be found and ended too, is made there or here.
       detached: !makesOwnGroup,
-      env: withoutOurs(process.env),
+      env: ownChildEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (told: FromBrowsing) => {
         if (told.kind === 'ended') return ended.resolve(told.error)
@@ -177,11 +178,6 @@ export class Browsers {
 }
 
 const STOPPED = 'it was stopped with the server'
-
-/** What the program itself is told is not the browser's business. */
-function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TAGWARDEN_')))
-}
 
 /** Kills all processes of the group, and waits until they are gone. */
 async function endGroup(group: number): Promise<void> {

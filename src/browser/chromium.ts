@@ -1,3 +1,4 @@
+import { childEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 
 /** What the executable is called, the leanest first. */
@@ -46,6 +47,7 @@ const VERSION_MS = 5 * SECOND_MS
 export async function versionOf(executable: string): Promise<string | null> {
   try {
     const said = Bun.spawn([executable, '--version'], {
+      env: childEnv(),
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: VERSION_MS,
       killSignal: 'SIGKILL',

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { childEnv } from '../core/child-env.ts'
 import { PipeTransport } from './pipe-transport.ts'
 
 /** A Chromium that runs. */
@@ -65,9 +66,6 @@ const throughProxy = (port: number) => [
 /** As root Chromium has no sandbox. */
 const SANDBOX = process.getuid?.() === 0 ? ['--no-sandbox'] : []
 
-/** Of this process's environment, what says how programs are to be run here. */
-const PASSED = ['PATH', 'LD_LIBRARY_PATH', 'LANG', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH']
-
 export interface ChromiumOptions {
   /** Where all of its files are. */
   folder: string
@@ -83,9 +81,8 @@ export function startChromium(executable: string, { folder, proxyPort, userAgent
   for (const path of [temporary, profile]) mkdirSync(path, { recursive: true, mode: 0o700 })
   const own = [`--user-data-dir=${profile}`, ...(userAgent === null ? [] : [`--user-agent=${userAgent}`])]
   const args = [...FIXED, ...SANDBOX, ...throughProxy(proxyPort), ...own, 'about:blank']
-  const passed = PASSED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))
   const chromium = spawn(executable, args, {
-    env: { ...Object.fromEntries(passed), HOME: folder, TMPDIR: temporary },
+    env: childEnv({ HOME: folder, TMPDIR: temporary }),
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   })
   return running(chromium)

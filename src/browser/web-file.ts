@@ -1,6 +1,11 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { trustedBeside } from '../integrations/transport/authorities.ts'
+import { addressGuard } from '../integrations/transport/address-guard.ts'
+import { type Connector, connector } from '../integrations/transport/connection.ts'
+import { sendRequest } from '../integrations/transport/http-request.ts'
 import type { Browsing } from './browsing.ts'
 
 /** What a host answered for an address. */
@@ -24,6 +29,8 @@ export interface WebFileOptions {
   limitMs: number
 }
 
+type AskOptions = Pick<WebFileOptions, 'userAgent' | 'maxBytes' | 'limitMs'> & { ways: Connector }
+
 /** RFC 9309 asks for five at least. */
 const REDIRECTS_MAX = 5
 
@@ -34,17 +41,14 @@ const REDIRECTS_MAX = 5
 export async function readWebFile(url: string, options: WebFileOptions, stopping: AbortSignal): Promise<WebFile> {
   const limit = AbortSignal.timeout(options.limitMs)
   const signal = AbortSignal.any([stopping, limit])
+  // Its guard is asked for nothing: what goes by a proxy is judged there.
+  const ways = connector({ guard: addressGuard([]), proxy: options.browsing.proxy, ca: options.ca })
   let at = url
   try {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const response = await ask(at, options, signal)
-      const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
-      const target = next === null ? null : URL.parse(next, at)
-      if (target === null || !/^https?:$/.test(target.protocol)) {
-        const retryAfter = response.headers.get('retry-after')
-        return { url: at, status: response.status, retryAfter, body: await bodyOf(response, options.maxBytes) }
-      }
-      await response.body?.cancel()
+      const { redirect, file } = await ask(at, { ...options, ways }, signal)
+      const target = redirect === null ? null : URL.parse(redirect, at)
+      if (target === null || !/^https?:$/.test(target.protocol)) return file
       at = target.href
     }
   } catch (error) {
@@ -55,28 +59,39 @@ export async function readWebFile(url: string, options: WebFileOptions, stopping
   throw new Error(`more than ${REDIRECTS_MAX} redirects`)
 }
 
+/** The answer of one host; a redirect is one too. */
 function ask(
-  url: string,
-  { browsing: { proxy }, ca, userAgent }: WebFileOptions,
+  address: string,
+  { ways, userAgent, maxBytes, limitMs }: AskOptions,
   signal: AbortSignal,
-): Promise<Response> {
-  return fetch(url, {
-    ...{ proxy, signal, redirect: 'manual', keepalive: false },
-    headers: { 'user-agent': userAgent, accept: '*/*' },
-    ...(ca === '' ? {} : { tls: { ca: trustedBeside(ca) } }),
+): Promise<{ redirect: string | null; file: WebFile }> {
+  const headers = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': Object.keys(DECODERS).join(', ') }
+  const request = { url: new URL(address), method: 'GET', headers, body: '', within: limitMs }
+  return sendRequest(ways, request, signal, async (incoming) => {
+    const { statusCode: status = 0, headers } = incoming
+    const redirect = status >= 300 && status < 400 ? (headers.location ?? null) : null
+    const body = redirect === null ? await bodyOf(incoming, maxBytes) : new Uint8Array()
+    return { redirect, file: { url: address, status, retryAfter: headers['retry-after'] ?? null, body } }
   })
 }
 
-async function bodyOf(response: Response, maxBytes: number): Promise<Uint8Array> {
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const decoder = DECODERS[incoming.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
+  // A broken connection has to end the decoder too, or its reader waits for ever.
+  const plain: AsyncIterable<Buffer> = decoder ? pipeline(incoming, decoder, () => undefined) : incoming
   const chunks: Uint8Array[] = []
   let size = 0
-  if (response.body) {
-    for await (const chunk of response.body) {
-      chunks.push(chunk)
-      size += chunk.length
-      // Leaving the loop closes the connection.
-      if (size >= maxBytes) break
-    }
+  for await (const chunk of plain) {
+    chunks.push(chunk)
+    size += chunk.length
+    // Leaving the loop closes the connection.
+    if (size >= maxBytes) break
   }
   return Buffer.concat(chunks).subarray(0, maxBytes)
 }

@@ -105,24 +105,6 @@ describe('the redirect to the provider', () => {
     expect(all.warnings.join()).toContain('invalid_client')
     expect(all.warnings.join()).not.toContain('wrong-secret')
   })
-
-  test('leads through the proxy', async () => {
-    const seen: string[] = []
-    await using proxy = {
-      server: Bun.serve({
-        hostname: '127.0.0.1',
-        port: 0,
-        fetch(request) {
-          seen.push(request.url)
-          return new Response('no way', { status: 502 })
-        },
-      }),
-      [Symbol.asyncDispose]: () => proxy.server.stop(true),
-    }
-    await using all = await setUp({ proxy: `http://127.0.0.1:${proxy.server.port}` })
-    expect((await all.get(START)).status).toBe(502)
-    expect([seen.length, all.provider.requests.length]).toEqual([1, 0])
-  })
 })
 
 describe('the callback', () => {

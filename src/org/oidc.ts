@@ -59,22 +59,23 @@ export interface Provider {
   finish(url: URL, checks: Checks): Promise<CompanyUser>
 }
 
+/** The part of the standard `fetch` that a provider needs. */
+export type ProviderRequest = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body: unknown; signal?: AbortSignal },
+) => Promise<Response>
+
 export interface ProviderParts {
   clock: Clock
   /** Called with warnings for the operator; never a secret. */
   warn(message: string): void
-  /** `http://[user:password@]host:port`; empty or left out for none. */
-  proxy?: string
-  /** PEM certificates of the trusted authorities; left out for the system's defaults. */
-  authorities?: readonly string[]
+  /** Sends a request as `fetch` does; follows no redirect, and limits the size of the answer. */
+  request: ProviderRequest
   /** Timeout of each request; default 10. A sign-in makes at most four after the browser was redirected back. */
   timeoutS?: number
 }
 
 const TIMEOUT_S = 10
-/** Discovery documents, key sets and tokens have some kilobytes. */
-const MAX_ANSWER_BYTES = 1024 * 1024
-
 /** The provider could not be reached, or its answer was cut off. */
 class Unreachable extends Error {}
 
@@ -83,14 +84,11 @@ class Unreachable extends Error {}
  * failures of it are not. Signatures are checked although the token comes from the provider directly, because a proxy
  * may be in between. Not for multi-tenant issuers such as Entra's `common`, which accept users of any company.
  */
-export function oidcProvider(
-  settings: OidcSettings,
-  { clock, warn, proxy = '', authorities, timeoutS }: ProviderParts,
-): Provider {
+export function oidcProvider(settings: OidcSettings, { clock, warn, request, timeoutS }: ProviderParts): Provider {
   const { issuer, clientId, clientSecret, name, groupsClaim } = settings
   const timeout = timeoutS ?? TIMEOUT_S
   const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []
-  const ask = (url: string, options: CustomFetchOptions) => send(url, options, { proxy, authorities })
+  const ask = (url: string, options: CustomFetchOptions) => send(url, options, request)
   let known: { metadata: ServerMetadata; until: Instant } | null = null
 
   async function metadata(): Promise<ServerMetadata> {
@@ -169,43 +167,21 @@ export function oidcProvider(
   }
 }
 
-/** Sends a request: follows no redirect, and reads at most one megabyte. */
-async function send(
-  url: string,
-  options: CustomFetchOptions,
-  { proxy, authorities }: { proxy: string; authorities: readonly string[] | undefined },
-): Promise<Response> {
+/** Sends a request, and keeps of the answer's headers those that the client reads. */
+async function send(url: string, options: CustomFetchOptions, request: ProviderRequest): Promise<Response> {
   const { method, headers, body, signal } = options
   try {
-    const response = await fetch(url, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body instanceof URLSearchParams ? { body } : {}),
-      ...(signal ? { signal } : {}),
-      ...(proxy === '' ? {} : { proxy }),
-      ...(authorities ? { tls: { ca: [...authorities] } } : {}),
-    })
-    const bytes = await readAll(response)
+    const response = await request(url, { method, headers, body, ...(signal ? { signal } : {}) })
     const kept = ['content-type', 'www-authenticate'].flatMap((name) => {
       const value = response.headers.get(name)
       return value === null ? [] : [[name, value] as [string, string]]
     })
-    return new Response(bytes.length > 0 ? bytes : null, { status: response.status, headers: kept })
+    // Read here, because an answer that breaks off is one that did not come.
+    const bytes = await response.arrayBuffer()
+    return new Response(bytes.byteLength > 0 ? bytes : null, { status: response.status, headers: kept })
   } catch (cause) {
     throw new Unreachable(`no answer from ${new URL(url).host}`, { cause })
   }
-}
-
-async function readAll(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_ANSWER_BYTES) throw new Error(`it sent more than ${MAX_ANSWER_BYTES} bytes`)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }
 
 /** Basic by default: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata */

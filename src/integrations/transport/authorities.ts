@@ -4,7 +4,3 @@ import { getCACertificates } from 'node:tls'
 export function trustedBeside(ca: string): string[] {
   return [...getCACertificates('default'), ca]
 }
-
-/** The same for clients that trust what the system trusts when nothing is said. */
-export const authoritiesOf = (ca: string): { authorities?: string[] } =>
-  ca === '' ? {} : { authorities: trustedBeside(ca) }

@@ -1,7 +1,7 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../core/error.ts'
 import { type ConnectorOptions, codeOf, connector } from './connection.ts'
+import { headersOf, sendRequest } from './http-request.ts'
 import { type HttpOutbound, type Reply, SEND_TIMEOUT_MS } from './transport.ts'
 
 export interface HttpTransportOptions extends ConnectorOptions {
@@ -18,18 +18,13 @@ export const MAX_REPLY_BYTES = 64 * 1024
  */
 export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpTransportOptions) {
   const { guard } = options
-  const { proxy: way, open } = connector(options)
+  const ways = connector(options)
 
   async function exchange(outbound: HttpOutbound, within: number, signal: AbortSignal): Promise<Reply> {
     const url = guard.checkUrl(outbound.url)
-    const socket = await open(url, { within, signal })
-    const absolute = way !== null && url.protocol === 'http:'
-    const headers: Record<string, string> = { ...outbound.headers, host: url.host, connection: 'close' }
-    if (absolute && way.authorization) headers['proxy-authorization'] = way.authorization
-    const target = targetOf(outbound.url, url)
-    const path = absolute ? `${url.origin}${target}` : target
-    const { method, body, maxAnswerBytes } = outbound
-    return ask(socket, { method, path, headers, body, maxAnswerBytes }, signal)
+    const { method, headers, body, maxAnswerBytes } = outbound
+    const request = { url, target: targetOf(outbound.url, url), method, headers, body, within }
+    return sendRequest(ways, request, signal, (answer) => readReply(answer, maxAnswerBytes))
   }
 
   return async function sendHttp(outbound: HttpOutbound, signal: AbortSignal): Promise<Reply> {
@@ -67,43 +62,6 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** Hands out one connection that was made beforehand. */
-class OneSocket extends Agent {
-  constructor(private readonly socket: Socket) {
-    super({ keepAlive: false })
-  }
-  override createConnection(): Socket {
-    return this.socket
-  }
-}
-
-interface Question {
-  method: string
-  path: string
-  headers: Record<string, string>
-  body: string
-  maxAnswerBytes: number | undefined
-}
-
-function ask(
-  socket: Socket,
-  { method, path, headers, body, maxAnswerBytes }: Question,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const bytes = Buffer.from(body)
-  return new Promise<Reply>((resolve, reject) => {
-    const length = { 'content-length': String(bytes.length) }
-    const outgoing = request({ agent: new OneSocket(socket), method, path, headers: { ...headers, ...length } })
-    const stop = () => outgoing.destroy()
-    outgoing.once('error', reject)
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    outgoing.once('response', (incoming) => readReply(incoming, maxAnswerBytes).then(resolve, reject))
-    outgoing.once('close', () => signal.removeEventListener('abort', stop))
-    outgoing.end(bytes)
-  }).finally(() => socket.destroy())
-}
-
 /** Fails with `tooLarge` where more comes than is wanted; without a wish the rest of a long answer is left unread. */
 async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | undefined): Promise<Reply> {
   const chunks: Buffer[] = []
@@ -116,14 +74,8 @@ async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | und
       throw new AppError('tooLarge', `the answer is larger than ${maxAnswerBytes} bytes`)
     }
   }
-  const headers = Object.fromEntries(
-    Object.entries(incoming.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  )
   const body = Buffer.concat(chunks)
     .subarray(0, maxAnswerBytes ?? MAX_REPLY_BYTES)
     .toString('utf8')
-  return { kind: 'status', status: incoming.statusCode ?? 0, headers, body }
+  return { kind: 'status', status: incoming.statusCode ?? 0, headers: headersOf(incoming), body }
 }

@@ -1,0 +1,66 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Connector } from './connection.ts'
+
+export interface HttpRequest {
+  url: URL
+  /** Path and query exactly as they are sent; those of `url` when left out. */
+  target?: string
+  method: string
+  headers: Readonly<Record<string, string>>
+  /** Empty: none. */
+  body: string
+  /** Time to connect, in ms. */
+  within: number
+}
+
+/**
+ * Sends a request over a connection of its own, and returns what `read` makes of the answer. Closes the connection
+ * afterwards. Follows no redirect and decodes no content. Fails when the connection does, when `read` does, and when
+ * `signal` is aborted.
+ */
+export async function sendRequest<T>(
+  { open, proxy }: Connector,
+  { url, target = `${url.pathname}${url.search}`, method, headers: own, body, within }: HttpRequest,
+  signal: AbortSignal,
+  read: (answer: IncomingMessage) => Promise<T>,
+): Promise<T> {
+  const socket = await open(url, { within, signal })
+  const isAbsolute = proxy !== null && url.protocol === 'http:'
+  const bytes = Buffer.from(body)
+  const headers = {
+    ...own,
+    host: url.host,
+    connection: 'close',
+    'content-length': String(bytes.length),
+    ...(isAbsolute && proxy.authorization ? { 'proxy-authorization': proxy.authorization } : {}),
+  }
+  const path = isAbsolute ? `${url.origin}${target}` : target
+  return new Promise<T>((resolve, reject) => {
+    const outgoing = request({ agent: new OneSocket(socket), method, path, headers })
+    const stop = () => outgoing.destroy()
+    outgoing.once('error', reject)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    outgoing.once('response', (incoming) => read(incoming).then(resolve, reject))
+    outgoing.once('close', () => signal.removeEventListener('abort', stop))
+    outgoing.end(bytes)
+  }).finally(() => socket.destroy())
+}
+
+/** Hands out one connection that was made beforehand. */
+class OneSocket extends Agent {
+  constructor(private readonly socket: Socket) {
+    super({ keepAlive: false })
+  }
+  override createConnection(): Socket {
+    return this.socket
+  }
+}
+
+/** Headers of an answer by their names in lower case; repeated ones are joined by commas. */
+export function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  )
+}
