@@ -50,7 +50,6 @@ import type { Dispatcher } from './integrations/delivery/dispatcher.ts'
 import { deliveryRoutes } from './integrations/delivery/routes.ts'
 import { PROVIDERS } from './integrations/providers/index.ts'
 import { integrationRoutes } from './integrations/routes.ts'
-import { signInPages } from './integrations/sign-in.ts'
 import { providerOf } from './integrations/store.ts'
 import { checkChannels } from './integrations/targets.ts'
 import type { AddressGuard } from './integrations/transport/address-guard.ts'
@@ -69,7 +68,7 @@ import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts
 import { authRoutes, resetRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
 import { memberRoutes } from './org/member-routes.ts'
-import { companySignIn, type OidcParts, oidcPages, oidcRoutes } from './org/oidc-routes.ts'
+import { companySignIn, type OidcParts, oidcRoutes } from './org/oidc-routes.ts'
 import { organizationRoutes } from './org/org-routes.ts'
 import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
@@ -153,8 +152,6 @@ export function openApi(parts: ApiParts): Api {
   })
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report, pages.missing)
-    .use(oidcPages(oidc))
-    .use(signInPages(parts))
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
     .use(router(routes, { authenticate, perform }))
   return { routes, handle: (request) => pages.answer(request) ?? Promise.resolve(app.handle(request)) }

@@ -73,6 +73,8 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
 /** Where the state of things forbids what the matrix allows, and why. */
 const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
   setUp: { status: 409, why: 'there is an owner' },
+  startSignIn: { status: 404, why: 'no company sign-in is configured' },
+  finishSignIn: { status: 404, why: 'no company sign-in is configured' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
   signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
   receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },

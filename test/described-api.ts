@@ -95,7 +95,7 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
         name: `${method.toUpperCase()} ${path}`,
         permission: operation['x-permission'],
         maxBodyBytes: Number(/at most (\d+) bytes/.exec(operation.description ?? '')?.[1] ?? MAX_BODY_BYTES),
-        isPublic: operation.security?.length === 0,
+        isPublic: operation.security !== undefined,
         parameters: (operation.parameters ?? []).filter((one) => one.in !== 'header'),
         body: content?.schema ?? null,
         example: Object.values(content?.examples ?? {})[0]?.value,

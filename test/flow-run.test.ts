@@ -117,6 +117,8 @@ test('a run walks in a browser, and comes back judged', async () => {
   expect(reports.map(({ run }: { run: { status: string } }) => run.status)).toEqual([
     ...['passed', 'passed', 'failed', 'passed'],
   ])
+  // A report leaves out what a run does not have.
+  expect(JSON.stringify(reports)).not.toContain('null')
 })
 
 test('a secret stands in no answer, no line of the log and no file', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ALERT_KINDS } from '../src/alerts/types/index.ts'
@@ -71,6 +72,24 @@ test('it is OpenAPI 3.1 in the eyes of others', async () => {
   const result = await validator.validate(structuredClone(api) as unknown as Record<string, unknown>)
   expect(result.errors ?? []).toEqual([])
   expect([result.valid, validator.version]).toEqual([true, '3.1'])
+})
+
+test('what requires a credential that is no API key says which', () => {
+  const others = operations.flatMap(({ at, operation: { security = [] } }) =>
+    security.flatMap((one) => Object.keys(one).map((name) => `${at}: ${name}`)),
+  )
+  expect(others.sort()).toEqual([
+    'get /v1/notifications/digest/unsubscribe: unsubscribeToken',
+    'post /v1/integrations/issue_tracker/webhook: capabilityToken',
+    'post /v1/integrations/office_chat/messages: connectorToken',
+    'post /v1/notifications/digest/unsubscribe: unsubscribeToken',
+  ])
+})
+
+test('a linter has nothing to say', async () => {
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source: JSON.stringify(api), config })
+  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
 })
 
 test('that validator refuses what is none', async () => {
@@ -155,7 +174,7 @@ describe('schemas', () => {
 
 test('every body and every success has an example, and all examples fit', () => {
   const errorsOf = judge()
-  const refusals = Object.entries(api.components.responses).map(([at, { content }]) => ({ at, content }))
+  const refusals = Object.entries(api.components.responses).map(([at, { content = {} }]) => ({ at, content }))
   const faults = [...bodies(), ...successes(), ...refusals].flatMap(({ at, content }) =>
     Object.values(content).flatMap(({ schema, examples }) => {
       if (!examples) return [`${at}: no example; give its schema \`examples\``]
@@ -188,7 +207,11 @@ describe('operations', () => {
       const { 'x-permission': permission, security, responses } = operation
       expect([at, Object.keys(PERMISSIONS).includes(permission)]).toEqual([at, true])
       const isPublic = PERMISSIONS[permission].from === null
-      expect([at, security]).toEqual([at, isPublic ? [] : undefined])
+      // A credential of another kind, such as a token in the query, is named too.
+      expect([at, security !== undefined]).toEqual([at, isPublic])
+      for (const name of (security ?? []).flatMap(Object.keys)) {
+        expect(Object.keys(api.components.securitySchemes)).toContain(name)
+      }
       const needed = isPublic ? ['400'] : ['400', '401', '403', '429', '503']
       expect([at, needed.filter((status) => !(status in responses))]).toEqual([at, []])
     }

@@ -11,6 +11,11 @@ export function cutText(text: string, length: number, mark: '' | '…' = ''): st
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end) + mark
 }
 
+/** `office_chat` as `OfficeChat`. */
+export function pascalCase(snake: string): string {
+  return snake.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** `2026-01-05 12:07`, in UTC. */
 export function minuteText(instant: Instant): string {
   return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')

@@ -31,6 +31,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   expect(body.error).toContain(says)
   expect(headers.get('retry-after')).toBe('30')
   expect(reports).toHaveLength(reported)
+  expect((await call('POST', path, { as: alice.key })).status).toBe(503)
 })
 
 test('what looks at much and takes too long is left out, and that is said', async () => {

@@ -101,6 +101,7 @@ export function digestRoutes(parts: DigestRouteParts): Route[] {
       refusals: ['unavailable'],
       question: true,
       body: PreviewInputSchema,
+      bodyOptional: true,
       answer: PreviewSchema,
       handle: ({ principal, body: { context = subscriptionOf(db, principal).context }, signal }) =>
         composer.preview(principal, context, signal),

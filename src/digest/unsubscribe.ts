@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { Closed, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { publicRoute, type Route } from '../http/route.ts'
+import { type OwnCredential, publicRoute, type Route } from '../http/route.ts'
 import { escapeHtml, look, mailPage } from '../integrations/message/mail-look.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { findOrg } from '../org/store.ts'
@@ -22,6 +22,11 @@ const Page = Type.String({
   examples: ['<!doctype html>…'],
 })
 
+const CREDENTIAL: OwnCredential = {
+  name: 'unsubscribeToken',
+  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token from the link in a digest' },
+}
+
 /** The page has one form, which leads back to it; its styles are in it. */
 const HEADERS = {
   'content-security-policy':
@@ -34,6 +39,7 @@ const HEADERS = {
 export function unsubscribeRoutes({ db, box, clock }: UnsubscribeParts): Route[] {
   const shared = {
     ...{ path: UNSUBSCRIBE_PATH, tag: 'Notifications', query: ByToken, answer: Page },
+    credential: CREDENTIAL,
     ...{ refusals: ['unauthorized'] as const, produces: 'text/html; charset=utf-8', headers: () => HEADERS },
   }
   return [

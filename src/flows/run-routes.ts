@@ -9,7 +9,7 @@ import { ExpectationSchema } from './expectation.ts'
 import { maskedFacts } from './masked-run.ts'
 import { ownExpectations } from './own-expectations.ts'
 import type { RunFiles } from './run-files.ts'
-import { ReportListSchema, RUN_STATUSES, RunDetailSchema, RunSchema, type Share } from './run-schema.ts'
+import { ReportListSchema, RUN_STATUSES, RunDetailSchema, RunSchema, type Share, withoutNulls } from './run-schema.ts'
 import { endedRuns, factsOf, findRun, listRuns, shownRun } from './run-store.ts'
 
 export interface RunRouteParts {
@@ -83,10 +83,10 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
         const runIds = runs.map(({ id }) => id)
         const shares = sharesOf(orgId, runIds)
         const reports = runs.map(({ testName, ...run }) => ({
-          run: masked(shownRun(run), privacy),
+          run: withoutNulls(masked(shownRun(run), privacy)),
           testName: maskPersonal(testName, '', privacy),
           headline: maskPersonal(run.headline, '', privacy),
-          shares: [...(shares.get(run.id) ?? [])],
+          shares: (shares.get(run.id) ?? []).map(withoutNulls),
         }))
         return { reports }
       },

@@ -49,6 +49,15 @@ const EXAMPLE = {
   createdAt: 1_767_614_399_000,
 }
 
+/** An object without its fields that are null. */
+export type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>
+}
+
+export function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null)) as WithoutNulls<T>
+}
+
 export const RunSchema = Closed(runFields, { $id: 'Run', examples: [EXAMPLE] })
 export type Run = Static<typeof RunSchema>
 
@@ -145,14 +154,29 @@ export const RunDetailSchema = Closed(
 )
 export type RunDetail = Static<typeof RunDetailSchema>
 
+/** A run of which fields without a value are left out. */
+const ReportedRunSchema = Closed(
+  {
+    ...runFields,
+    startedAt: Type.Optional(InstantSchema),
+    finishedAt: Type.Optional(InstantSchema),
+    durationMs: Type.Optional(Int()),
+    pausedMs: Type.Optional(Int({ description: 'Time that the runner waited for tags' })),
+    error: Type.Optional(Type.String({ description: 'What ended the walk early; absent: every step was walked' })),
+  },
+  { $id: 'ReportedRun' },
+)
+
+const ReportedShareSchema = Closed({ ...ShareSchema.properties, revokedAt: Type.Optional(InstantSchema) })
+
 export const ReportListSchema = Closed(
   {
     reports: Type.Array(
       Closed({
-        run: RunSchema,
+        run: ReportedRunSchema,
         testName: Type.String(),
         headline: Type.String({ description: 'How it went, in words' }),
-        shares: Type.Array(ShareSchema),
+        shares: Type.Array(ReportedShareSchema),
       }),
     ),
   },
@@ -161,7 +185,12 @@ export const ReportListSchema = Closed(
     examples: [
       {
         reports: [
-          { run: EXAMPLE, testName: 'Buy a shirt', headline: 'Google Analytics 4 add_to_cart is missing', shares: [] },
+          {
+            run: withoutNulls(EXAMPLE),
+            testName: 'Buy a shirt',
+            headline: 'Google Analytics 4 add_to_cart is missing',
+            shares: [],
+          },
         ],
       },
     ],

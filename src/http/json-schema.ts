@@ -46,6 +46,7 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
     ...(type === undefined ? {} : { type: isWhole ? 'integer' : type }),
     ...(multipleOf === undefined || isWhole ? {} : { multipleOf }),
     ...(properties === undefined ? {} : { properties: each(properties, refer) }),
+    ...(isOpen(schema) ? { additionalProperties: true } : {}),
     ...(patternProperties === undefined ? {} : { additionalProperties: refer(ofAnyName(patternProperties)) }),
     ...Object.fromEntries(
       Object.entries(rest)
@@ -54,6 +55,10 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
     ),
   }
 }
+
+/** JSON Schema means the same without the word, but readers of descriptions take an object without it for a closed one. */
+const isOpen = ({ properties, patternProperties, additionalProperties }: TSchema) =>
+  properties !== undefined && patternProperties === undefined && additionalProperties === undefined
 
 const isForForms = (word: string) => word === 'title' || word.startsWith('x-')
 

@@ -121,7 +121,7 @@ describe('the document', () => {
       })
     }
     for (const { content } of Object.values(components.responses)) {
-      expect(content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' })
+      expect(content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' })
     }
   })
 

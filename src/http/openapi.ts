@@ -9,7 +9,13 @@ import { STATUS } from './status.ts'
 /** The part of OpenAPI 3.1 that is used here: https://spec.openapis.org/oas/v3.1.0 */
 export interface OpenApiDocument {
   openapi: '3.1.0'
-  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  info: {
+    title: string
+    version: string
+    description: string
+    contact: { name: string }
+    license: { name: string; identifier: string }
+  }
   servers: { url: string }[]
   security: Record<string, string[]>[]
   tags: { name: string; description?: string }[]
@@ -29,9 +35,9 @@ export interface Operation {
   summary: string
   description: string
   'x-permission': Permission
-  security?: never[]
+  security?: Record<string, string[]>[]
   parameters?: (Parameter | Reference)[]
-  requestBody?: { required: true; content: Content }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, Answer | Reference>
 }
 
@@ -50,7 +56,7 @@ interface Parameter {
 interface Answer {
   description: string
   headers?: Record<string, Reference>
-  content: Content
+  content?: Content
 }
 type Examples = Record<string, { summary?: string; value: unknown }>
 type Content = Record<string, { schema: JsonSchema; examples?: Examples }>
@@ -84,6 +90,7 @@ const REFUSALS: Record<ErrorCode, [name: string, description: string, example: s
 
 const HEADERS = {
   RetryAfter: { description: 'Seconds after which a repeat may succeed', required: true, schema: { type: 'integer' } },
+  Location: { description: 'Where the browser goes on', schema: { type: 'string', format: 'uri' } },
   WwwAuthenticate: { description: 'The scheme that is expected', schema: { type: 'string', const: 'Bearer' } },
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
@@ -110,10 +117,12 @@ function refusal(code: ErrorCode, book: SchemaBook): Answer {
       : code === 'unauthorized'
         ? { 'WWW-Authenticate': header('WwwAuthenticate') }
         : null
-  const content = {
-    'application/json': { schema: book.refer(ErrorSchema), examples: { example: { value: { error } } } },
-  }
-  return { description, ...(headers ? { headers } : {}), content }
+  return { ...(headers ? { headers } : {}), ...errorAnswer(description, error, book) }
+}
+
+function errorAnswer(description: string, error: string, book: SchemaBook): Answer {
+  const example = { value: { error } }
+  return { description, content: { 'application/json': { schema: book.refer(ErrorSchema), examples: { example } } } }
 }
 
 function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json'): Content {
@@ -152,15 +161,27 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
 }
 
 /** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
-function descriptionOf({ description, access, question, maxBodyBytes }: Route): string {
+function descriptionOf({ description, access, credential, question, maxBodyBytes }: Route): string {
   const { from, writes } = PERMISSIONS[access]
-  const who = from === null ? 'Needs no credential.' : `Role: ${from} or above (\`${access}\`).`
+  const own = credential ? `Credential: \`${credential.name}\`.` : 'Needs no credential.'
+  const who = from === null ? own : `Role: ${from} or above (\`${access}\`).`
   const turns =
     question && 'Asks the event history: callers take turns, and are answered 429 when too many of theirs wait.'
   const lane = question === 'insights' && 'Two such questions are answered at once; others wait up to 10 s, then 503.'
   const size = maxBodyBytes && `The body has at most ${maxBodyBytes} bytes.`
   const more = [turns, lane, size].filter(Boolean).join(' ')
   return [description, more, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
+}
+
+/** Nothing where the security of the whole document holds. */
+function securityOf({ access, credential }: Route): Pick<Operation, 'security'> {
+  if (PERMISSIONS[access].from !== null) return {}
+  return { security: credential ? [{ [credential.name]: [] }] : [] }
+}
+
+function successOf({ answer, produces, redirect, status }: Route, book: SchemaBook): Answer {
+  if (redirect) return { description: 'The browser is sent on', headers: { Location: header('Location') } }
+  return { description: status === 201 ? 'Made' : 'Done', content: contentOf(answer, book, produces) }
 }
 
 function operationOf(route: Route, book: SchemaBook): Operation {
@@ -173,12 +194,13 @@ function operationOf(route: Route, book: SchemaBook): Operation {
     summary,
     description: descriptionOf(route),
     'x-permission': access,
-    ...(PERMISSIONS[access].from === null ? { security: [] } : {}),
+    ...securityOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body, book) } } : {}),
+    ...(body ? { requestBody: { required: route.bodyOptional !== true, content: contentOf(body, book) } } : {}),
     responses: {
       ...(route.repeats ? { 200: { description: 'There already', content: contentOf(answer, book, produces) } } : {}),
-      [status]: { description: status === 201 ? 'Made' : 'Done', content: contentOf(answer, book, produces) },
+      [status]: successOf(route, book),
+      ...(route.redirect ? { default: errorAnswer('An error', 'no such route', book) } : {}),
       ...Object.fromEntries(
         refusals.map((code) => [STATUS[code], { $ref: `#/components/responses/${REFUSALS[code][0]}` }]),
       ),
@@ -225,6 +247,7 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Tagwarden',
       version: '1.0.0',
       description: introduction(),
+      contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -253,6 +276,9 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
       headers: HEADERS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key (`ak_…`) or a session token (`st_…`)' },
+        ...Object.fromEntries(
+          routes.flatMap(({ credential }) => (credential ? [[credential.name, credential.scheme]] : [])),
+        ),
       },
     },
   }

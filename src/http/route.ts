@@ -21,6 +21,15 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   signal: AbortSignal
 }
 
+/** A credential of its own that a public route requires, as OpenAPI describes it. */
+export interface OwnCredential {
+  /** Unique; a scheme of that name is in the document. */
+  name: string
+  scheme:
+    | { type: 'apiKey'; in: 'query'; name: string; description: string }
+    | { type: 'http'; scheme: 'bearer'; bearerFormat: string; description: string }
+}
+
 /** The fields of a route that do not depend on its schemas. */
 interface Description {
   /**
@@ -37,6 +46,8 @@ interface Description {
   tag: string
   summary: string
   description?: string
+  /** For a public route that requires a credential of another kind than API keys and sessions. */
+  credential?: OwnCredential
   /** Error codes beyond those that follow from its access, path, query and body. */
   refusals?: readonly ErrorCode[]
   /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it has no dry run. */
@@ -48,6 +59,8 @@ interface Description {
   question?: boolean | 'insights'
   /** True when `handle` writes and returns a promise: it opens its own transactions. */
   asynchronous?: boolean
+  /** True when the body may be left out, which means `{}`. */
+  bodyOptional?: boolean
   /** A larger body is refused with `tooLarge`; default `MAX_BODY_BYTES`. */
   maxBodyBytes?: number
   /**
@@ -55,7 +68,7 @@ interface Description {
    */
   raw?: boolean
   /** Status of a success; default 200. */
-  status?: 200 | 201
+  status?: 200 | 201 | 302 | 303
   /** Content type of an answer that is a text, bytes, or a stream; JSON of a value when left out. */
   produces?: string
 }
@@ -70,6 +83,11 @@ export interface Route extends Description {
   body: TSchema | null
   answer: TSchema
   handle(call: Call): unknown
+  /**
+   * Answers a browser that comes from another site, with whatever query that site adds: nothing else of the route is
+   * used but its description.
+   */
+  redirect?(request: Request): Promise<Response>
   /** Returns what the audit log keeps of a call beside caller, time and target; never a secret. */
   note?(call: Call): Record<string, unknown>
   /**
@@ -122,6 +140,19 @@ export function publicRoute<
   B extends TSchema | undefined = undefined,
 >(typed: Omit<Typed<P, Q, B, A, null>, 'access'>): Route {
   return erase({ ...typed, access: 'public' } as Typed<P, Q, B, A, null>)
+}
+
+/** Makes a public route that sends the browser on: `redirect` answers with `status` and the header `Location`. */
+export function redirectRoute(
+  described: Omit<Description, 'access' | 'status' | 'produces'> & {
+    status: 302 | 303
+    redirect(request: Request): Promise<Response>
+  },
+): Route {
+  const handle = () => {
+    throw new Error(`${described.id} answers by itself`)
+  }
+  return erase({ ...described, access: 'public', answer: Type.Never(), handle })
 }
 
 /** The content type of server-sent events. */

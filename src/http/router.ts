@@ -27,7 +27,9 @@ export function router(routes: readonly Route[], parts: RouterParts): Elysia {
   const app = new Elysia({ normalize: false })
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    app.route(route.method, path, ({ request, params }) => answer(route, request, params, parts), { parse: 'none' })
+    const handle = ({ request, params }: { request: Request; params: unknown }) =>
+      route.redirect?.(request) ?? answer(route, request, params, parts)
+    app.route(route.method, path, handle, { parse: 'none' })
   }
   return app as unknown as Elysia
 }
@@ -68,5 +70,6 @@ function sentOf({ produces }: Route, result: unknown): BodyInit {
 }
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {
-  return route.body === null ? undefined : ((await readJson(request, route.maxBodyBytes)) ?? null)
+  if (route.body === null) return undefined
+  return (await readJson(request, route.maxBodyBytes)) ?? (route.bodyOptional ? {} : null)
 }

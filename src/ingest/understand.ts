@@ -238,6 +238,7 @@ class Reading {
       loaf,
     }
     this.pages = pagesOf(frame, fitting, domain.nameVendor)
+    this.answer.accepted += this.pages.length
   }
 
   /** Converts a time of the sender's clock to the server's. */

@@ -14,7 +14,7 @@ import { RotatedSchema } from './integration.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
 import { CallFailed, DELIVERED, outcomeOfError, Unusable } from './reply.ts'
-import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
+import { beginSignIn, callbackRoutes, needsSignIn, signInCookie } from './sign-in.ts'
 import { noteOutcome } from './standing.ts'
 import { completeIntegration, integrationsOf, providerOf } from './store.ts'
 
@@ -31,7 +31,7 @@ export function providerRoutes(parts: Parts): Route[] {
   const { providers = PROVIDERS } = parts
   return [
     ...(providers.some(canRotate) ? [rotateRoute(parts)] : []),
-    ...(providers.some(needsSignIn) ? [signInRoute(parts)] : []),
+    ...(providers.some(needsSignIn) ? [signInRoute(parts), ...callbackRoutes({ ...parts, providers })] : []),
     ...inboundRoutes(parts, providers),
     ...providers.flatMap((provider) => provider.routes?.(toolsOf(parts, provider)) ?? []),
   ]

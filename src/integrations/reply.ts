@@ -66,6 +66,11 @@ export function retryAfterMs(header: string | undefined, now: Instant): number |
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
+/** The wait that a caller of ours is told in `Retry-After`, in whole seconds; undefined when the other side asked for none. */
+export function retryAfterS(waitMs: number | null): number | undefined {
+  return waitMs === null ? undefined : Math.ceil(waitMs / SECOND_MS)
+}
+
 /** What an answer means for the delivery. */
 export function outcomeOf(outbound: Pick<Outbound, 'kind'>, reply: Reply, now: Instant): Outcome {
   const verdict = verdictOf(reply)
@@ -97,6 +102,12 @@ export class CallFailed extends Error {
     reason = reasonOf(reply),
   ) {
     super(reason)
+  }
+
+  /** The wait that the answer asks for, in seconds; undefined without one. */
+  retryAfterS(now: Instant): number | undefined {
+    if (this.reply.kind === 'error') return undefined
+    return retryAfterS(retryAfterMs(this.reply.headers['retry-after'], now))
   }
 }
 

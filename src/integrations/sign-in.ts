@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { Elysia } from 'elysia'
 import { type Clock, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { pascalCase } from '../core/text.ts'
 import { originOf } from '../http/origin.ts'
 import { atLeast, type Principal, type Role } from '../http/principal.ts'
+import { type Route, redirectRoute } from '../http/route.ts'
 import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import type { Db } from '../store/database.ts'
@@ -66,13 +67,19 @@ export function signInCookie(publicUrl: string, { url }: { url: string }): Recor
 const browserKey = (state: string) => secretHash(state).toString('base64url')
 
 /** What the other side sends browsers back to: one address for each provider at which people sign in. */
-export function signInPages(parts: SignInParts) {
-  const app = new Elysia({ normalize: false })
-  for (const provider of parts.providers ?? PROVIDERS) {
-    if (!needsSignIn(provider)) continue
-    app.get(`/v1/integrations/${provider.type}/callback`, ({ request }) => comeBack(parts, provider, request))
-  }
-  return app
+export function callbackRoutes(parts: SignInParts): Route[] {
+  return (parts.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
+    redirectRoute({
+      id: `finishConnectionTo${pascalCase(provider.type)}`,
+      method: 'GET',
+      path: `/v1/integrations/${provider.type}/callback`,
+      tag: 'Integrations',
+      summary: `Where ${provider.title} sends browsers back, which go on to the page of the integration`,
+      description: 'With `#connected`, or with `#connect-error=<sentence>`.',
+      status: 303,
+      redirect: (request) => comeBack(parts, provider, request),
+    }),
+  )
 }
 
 /** To the page of the integration, which is told how it went; the address with the code in it is told to no other page. */

@@ -4,6 +4,8 @@ import type { JWTPayload } from 'jose'
 import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fakes.ts'
 import { answerErrors } from '../http/errors.ts'
 import { noteAddress } from '../http/origin.ts'
+import { performer } from '../http/perform.ts'
+import { router } from '../http/router.ts'
 import type { Db } from '../store/database.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authenticator } from './authenticate.ts'
@@ -17,7 +19,7 @@ import {
   type ProviderBehaviour,
 } from './oidc.fixture.ts'
 import type { OidcSettings } from './oidc.ts'
-import { companySignIn, type OidcParts, oidcPages, oidcRoutes } from './oidc-routes.ts'
+import { companySignIn, type OidcParts, oidcRoutes } from './oidc-routes.ts'
 import { signInLimits } from './sign-in.ts'
 
 export const PUBLIC_URL = 'https://watch.example'
@@ -108,7 +110,12 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
     company: off ? null : company,
   }
   const bugs: unknown[] = []
-  const pages = answerErrors(new Elysia({ normalize: false }), (error) => bugs.push(error)).use(oidcPages(parts))
+  const pages = answerErrors(new Elysia({ normalize: false }), (error) => bugs.push(error)).use(
+    router(oidcRoutes(parts), {
+      authenticate: authenticator({ db, clock }),
+      perform: performer({ db, audit: () => undefined }),
+    }),
+  )
   const handle = async (request: Request) => {
     // As a proxy does that answers for the public address.
     const inside = new Request(request.url.replace(publicUrl, 'http://inside'), request)

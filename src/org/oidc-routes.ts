@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { Elysia } from 'elysia'
 import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Origin, originOf } from '../http/origin.ts'
-import { publicRoute, type Route } from '../http/route.ts'
+import { publicRoute, type Route, redirectRoute } from '../http/route.ts'
 import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
@@ -96,9 +95,34 @@ const CodeSchema = Closed(
   { $id: 'SignInCode', examples: [{ code: 'q3Yt0w2mJm0m3yXJ3l8vX4b1cQk7nVd5sTz9aHfRuEo' }] },
 )
 
-/** The route that exchanges the one-time code of a sign-in through the company for a session. */
+/**
+ * The redirect to the provider, the callback from it, and the route that exchanges the one-time code of the callback for
+ * a session.
+ */
 export function oidcRoutes(parts: OidcParts): Route[] {
   return [
+    redirectRoute({
+      id: 'startSignIn',
+      method: 'GET',
+      path: `${PATH}/start`,
+      tag: 'Sign-in',
+      summary: 'Begin to sign in through the company: for browsers, which are sent to the provider',
+      refusals: ['notFound', 'rateLimited', 'upstream'],
+      status: 302,
+      redirect: (request) => start(parts, originOf(request)),
+    }),
+    redirectRoute({
+      id: 'finishSignIn',
+      method: 'GET',
+      path: `${PATH}/callback`,
+      tag: 'Sign-in',
+      summary: 'Where the provider sends browsers back, which go on to the start page',
+      description:
+        'With `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled.',
+      refusals: ['notFound', 'rateLimited'],
+      status: 303,
+      redirect: (request) => callback(parts, request),
+    }),
     publicRoute({
       id: 'redeemSignIn',
       method: 'POST',
@@ -130,13 +154,6 @@ function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
     auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
     return signedIn(db, openSession(db, clock, userId, 'oidc'), userId)
   })
-}
-
-/** The two pages of the flow: the redirect to the provider, and the callback. */
-export function oidcPages(parts: OidcParts) {
-  return new Elysia({ normalize: false })
-    .get(`${PATH}/start`, ({ request }) => start(parts, originOf(request)))
-    .get(`${PATH}/callback`, ({ request }) => callback(parts, request))
 }
 
 const callbackUrl = ({ publicUrl }: OidcParts) => `${publicUrl}${PATH}/callback`

@@ -59,6 +59,7 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
       refusals: ['conflict'],
       params: ById,
       body: ShareInputSchema,
+      bodyOptional: true,
       answer: ShareLinkSchema,
       handle({ principal, params, body: { revoke = false, expiresInDays = DEFAULT_DAYS }, origin }) {
         const { orgId, userId, keyId } = principal

@@ -112,7 +112,7 @@ export class OpenInbound extends OpenContext implements InboundContext {
   /** What a caller is told of what was thrown: a refusal without secrets; a bug stays one. */
   refusal(error: unknown): Error {
     const clean = this.withoutSecrets(error)
-    if (error instanceof CallFailed) return new AppError('upstream', clean.message)
+    if (error instanceof CallFailed) return new AppError('upstream', clean.message, error.retryAfterS(this.now()))
     return error instanceof AppError ? new AppError(error.code, clean.message, error.retryAfterS) : clean
   }
 }

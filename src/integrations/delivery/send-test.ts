@@ -8,7 +8,7 @@ import { testMessage } from '../message/message.ts'
 import { oneLine } from '../message/one-line.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
-import { type Outcome, outcomeOfError } from '../reply.ts'
+import { type Outcome, outcomeOfError, retryAfterS } from '../reply.ts'
 import { noteOutcome } from '../standing.ts'
 import { configuredProvider } from '../targets.ts'
 import { findDelivery } from './delivery-log.ts'
@@ -46,8 +46,13 @@ export async function sendTest(
   const { db, clock } = dispatcher.parts
   const way = requireRoom(dispatcher, integration)
   const delivery = insertTest(db, integration, publicUrl, clock.now())
-  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, way, onlyOnce)
-  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
+  let waitMs: number | null = null
+  const once = (outcome: Outcome) => {
+    waitMs = waitOf(outcome)
+    return onlyOnce(outcome)
+  }
+  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, way, once)
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
   return { deliveryId: delivery.id }
 }
 
@@ -64,10 +69,16 @@ function onlyOnce(outcome: Outcome): Outcome {
   return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
 }
 
+/** The wait that the other side asked for, in ms; null without one. */
+function waitOf(outcome: Outcome): number | null {
+  if (outcome.verdict === 'wait') return outcome.waitMs
+  return outcome.verdict === 'retry' ? outcome.retryAfterMs : null
+}
+
 /** A status alone explains nothing: what the other side said does. */
-const failure = (reason: string, answer: string) => {
+const failure = (reason: string, answer: string, waitMs: number | null) => {
   const said = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
-  return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
+  return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`, retryAfterS(waitMs))
 }
 
 /** Whoever asked waits for it. */
@@ -82,13 +93,16 @@ async function testAside(dispatcher: Dispatcher, provider: Provider, integration
   const signal = AbortSignal.any([stopping, late])
   const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, signal)
   const ending = () => (stopping.aborted ? STOPPED : late.aborted ? TOO_LATE : null)
+  let waitMs: number | null = null
   const { outcome, answer } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
-    const attempted = context.ended(onlyOnce(await testOnce(provider, context, ending)))
+    const first = await testOnce(provider, context, ending)
+    waitMs = waitOf(first)
+    const attempted = context.ended(onlyOnce(first))
     ended(attempted.hung)
     return attempted
   })
   noteOutcome(parts.db, id, outcome, { isTest: true })
-  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
 }
 
 /** @param ending how the test ended when its signal was aborted; null while it was not */

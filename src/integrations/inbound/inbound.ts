@@ -1,6 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { Closed, Text, Type } from '../../core/schema.ts'
-import { publicRoute, type Route } from '../../http/route.ts'
+import { pascalCase } from '../../core/text.ts'
+import { type OwnCredential, publicRoute, type Route } from '../../http/route.ts'
 import { type InboundParts, OpenInbound } from '../context/open-inbound.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { InboundCall, Provider, Receiver } from '../providers/provider.ts'
@@ -13,6 +14,10 @@ const Anything = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Whatever the other side sends',
   examples: [{ type: 'message' }],
 })
+const CAPABILITY_TOKEN: OwnCredential = {
+  name: 'capabilityToken',
+  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token of the integration' },
+}
 const ByToken = Closed({ t: Text(1, 200, { description: 'The capability token of the integration' }) })
 
 /** Where others call: one route for each provider that has a receiver. */
@@ -21,7 +26,6 @@ export function inboundRoutes(parts: InboundParts, providers: readonly Provider[
 }
 
 /** `issue_tracker` → `IssueTracker`. */
-const pascal = (type: string) => type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function inboundRoute(
   parts: InboundParts,
@@ -29,7 +33,7 @@ function inboundRoute(
   receiver: Receiver<object, unknown, object, unknown>,
 ): Route {
   return publicRoute({
-    id: `receiveFrom${pascal(provider.type)}`,
+    id: `receiveFrom${pascalCase(provider.type)}`,
     method: 'POST',
     path: `/v1/integrations/${provider.type}/${receiver.path}`,
     tag: 'Integrations',
@@ -39,6 +43,7 @@ function inboundRoute(
     raw: true,
     maxBodyBytes: MAX_INBOUND_BYTES,
     ...(receiver.addressees ? {} : { query: ByToken }),
+    credential: receiver.credential ?? CAPABILITY_TOKEN,
     body: Anything,
     answer: receiver.answer,
     async handle({ query, body, raw, signal }) {

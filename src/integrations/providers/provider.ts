@@ -2,7 +2,7 @@ import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { TObject, TSchema, TString } from '../../core/schema.ts'
-import type { Route } from '../../http/route.ts'
+import type { OwnCredential, Route } from '../../http/route.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
 import type { Outcome } from '../reply.ts'
@@ -99,6 +99,8 @@ export interface Receiver<S extends object, M, T extends object, I> {
   summary: string
   /** What is answered with 200. */
   answer: TSchema
+  /** How calls prove who sends them; absent: by the capability token in the query parameter `t`. */
+  credential?: OwnCredential
   /** Error codes beside `unauthorized` and `forbidden`. */
   refusals?: readonly ErrorCode[]
   /**

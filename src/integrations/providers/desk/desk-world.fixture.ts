@@ -1,4 +1,7 @@
 import { type Cast, client } from '../../../../test/fakes.ts'
+import { performer } from '../../../http/perform.ts'
+import { router } from '../../../http/router.ts'
+import { authenticator } from '../../../org/authenticate.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { notifier } from '../../delivery/notifier.ts'
@@ -6,7 +9,7 @@ import { outboxWorld } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { Polls } from '../../inbound/polls.ts'
 import { integrationRoutes } from '../../routes.ts'
-import { signInPages } from '../../sign-in.ts'
+import { callbackRoutes } from '../../sign-in.ts'
 import { StatusSync } from '../../status/status-sync.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
 import { httpTransport } from '../../transport/http-transport.ts'
@@ -55,7 +58,11 @@ export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[]
   const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
   const call = client(world, ...routes, ...deliveryRoutes(parts))
   const { alice, ada, vera, mallory } = world.people
-  const pages = signInPages({ ...parts, enqueue, publicUrl })
+  const noAudit = { db: world.db, audit: () => undefined }
+  const pages = router(callbackRoutes({ ...parts, enqueue, publicUrl }), {
+    authenticate: authenticator(world),
+    perform: performer(noAudit),
+  })
 
   const input = (server: DeskServer, more: object = {}) => ({
     provider: 'issue_tracker',

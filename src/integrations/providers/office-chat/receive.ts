@@ -41,6 +41,10 @@ export const receiver: Receiver<OfficeChatSettings, ChatMemory, OfficeChatTokens
   ),
   refusals: ['conflict', 'upstream'],
   addressees,
+  credential: {
+    name: 'connectorToken',
+    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A JWT of the Bot Connector' },
+  },
   async receive(context, call) {
     const { appId = '' } = context.settings
     const one = checked.get(call)

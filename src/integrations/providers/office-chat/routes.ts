@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
-import { CallFailed } from '../../reply.ts'
+import { CallFailed, retryAfterMs, retryAfterS } from '../../reply.ts'
 import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { noteCard } from './card.ts'
@@ -60,15 +60,12 @@ async function postTest(
 ): Promise<void> {
   const activity = noteCard('Tagwarden: test', `Notifications arrive in ${name} from now on.`, null)
   const body = JSON.stringify({ isGroup: true, channelData: { channel: { id } }, activity })
-  let reason: string | null
-  try {
-    const answer = await callService(context, bot, {
-      ...{ method: 'POST', serviceUrl, known, path: '/v3/conversations', body },
-    })
-    reason = answer.status >= 200 && answer.status < 300 ? null : reasonOf(answer)
-  } catch (error) {
-    if (!(error instanceof CallFailed || error instanceof AppError)) throw error
-    reason = error.message
-  }
-  if (reason !== null) throw new AppError('upstream', `the test post failed: ${reason}`)
+  const failed = (reason: string, waitS?: number) => new AppError('upstream', `the test post failed: ${reason}`, waitS)
+  const request = { method: 'POST', serviceUrl, known, path: '/v3/conversations', body } as const
+  const answer = await callService(context, bot, request).catch((error: unknown) => {
+    if (error instanceof CallFailed) throw failed(error.message, error.retryAfterS(context.now()))
+    throw error instanceof AppError ? failed(error.message, error.retryAfterS) : error
+  })
+  if (answer.status >= 200 && answer.status < 300) return
+  throw failed(reasonOf(answer), retryAfterS(retryAfterMs(answer.headers['retry-after'], context.now())))
 }

@@ -272,6 +272,17 @@ describe('what was asked for wrongly', () => {
     expect(world.server.asked).toEqual([])
   })
 
+  test.each([
+    [{ accountId: '7' }, 'container.accountId: is 7, but containerPath names 6'],
+    [{ containerId: '72' }, 'container.containerId: is 72, but containerPath names 71'],
+  ])('a container that contradicts its path: %j', async (other, error) => {
+    await using world = unhurried()
+    await world.connect()
+    const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71', ...other }
+    const { status, body } = await world.deploy({ container })
+    expect([status, body, world.server.asked]).toEqual([400, { error }, []])
+  })
+
   test('another deployment into the container while one is under way: 409; the same one joins', async () => {
     await using world = unhurried()
     await world.connect()

@@ -76,6 +76,7 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
     body: DeployInputSchema,
     answer: DeployedSchema,
     handle({ principal: { orgId }, body, signal }) {
+      checkContainer(body)
       checkDomains(body)
       tools.scriptUrlOf({ orgId, id: body.domainId })
       return deployments.ask(contextOf(tools, orgId, signal), body)
@@ -87,6 +88,16 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
     }),
     target: ({ workspacePath }) => workspacePath,
   })
+}
+
+/** Fails with `invalid` when `container` is another one than `containerPath` names. */
+function checkContainer({ containerPath, container }: DeployInput): void {
+  const [, accountId, , containerId] = containerPath.split('/')
+  for (const [field, id] of Object.entries({ accountId, containerId })) {
+    const given = container[field as 'accountId' | 'containerId']
+    if (given === id) continue
+    throw new AppError('invalid', `container.${field}: is ${given}, but containerPath names ${id}`)
+  }
 }
 
 function checkDomains({ whitelistedDomains = [] }: DeployInput): void {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
 import { type Message, testMessage } from '../../message/message.ts'
-import { CallFailed } from '../../reply.ts'
+import { CallFailed, retryAfterS } from '../../reply.ts'
 import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { callMethod, type SlackAnswer } from './api.ts'
@@ -50,8 +50,12 @@ async function postTest(context: Chat, channel: string, message: Message): Promi
       channel,
     )
   } catch (error) {
-    if (error instanceof Refused) throw new AppError('upstream', `the test post was refused: ${error.message}`)
-    if (error instanceof CallFailed) throw new AppError('upstream', `the test post failed: ${error.message}`)
+    if (error instanceof Refused) {
+      throw new AppError('upstream', `the test post was refused: ${error.message}`, retryAfterS(error.retryAfterMs))
+    }
+    if (error instanceof CallFailed) {
+      throw new AppError('upstream', `the test post failed: ${error.message}`, error.retryAfterS(context.now()))
+    }
     throw error
   }
 }

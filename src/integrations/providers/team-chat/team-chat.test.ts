@@ -58,6 +58,18 @@ describe('a bot', () => {
     expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
   })
 
+  test.each(['choose', 'test'])('a rate limit of Slack is passed on in Retry-After: %s', async (what) => {
+    await using world = teamChatWorld()
+    const { make, choose, slack, call, people } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    if (what === 'test') await choose(body.id)
+    const limited = { status: 429, headers: { 'retry-after': '30' } }
+    slack.behaviour.instead = () => Response.json({ ok: false, error: 'ratelimited' }, limited)
+    const path = `/v1/integrations/${body.id}/test`
+    const answer = await (what === 'test' ? call('POST', path, { as: people.ada.key }) : choose(body.id))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '30'])
+  })
+
   test('is needed to choose a channel, and one of the organization', async () => {
     await using world = teamChatWorld()
     const { make, choose, slack, call, people } = world
