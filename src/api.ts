@@ -186,6 +186,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
         return step && { at: step.at, latestAt: step.latestAt }
       },
       damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
+      failingMerges: () => warehouse.failingMerges,
       storageFault: () => diskFault(config.data, parts.gaps.refusing),
       now: () => clock.now(),
       metrics: keptMetrics(clock, () => metricsOf(parts)),

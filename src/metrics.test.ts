@@ -21,6 +21,7 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_event_files: 0,
     tagwarden_event_bytes: 0,
     tagwarden_damaged_files: 0,
+    tagwarden_failing_merges: 0,
     tagwarden_open_issues: 0,
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 0,

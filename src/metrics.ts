@@ -25,7 +25,7 @@ export interface MetricParts {
   gaps: { refusing: boolean }
   suspicion: { suspected: boolean }
   questions: Pick<Questions, 'load'>
-  warehouse: Pick<Warehouse, 'runningQueries' | 'storage'>
+  warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
 }
 
 /**
@@ -71,6 +71,12 @@ export function metricsOf(parts: MetricParts): Metric[] {
       type: 'gauge',
       help: 'Files of the history that are left out of every answer because they are damaged.',
       value: stored.filter(({ isDamaged }) => isDamaged).length,
+    },
+    {
+      name: 'tagwarden_failing_merges',
+      type: 'gauge',
+      help: 'Merges of event files that failed and are tried again later.',
+      value: warehouse.failingMerges,
     },
     {
       name: 'tagwarden_open_issues',

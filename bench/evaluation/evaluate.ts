@@ -72,7 +72,7 @@ async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<v
     const segment = { name: String(first / SEGMENT_EVENTS + 1).padStart(12, '0'), path }
     const nothing = () => undefined
     await warehouse.load(segment, nothing, nothing)
-    await compactEvents(warehouse.parquet, manifest, folder, END)
+    await compactEvents({ parquet: warehouse.parquet, manifest: manifest, folder: folder }, END)
     await compactRollups(warehouse.parquet, manifest, folder, END)
   }
 }

@@ -127,8 +127,11 @@ export async function fillMonth(
     const counts = await warehouse.parquet.write(`counts/${path}`, counted)
     const rollup = await warehouse.parquet.describeRollup(`counts/${path}`, counts, 'fresh')
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
-    await compactEvents(warehouse.parquet, manifest, folder, MONTH_START + (hour + 1) * HOUR_MS + 3 * MINUTE_MS)
+    await compactEvents(
+      { parquet: warehouse.parquet, manifest: manifest, folder: folder },
+      MONTH_START + (hour + 1) * HOUR_MS + 3 * MINUTE_MS,
+    )
   }
-  await compactEvents(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
+  await compactEvents({ parquet: warehouse.parquet, manifest: manifest, folder: folder }, MONTH_END + DAY_MS)
   await compactRollups(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
 }

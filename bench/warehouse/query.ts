@@ -98,7 +98,7 @@ export async function benchQuery(): Promise<Budget[]> {
     }
     for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) await load(first, SEGMENT_EVENTS, inLastHour)
     const started = performance.now()
-    await compactEvents(warehouse.parquet, manifest, events, now)
+    await compactEvents({ parquet: warehouse.parquet, manifest: manifest, folder: events }, now)
     console.log(`  compacted ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
 
     await warehouse.parquet.run(

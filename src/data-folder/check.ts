@@ -89,9 +89,10 @@ async function fileFindings(
     const lost = existsSync(paths.events) ? 0 : listedFiles(db)
     if (lost > 0) return [wrong('files', lostEvents(paths, lost).message)]
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }
-    const { listed, broken, unlisted } = await examineFolder(parts, { isRunning, progress })
+    const { listed, broken, uncompacted, unlisted } = await examineFolder(parts, { isRunning, progress })
     const findings = [
       ...broken.map(({ path, fault }) => wrong('files', `${path} ${fault}`)),
+      ...(uncompacted > 0 && isRunning ? [uncompactedNote(uncompacted)] : []),
       ...(unlisted ? unlistedFindings(paths, unlisted) : [NOT_LOOKED_FOR]),
     ]
     if (findings.length > 0) return findings
@@ -103,6 +104,12 @@ async function fileFindings(
     throw error
   }
 }
+
+const uncompactedNote = (files: number) =>
+  note(
+    'files',
+    `${files} of hours that ended more than 6 h ago are not compacted: the log of the server says why merges fail`,
+  )
 
 const NOT_LOOKED_FOR = note(
   'files',

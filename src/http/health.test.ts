@@ -11,6 +11,7 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
     lastFlushAt: () => null,
     lastEvaluationAt: () => TEST_START - 1500,
     damagedFiles: () => Array.from({ length: 101 }, (_, n) => `${n}.parquet`),
+    failingMerges: () => 2,
     storageFault: () => null,
     now: () => TEST_START,
     metrics: () => [],
@@ -35,7 +36,7 @@ test('/readyz answers with the ages of the last flush and evaluation', async () 
   const response = await ask('/readyz', { damagedFiles: () => [] })
   expect([response.status, await response.json()]).toEqual([
     200,
-    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500, damagedFiles: [] },
+    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500, damagedFiles: [], failingMerges: 2 },
   ])
 })
 

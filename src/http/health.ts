@@ -22,6 +22,7 @@ const ReadinessSchema = Closed(
       description: 'Files of the history that are left out of every answer because they are damaged; the first 100.',
       examples: [['c0-51f3b0a4c2d9e687.parquet']],
     }),
+    failingMerges: Int({ description: 'Merges of event files that failed and are tried again later' }),
   },
   { $id: 'Readiness' },
 )
@@ -52,6 +53,8 @@ export interface HealthParts {
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
   /** Paths of damaged files, which queries leave out. */
   damagedFiles(): readonly string[]
+  /** Number of merges of event files that failed and are tried again later. */
+  failingMerges(): number
   /** Why nothing can be stored, as a sentence without paths; null when storing works. */
   storageFault(): string | null
   now(): Instant
@@ -64,6 +67,7 @@ export function healthRoutes({
   lastEvaluationAt,
   clockPutBack,
   damagedFiles,
+  failingMerges,
   storageFault,
   now,
   metrics,
@@ -96,6 +100,7 @@ export function healthRoutes({
           lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
           ...clockNote(clockPutBack?.() ?? null),
           damagedFiles: damagedFiles().slice(0, MOST_DAMAGED),
+          failingMerges: failingMerges(),
         }
       },
     }),

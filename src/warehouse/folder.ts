@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, type Instant, SECOND_MS, systemClock } from '../core/clock.ts'
+import { type Clock, HOUR_MS, type Instant, SECOND_MS, systemClock } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import type { SegmentContent } from '../ingest/segment-count.ts'
 import { spooledSegments } from '../ingest/segment-reader.ts'
@@ -8,6 +8,7 @@ import type { Db } from '../store/database.ts'
 import { quoteText } from './duckdb/dialect.ts'
 import { ListError, type Manifest, type ManifestFile, readManifest } from './duckdb/manifest.ts'
 import { ParquetFiles } from './duckdb/parquet-files.ts'
+import { isCompacted } from './duckdb/plan-merges.ts'
 import {
   addToListing,
   contentOfFiles,
@@ -79,9 +80,14 @@ export interface Examined {
   listed: number
   /** Listed files that are not as they should be, and what is wrong with each. */
   broken: { path: string; fault: string }[]
+  /** How many files of hours that ended long ago are not compacted. */
+  uncompacted: number
   /** As `Comparison`; null while a server runs, which is writing some. */
   unlisted: Pick<Comparison, 'strays' | 'leftovers'> | null
 }
+
+/** A server compacts an hour minutes after its end; longer ago something keeps it from doing so. */
+const UNCOMPACTED_MS = 6 * HOUR_MS
 
 /** Reads every listed file to its end, and changes nothing. Fails with `ListError` when the list can't be read, whatever the reason. */
 export async function examineFolder(
@@ -99,9 +105,11 @@ export async function examineFolder(
       if (fault !== null && listedPaths(readManifest(db)).includes(file.path)) broken.push({ path: file.path, fault })
       progress(index + 1, files.length)
     }
+    const oldestRunning = systemClock.now() - UNCOMPACTED_MS
     const differences = isRunning ? null : await findDifferences({ parquet, manifest, folder, spoolFolder })
     const unlisted = differences && { ...differences, strays: differences.strays.map(({ path }) => path) }
-    return { listed: listedPaths(manifest).length, broken, unlisted }
+    const uncompacted = manifest.files().filter((file) => !isCompacted(file) && file.hour < oldestRunning).length
+    return { listed: listedPaths(manifest).length, broken, uncompacted, unlisted }
   } finally {
     parquet.close()
   }

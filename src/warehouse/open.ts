@@ -31,7 +31,14 @@ export interface WarehouseOptions {
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
   const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, tellOperator } = options
   const warehouse = await DuckdbWarehouse.open({
-    ...{ folder, clock, spoolFiles, report, ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }) },
+    ...{
+      folder,
+      clock,
+      spoolFiles,
+      report,
+      tellOperator,
+      ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }),
+    },
     manifest: readManifest(db),
     damaged: (flaws) => tellOperator(flawNotice(flaws)),
     restored: (files) => info(`files are whole again and in use: ${files.map(({ path }) => path).join(', ')}`),

@@ -9,12 +9,11 @@ import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
-import { runMerge } from './duckdb/compact.ts'
+import { compactEvents, runMerge } from './duckdb/compact.ts'
 import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/dialect.ts'
 import { type EventFile, Manifest } from './duckdb/manifest.ts'
 import type { ParquetFiles } from './duckdb/parquet-files.ts'
-import { planMerges } from './duckdb/plan-merges.ts'
 import { findDifferences, removeLeftovers } from './duckdb/unlisted.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb/warehouse.ts'
 import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuery } from './query.ts'
@@ -269,9 +268,8 @@ export class WarehouseStand {
 
   /** As the job does it, at a time when all hours that hold events have ended. */
   async compact(now = this.clock.now() + HOUR_MS + 3 * MINUTE_MS): Promise<void> {
-    for (const merge of planMerges(this.manifest.files(), now)) {
-      await runMerge(this.parquet, this.manifest, this.folder, merge)
-    }
+    const { parquet, manifest, folder } = this
+    await compactEvents({ parquet, manifest, folder }, now)
   }
 
   /** As the job does it, for the counts; by default at the present time. */

@@ -109,6 +109,8 @@ export interface Warehouse {
    * again in the next round; the round fails at its end.
    */
   compact(): Promise<void>
+  /** Number of merges that failed and wait to be tried again. */
+  readonly failingMerges: number
   /** Looks bit by bit, all in a day, whether what is stored is still as it was written, and leaves out what is not. */
   check(): Promise<void>
 

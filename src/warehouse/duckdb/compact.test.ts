@@ -3,9 +3,12 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import { anEvent, HOUR, WarehouseStand } from '../warehouse.fixture.ts'
-import { runMerge } from './compact.ts'
+import { capturedEvents, capturesFolder } from '../captures.fixture.ts'
+import { anEvent, HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { compactEvents, runMerge } from './compact.ts'
 import { Manifest } from './manifest.ts'
+import { MergeRetries } from './merge-retries.ts'
+import { planMerges } from './plan-merges.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
@@ -117,6 +120,141 @@ describe('compaction', () => {
     expect(await stand.count()).toEqual({ rows: 5, events: 5 })
     expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
   })
+})
+
+/** Events with `perEvent` of `names` parameters each, whose values repeat as `values` says. */
+function wide({ rows, names, perEvent, length, values }: Width): Said[] {
+  const text = (n: number) => `v${n % values}`.padEnd(length, 'abcdefgh')
+  return Array.from({ length: rows }, (_, row) => ({
+    orgId: `org_${row % 2}`,
+    event: `event ${row % 7}`,
+    params: Object.fromEntries(
+      Array.from({ length: perEvent }, (_, n) => [`name${(row * 31 + n * 7) % names}`, text(row + n)]),
+    ),
+  }))
+}
+
+interface Width {
+  rows: number
+  names: number
+  perEvent: number
+  length: number
+  values: number
+}
+
+/** Megabytes of JSON that one case may have: the engine has 200, and CI some minutes. */
+const MOST_CHARACTERS = 24_000_000
+
+const aWidth: fc.Arbitrary<Width> = fc
+  .record({
+    rows: fc.integer({ min: 1, max: 20_000 }),
+    names: fc.constantFrom(10, 60, 256, 3000, 20_000),
+    perEvent: fc.constantFrom(1, 13, 60, 500),
+    length: fc.constantFrom(0, 12, 300, 4000),
+    values: fc.constantFrom(1, 50, 1_000_000),
+  })
+  .map((width) => ({
+    ...width,
+    rows: Math.max(1, Math.min(width.rows, Math.floor(MOST_CHARACTERS / (width.perEvent * (width.length + 12))))),
+  }))
+
+describe('every ended hour ends compacted', () => {
+  async function expectCompacted(segments: readonly (readonly Said[])[]): Promise<void> {
+    await using stand = await WarehouseStand.open()
+    for (const segment of segments) {
+      await stand.add(segment)
+      await stand.flush()
+    }
+    const { events } = stand
+    const now = stand.clock.now() + HOUR_MS + 3 * MINUTE_MS
+    await stand.compact(now)
+    expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
+    expect(planMerges(stand.manifest.files(), now)).toEqual([])
+    expect(await stand.count()).toEqual({ rows: events.length, events: events.length })
+    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+    // Some of each file, since reading every map of the widest takes longer than all the rest.
+    const [last] = events.slice(-1)
+    for (const event of [events[0], last].filter((event) => event !== undefined)) {
+      const [found] = await stand.query<{ params: Record<string, string> }>(
+        `SELECT params FROM events WHERE seq = ${event.seq}`,
+        {},
+        { wholeParams: true },
+      )
+      expect(found?.params).toEqual(event.params)
+    }
+  }
+
+  test('whatever its width, size and values', async () => {
+    const segments = fc.array(aWidth, { minLength: 1, maxLength: 2 }).map((widths) => widths.map(wide))
+    await fc.assert(fc.asyncProperty(segments, expectCompacted), { numRuns: 6 })
+  })
+
+  test.each<[string, Width, number]>([
+    ['of ordinary events with many values', { rows: 20_000, names: 60, perEvent: 13, length: 12, values: 1e6 }, 3],
+    [
+      'of events with 500 parameters out of 20,000',
+      { rows: 2000, names: 20_000, perEvent: 500, length: 12, values: 1e6 },
+      2,
+    ],
+    ['of long texts that pack to nothing', { rows: 4000, names: 200, perEvent: 20, length: 600, values: 50 }, 2],
+    ['of a few very large events', { rows: 60, names: 500, perEvent: 500, length: 300, values: 1 }, 2],
+  ])('%s', async (_, width, segments) => {
+    await expectCompacted(Array.from({ length: segments }, () => wide(width)))
+  })
+
+  test.skipIf(capturesFolder === null)('of real recordings, many times', async () => {
+    const captured = capturedEvents(capturesFolder ?? '', { id: 'dom_1', orgId: 'org_1' })
+    await expectCompacted(Array.from({ length: 22 }, () => captured))
+  })
+
+  test('also where the engine has hardly any memory, by halves and at last as the events came', async () => {
+    await using loaded = await WarehouseStand.open()
+    for (const segment of [0, 1]) {
+      await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
+      await loaded.flush()
+    }
+    await using stand = await WarehouseStand.open({ memoryLimit: '95MB' }, loaded.image())
+    await stand.compact()
+    const levels = stand.manifest.files().map(({ level, keys, orgId }) => [level, keys === null, orgId])
+    expect(levels).toContainEqual(['compacted', true, 'org_0'])
+    expect(levels.filter(([level]) => level !== 'compacted')).toEqual([])
+    expect(await stand.count()).toEqual({ rows: 1400, events: 1400 })
+    expect(await stand.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
+    // Days later they stay as they are, and what comes late is compacted beside them.
+    await stand.add(some(5, 'org_0'))
+    await stand.flush()
+    await stand.compact(stand.clock.now() + 3 * DAY_MS)
+    await stand.compact(stand.clock.now() + 3 * DAY_MS)
+    expect(await stand.count()).toEqual({ rows: 1405, events: 1405 })
+    expect(stand.levels().filter((level) => level !== 'compacted')).toEqual([])
+  })
+})
+
+test('a merge that nothing helps is told once and tried again after pauses, and holds up no other', async () => {
+  await using loaded = await WarehouseStand.open()
+  await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 }))
+  await loaded.flush()
+  loaded.clock.advance(2 * HOUR_MS)
+  await loaded.add(some(3, 'org_9'))
+  await loaded.flush()
+  // Less than one row group of such events.
+  await using stand = await WarehouseStand.open({ memoryLimit: '60MB' }, loaded.image())
+  const told: string[] = []
+  const retries = new MergeRetries()
+  const { parquet, manifest, folder } = stand
+  const tellOperator = ({ subject }: { subject: string }) => void told.push(subject)
+  const round = (now: number) => compactEvents({ parquet, manifest, folder, retries, tellOperator }, now)
+  const now = stand.clock.now() + HOUR_MS + 3 * MINUTE_MS
+  await expect(round(now)).rejects.toThrow('1 merges failed')
+  expect([told.length, retries.failing]).toEqual([1, 1])
+  expect(manifest.files().map(({ orgId, level }) => [orgId, level])).toEqual([
+    [null, 'fresh'],
+    ['org_9', 'compacted'],
+  ])
+  await round(now + MINUTE_MS - 1)
+  await expect(round(now + MINUTE_MS)).rejects.toThrow('1 merges failed')
+  await round(now + 3 * MINUTE_MS - 1)
+  expect([told.length, retries.failing]).toEqual([1, 1])
 })
 
 test.each(['merged', 'compacted'] as const)(

@@ -5,33 +5,90 @@ import { messageOf } from '../../core/error.ts'
 import { quoteText } from './dialect.ts'
 import { lineageOf, nameOf } from './lineage.ts'
 import type { EventFile, Manifest, ManifestFile } from './manifest.ts'
-import type { ParquetFiles } from './parquet-files.ts'
-import { isCompacted, type Merge, planMerges } from './plan-merges.ts'
-import { joined, shredded, shreddingOf, wholeEvents } from './shred.ts'
+import { MergeRetries, mergeNotice } from './merge-retries.ts'
+import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
+import { isCompacted, type Merge, planMerges, unpackedBytesOf } from './plan-merges.ts'
+import { joined, shredded, shreddingOf, sortedEvents, wholeEvents } from './shred.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
-/** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
-export async function compactEvents(
-  parquet: ParquetFiles,
-  manifest: Manifest,
-  folder: string,
-  now: Instant,
-): Promise<void> {
-  await attemptEach('merges', planMerges(manifest.files(), now), (merge) => runMerge(parquet, manifest, folder, merge))
+/** What merges events, and what they are merged in. */
+export interface Compaction {
+  parquet: ParquetFiles
+  manifest: Manifest
+  /** Of events. */
+  folder: string
+  /** Absent: what fails is tried again in the next round. */
+  retries?: MergeRetries
+  /** Called once for merges that can't be carried out. */
+  tellOperator?: ((notice: { subject: string; text: string }) => void) | undefined
+}
+
+/**
+ * Merges all events that are worth it and due. Killed anywhere and run again, it has the same end. A merge that fails is
+ * tried again after a pause and costs the others nothing. Fails as `attemptEach`.
+ */
+export async function compactEvents(compaction: Compaction, now: Instant): Promise<void> {
+  const { parquet, manifest, retries = new MergeRetries(), tellOperator } = compaction
+  const planned = planMerges(manifest.files(), now)
+  retries.keep(planned)
+  const due = planned.filter((merge) => retries.isDue(merge, now))
+  const isNew = retries.failing === 0
+  const failed: Merge[] = []
+  try {
+    await attemptEach('merges', due, async (merge) => {
+      try {
+        await mergeOrSplit(compaction, merge)
+      } catch (error) {
+        if (!parquet.isInterrupted) {
+          retries.failed(merge, now)
+          failed.push(merge)
+        }
+        throw error
+      }
+    })
+  } catch (error) {
+    if (isNew && failed.length > 0) tellOperator?.(mergeNotice(failed, messageOf(error)))
+    throw error
+  }
+}
+
+/**
+ * Carries out a merge, in halves where the engine's memory is not enough. A single file for which it is not is kept as it
+ * came, which needs no more than its longest rows.
+ */
+async function mergeOrSplit(compaction: Compaction, merge: Merge): Promise<void> {
+  const { parquet, manifest, folder } = compaction
+  const { files, level } = merge
+  try {
+    await runMerge(parquet, manifest, folder, merge)
+  } catch (error) {
+    if (parquet.isInterrupted || level !== 'compacted' || files.every(isCompacted) || !isOutOfMemory(error)) throw error
+    if (files.length === 1) return runMerge(parquet, manifest, folder, { files, level: 'asItCame' })
+    const middle = Math.ceil(files.length / 2)
+    for (const half of [files.slice(0, middle), files.slice(middle)]) {
+      if (!half.every(isCompacted)) await mergeOrSplit(compaction, { files: half, level })
+    }
+  }
 }
 
 /** Carries out one merge. */
-export async function runMerge(parquet: ParquetFiles, manifest: Manifest, folder: string, merge: Merge): Promise<void> {
+export async function runMerge(
+  parquet: ParquetFiles,
+  manifest: Manifest,
+  folder: string,
+  { files, level }: Pick<Merge, 'files'> & { level: Merge['level'] | 'asItCame' },
+): Promise<void> {
   const isLooked = ({ lookedAt }: EventFile) => Boolean(lookedAt)
-  const [first] = merge.files
+  const [first] = files
   const store = {
     // One that was looked through meanwhile is not what was planned: what comes of the others would count it again.
     present: () => manifest.files().filter((file) => first && isLooked(file) === isLooked(first)),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
-  await replaceFiles(parquet, folder, store, merge.files, async () => {
-    if (merge.level === 'merged') return [await mergeFiles(parquet, folder, merge)]
-    return merge.files.every(isCompacted) ? [await joinFiles(parquet, merge)] : compactFiles(parquet, folder, merge)
+  await replaceFiles(parquet, folder, store, files, async () => {
+    if (level === 'merged') return [await mergeFiles(parquet, folder, files)]
+    if (level === 'asItCame') return keepAsItCame(parquet, folder, files)
+    return files.every(isCompacted) ? [await joinFiles(parquet, files)] : compactFiles(parquet, folder, files)
   })
 }
 
@@ -76,48 +133,99 @@ export async function replaceFiles<File extends ManifestFile>(
 const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
   first?.lookedAt ? { lookedAt: first.lookedAt } : {}
 
-async function mergeFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile> {
+/** Columns of events whose parameters are the JSON that they came in. */
+const COLUMNS_AS_THEY_CAME = [...RELATION_COLUMNS, 'params'].join(', ')
+
+const parquetOf = (folder: string, files: readonly EventFile[]) =>
+  `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
+
+const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file) => sum + unpackedBytesOf(file), 0)
+
+async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
-  const columns = [...RELATION_COLUMNS, 'params'].join(', ')
-  const source = `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
-  const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE ${test}`
+  const part = (test: string) => `SELECT ${COLUMNS_AS_THEY_CAME} FROM ${parquetOf(folder, files)} WHERE ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
-  const rows = await parquet.write(path, select, { lineage: lineageOf(files) })
-  return { ...(await parquet.describe(path, rows, 'merged', null)), ...lookedAt(files) }
+  const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
+  const unpackedBytes = unpackedBytesIn(files)
+  return { ...(await parquet.describe(path, rows, 'merged', null)), unpackedBytes, ...lookedAt(files) }
 }
 
 /** What the manifest says of the events of one organization. */
 type Span = Pick<EventFile, 'minReceivedAt' | 'maxReceivedAt' | 'maxSeq' | 'rows'>
 
-async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile[]> {
+/** Unpacked rows that are written at a time where nothing else takes memory. */
+const MERGED_GROUP_BYTES = 32 * 1024 * 1024
+const GROUP_BYTES = { min: 16 * 1024 * 1024, max: 64 * 1024 * 1024 }
+/** What groups and sorting share of the engine's memory. */
+const SHARED_BYTES = 112 * 1024 * 1024
+/** Sorting takes so many times the unpacked bytes: measured with events of 0.3 to 1 kB. */
+const SORTING = 2.3
+
+function groupBytesFor(unpackedBytes: number): number {
+  const left = SHARED_BYTES - unpackedBytes * SORTING
+  return Math.round(Math.min(GROUP_BYTES.max, Math.max(GROUP_BYTES.min, left)))
+}
+
+async function compactFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile[]> {
   const source = wholeEvents(folder, files)
   const spans = await spansOf(parquet, files, source)
   const added: EventFile[] = []
   for (const [index, [orgId, span]] of spans.entries()) {
-    const ours = spans.length === 1 ? `(${source})` : `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
+    const own = spans.length === 1 ? null : orgId
+    const ours = own === null ? `(${source})` : `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(own)})`
     const shredding = await shreddingOf(parquet, ours, span.rows)
     const path = nameOf(`c${index}`, files)
-    const form = { lineage: lineageOf(files, spans.length), keys: shredding.keys.length }
-    await parquet.write(path, shredded(ours, shredding), form)
-    added.push(await compacted(parquet, files, { path, orgId, ...span, keys: shredding.keys }))
+    const unpackedBytes = shareOf(files, span)
+    await parquet.write(path, shredded(sortedEvents(folder, files, own), shredding), {
+      lineage: lineageOf(files, spans.length),
+      keys: shredding.keys.length,
+      groupBytes: groupBytesFor(unpackedBytes),
+    })
+    added.push(await compacted(parquet, files, { path, orgId, ...span, unpackedBytes, keys: shredding.keys }))
+  }
+  return added
+}
+
+/** Unpacked bytes of some of the files' rows, as if all had the same size. */
+function shareOf(files: readonly EventFile[], { rows }: Span): number {
+  return Math.round((unpackedBytesIn(files) * rows) / Math.max(1, spanOf(files).rows))
+}
+
+/** How names of files begin that are neither sorted nor shredded. */
+export const AS_IT_CAME = 'k'
+
+/** Fresh or merged files as one for each organization, neither sorted nor shredded: they are read as they were before. */
+async function keepAsItCame(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile[]> {
+  const spans = await spansOf(parquet, files, `SELECT * FROM ${parquetOf(folder, files)}`)
+  const added: EventFile[] = []
+  for (const [index, [orgId, span]] of spans.entries()) {
+    const path = nameOf(`${AS_IT_CAME}${index}`, files)
+    const own = spans.length === 1 ? '' : ` WHERE orgId = ${quoteText(orgId)}`
+    const select = `SELECT ${COLUMNS_AS_THEY_CAME} FROM ${parquetOf(folder, files)}${own}`
+    await parquet.write(path, select, { lineage: lineageOf(files, spans.length), groupBytes: GROUP_BYTES.min })
+    added.push(
+      await compacted(parquet, files, { path, orgId, ...span, unpackedBytes: shareOf(files, span), keys: null }),
+    )
   }
   return added
 }
 
 /** Compacted files of one organization as one. */
-async function joinFiles(parquet: ParquetFiles, { files }: Merge): Promise<EventFile> {
+async function joinFiles(parquet: ParquetFiles, files: readonly EventFile[]): Promise<EventFile> {
   const { select, keys } = await joined(parquet, files)
   const path = nameOf('c0', files)
-  await parquet.write(path, select, { lineage: lineageOf(files), keys: keys.length })
-  return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), keys })
+  const form = { lineage: lineageOf(files), keys: keys.length, groupBytes: GROUP_BYTES.max }
+  await parquet.write(path, select, form)
+  const unpackedBytes = unpackedBytesIn(files)
+  return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), unpackedBytes, keys })
 }
 
 /** The manifest row of a compacted file that was written in the place of others. */
 async function compacted(
   parquet: ParquetFiles,
   files: readonly EventFile[],
-  own: Span & { path: string; orgId: string; keys: string[] },
+  own: Span & Pick<EventFile, 'path' | 'orgId' | 'unpackedBytes' | 'keys'>,
 ): Promise<EventFile> {
   const hour = Math.floor(own.minReceivedAt / HOUR_MS) * HOUR_MS
   return { ...own, hour, ...(await parquet.measure(own.path)), level: 'compacted', ...lookedAt(files) }

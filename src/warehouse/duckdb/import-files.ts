@@ -8,7 +8,7 @@ import type { Lineage } from './lineage.ts'
 import type { EventFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { COUNTS, finalCountsOf, named } from './rollup.ts'
-import { type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred.ts'
+import { inOrder, type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
 /** Events that were taken in, to be cut into files of the history. */
@@ -85,7 +85,7 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
     const written: WrittenPart[] = []
     await atOnce(parts, async (part) => {
       const own = keysWorthIt(keys.get(part.path) ?? [], sumOf(part.hours))
-      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own), {
+      const rows = await parquet.writeDraft(part.path, shredded(inOrder(rowsOf(part)), own), {
         lineage: OWN,
         keys: own.keys.length,
       })

@@ -1,5 +1,5 @@
-import { unlinkSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { createReadStream, unlinkSync } from 'node:fs'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredPage } from '../../core/page.ts'
@@ -9,7 +9,7 @@ import type { Crowd, Naming } from './counted-names.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf, spanOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile, SegmentFiles } from './manifest.ts'
 import { pageLines, pagesIn } from './pages-relation.ts'
-import type { ParquetFiles } from './parquet-files.ts'
+import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
 import { COUNTS, countsOf, named } from './rollup.ts'
 import { freshRelation, spooledEvents } from './spooled.ts'
 
@@ -18,6 +18,9 @@ import { freshRelation, spooledEvents } from './spooled.ts'
  * in them, which is what Bloom filters are for.
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
+
+/** Events of a kilobyte each fill a group of `FRESH` half. */
+const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
 /** What a segment became: files that are written and not listed yet, and what is in them. */
 interface LoadedSegment extends SegmentFiles {
@@ -30,14 +33,60 @@ export async function writeSegment(
   { name, path, pages }: SealedSegment,
 ): Promise<LoadedSegment> {
   const own = `${name}.parquet`
-  const rows = await parquet.write(own, `SELECT * FROM ${spooledEvents([path])}`, { options: FRESH })
+  const { size } = await stat(path)
+  const rows = await writeEvents(parquet, own, path)
   const paged = pages?.length ? await writePages(parquet, own, pages) : null
   if (rows === 0) {
     unlinkSync(join(parquet.folder, own))
     return { file: null, rollup: null, pages: paged, naming: null, content: EMPTY_SEGMENT }
   }
   const { file, naming, content } = await profile(parquet, own, rows)
-  return { file, rollup: await rollUp(parquet, file, naming.crowds), pages: paged, naming, content }
+  return {
+    file: { ...file, unpackedBytes: size },
+    rollup: await rollUp(parquet, file, naming.crowds),
+    pages: paged,
+    naming,
+    content,
+  }
+}
+
+/**
+ * Writes the events of a segment, and returns their number. The engine reads 2,048 lines at a time; where these are too
+ * long for its memory, the lines are first copied into files that have fewer.
+ */
+async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
+  const form = { options: FRESH, groupBytes: FRESH_GROUP_BYTES }
+  const write = (paths: readonly string[]) => parquet.write(own, `SELECT * FROM ${spooledEvents(paths)}`, form)
+  try {
+    return await write([segment])
+  } catch (error) {
+    if (parquet.isInterrupted || !isOutOfMemory(error)) throw error
+    const pieces: string[] = []
+    try {
+      for await (const text of piecesOf(segment)) {
+        const path = join(parquet.folder, 'tmp', `${own}-${pieces.length}.ndjson`)
+        pieces.push(path)
+        await writeFile(path, text)
+      }
+      return await write(pieces)
+    } finally {
+      for (const path of pieces) await rm(path, { force: true })
+    }
+  }
+}
+
+const PIECE_BYTES = 4 * 1024 * 1024
+
+/** Whole lines of a file, about `PIECE_BYTES` of them at a time. */
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    const bytes = Buffer.concat([rest, chunk as Buffer])
+    const end = bytes.lastIndexOf(0x0a) + 1
+    if (end > 0) yield bytes.subarray(0, end)
+    rest = bytes.subarray(end)
+  }
+  if (rest.length > 0) yield rest
 }
 
 async function writePages(parquet: ParquetFiles, name: string, pages: readonly StoredPage[]): Promise<PageFile> {

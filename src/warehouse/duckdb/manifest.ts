@@ -20,10 +20,12 @@ export interface EventFile {
   maxSeq: number
   rows: number
   sizeBytes: number
+  /** Size of its events as the lines of JSON that they came in; absent: a version that kept none wrote it. */
+  unpackedBytes?: number
   /** CRC-32 of its bytes; null when it was written by a version that kept none. */
   sum: number | null
   level: FileLevel
-  /** Parameters that have a column of their own; null in a file that is not compacted, which keeps all as JSON. */
+  /** Parameters that have a column of their own; null in a file that keeps all as the JSON that they came in. */
   keys: string[] | null
   /** When all of its events had been looked through; absent: some were not yet. */
   lookedAt?: Instant
@@ -106,9 +108,9 @@ export class Manifest {
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'sum', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
-      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys', 'lookedAt'],
+      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys', 'lookedAt', 'unpackedBytes'],
       json: ['keys'],
-      optional: ['lookedAt'],
+      optional: ['lookedAt', 'unpackedBytes'],
       orderOf: (file) => file.minReceivedAt,
     })
     this.counted = new FileTable(db, {

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
+import { messageOf } from '../../core/error.ts'
 import { sumOf } from '../../core/file-sum.ts'
 import type { Query } from '../query.ts'
 import { quoteText } from './dialect.ts'
@@ -72,14 +73,25 @@ interface FileForm {
   options?: string
   /** How many columns it has for parameters; default 0. */
   keys?: number
+  /** Unpacked rows of this size are written at a time; absent: the engine's default, in rows. */
+  groupBytes?: number
 }
 
-/** The writer sets memory aside for the dictionary of each column of texts: with hundreds of them, all that the engine has. */
-const DICTIONARIES_BYTES = 64 * 1024 * 1024
+/**
+ * The writer sets memory aside for the dictionary of each column of texts: with hundreds of them, all that the engine has.
+ * Less of it where rows are limited too, because they are sorted in the same memory.
+ */
+const DICTIONARIES_BYTES = { usual: 64 * 1024 * 1024, limited: 16 * 1024 * 1024 }
 /** The engine's default. */
 const DICTIONARY_BYTES = 1024 * 1024
 
-const dictionaryBytes = (keys: number) => Math.min(DICTIONARY_BYTES, Math.floor(DICTIONARIES_BYTES / Math.max(1, keys)))
+function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
+  const all = groupBytes === undefined ? DICTIONARIES_BYTES.usual : DICTIONARIES_BYTES.limited
+  return Math.min(DICTIONARY_BYTES, Math.floor(all / Math.max(1, keys)))
+}
+
+/** True when the engine failed because its memory was not enough. */
+export const isOutOfMemory = (error: unknown) => /out of memory/i.test(messageOf(error))
 
 const library = () => import('./execute.ts')
 
@@ -260,12 +272,14 @@ export class ParquetFiles {
     for (const place of new Set(paths.map((path) => dirname(join(folder, path))))) await syncPath(place)
   }
 
-  private copySql(path: string, select: string, { lineage, options = '', keys = 0 }: FileForm): string {
+  private copySql(path: string, select: string, form: FileForm): string {
+    const { lineage, options = '', groupBytes } = form
     const format = [
       'FORMAT parquet',
       'PARQUET_VERSION v2',
       'COMPRESSION zstd',
-      `STRING_DICTIONARY_PAGE_SIZE_LIMIT ${dictionaryBytes(keys)}`,
+      `STRING_DICTIONARY_PAGE_SIZE_LIMIT ${dictionaryBytes(form)}`,
+      groupBytes === undefined ? '' : `ROW_GROUP_SIZE_BYTES ${groupBytes}`,
       options,
       lineage ? metadataOf(lineage) : '',
     ]

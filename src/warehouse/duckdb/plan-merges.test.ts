@@ -19,7 +19,8 @@ function file(values: Partial<EventFile> = {}): EventFile {
     sizeBytes: 60_000,
     sum: null,
     level: 'fresh',
-    keys: null,
+    keys: values.level === 'compacted' ? [] : null,
+    unpackedBytes: (values.rows ?? 1000) * 250,
     ...values,
   }
 }
@@ -33,6 +34,34 @@ const inShort = (all: readonly EventFile[], now: number) =>
 
 const RUNNING = HOUR + HOUR_MS + GRACE_MS - 1
 const ENDED = HOUR + HOUR_MS + GRACE_MS
+
+describe('what is sorted together is bounded by what it is unpacked', () => {
+  test.each<[string, EventFile[], string[]]>([
+    [
+      'narrow events',
+      files(3, { unpackedBytes: 400 * MB, rows: M }),
+      ['compacted: 1000000 + 1000000', 'compacted: 1000000'],
+    ],
+    ['wide events', files(3, { unpackedBytes: 15 * MB, rows: 1001 }), ['compacted: 1001 + 1001', 'compacted: 1001']],
+    [
+      'one file that has more alone',
+      [file({ unpackedBytes: 300 * MB, rows: 7 }), file({ rows: 8 })],
+      ['compacted: 7', 'compacted: 8'],
+    ],
+    [
+      'files of earlier versions, by an estimate',
+      files(2, { rows: 3 * M }).map(({ unpackedBytes: _, ...file }) => file),
+      ['compacted: 3000000', 'compacted: 3000000'],
+    ],
+  ])('%s', (_, all, expected) => {
+    expect(inShort(all, ENDED)).toEqual(expected)
+  })
+
+  test('what was kept as it came is done, and joins no day', () => {
+    const kept = files(3, { level: 'compacted', keys: null })
+    expect(inShort(kept, HOUR + 3 * DAY_MS)).toEqual([])
+  })
+})
 
 describe('worth merging', () => {
   test.each<[string, EventFile[], number, string[]]>([

@@ -12,9 +12,15 @@ const FAN_IN = 16
 /** A file with more rows or bytes is not worth writing twice. */
 const SMALL_ROWS = 40_000
 export const SMALL_BYTES = 2 * 1024 * 1024
-/** A compacted file holds about this many rows and bytes at most: sorting must fit the engine's memory, whatever came. */
+/** A compacted file holds about this many rows and bytes at most. */
 const MAX_ROWS = 4_000_000
 export const MAX_SORTED_BYTES = 32 * 1024 * 1024
+/**
+ * So many unpacked bytes are sorted together. Wide events, of more than `WIDE_BYTES` each, must fit the engine's memory,
+ * where sorting takes about 2.3 times as much; of others the engine keeps what does not fit on disk.
+ */
+const MAX_UNPACKED_BYTES = { narrow: 1024 * 1024 * 1024, wide: 32 * 1024 * 1024 }
+const WIDE_BYTES = 1024
 /** So many rows are joined in one plan: after an upgrade there are months of small files, and fresh ones must not wait. */
 export const JOINED_ROWS = 1_000_000
 /** Late segments of an hour that just ended get this long to arrive. */
@@ -38,7 +44,17 @@ export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
 
 export const isCompacted = ({ level }: EventFile) => level === 'compacted'
 const isSmall = ({ rows, sizeBytes }: EventFile) => rows < SMALL_ROWS && sizeBytes < SMALL_BYTES
-const fillOf = ({ rows, sizeBytes }: EventFile) => Math.max(rows / MAX_ROWS, sizeBytes / MAX_SORTED_BYTES)
+const fillOf = (file: EventFile) =>
+  Math.max(file.rows / MAX_ROWS, file.sizeBytes / MAX_SORTED_BYTES, unpackedFill(file))
+
+function unpackedFill(file: EventFile): number {
+  const bytes = unpackedBytesOf(file)
+  return bytes / (bytes > file.rows * WIDE_BYTES ? MAX_UNPACKED_BYTES.wide : MAX_UNPACKED_BYTES.narrow)
+}
+
+/** Unpacked bytes of a file; of one without a record an estimate from ordinary traffic. */
+export const unpackedBytesOf = ({ unpackedBytes, rows, sizeBytes }: EventFile) =>
+  unpackedBytes ?? Math.max(rows * 250, sizeBytes * 8)
 
 function groupsOf(files: readonly EventFile[], nameOf: (file: EventFile) => string): EventFile[][] {
   const groups = Map.groupBy(files, (file) => `${nameOf(file)} ${file.lookedAt ? 'looked through' : 'not yet'}`)
@@ -56,7 +72,8 @@ function joins(files: readonly EventFile[], now: Instant): Merge[] {
   const unfinished = new Set(files.flatMap((file) => (isCompacted(file) ? [] : dayOf(file))))
   const waiting = files.filter((file) => {
     const day = dayOf(file)
-    return isSmall(file) && day + DAY_MS + GRACE_MS <= now && !unfinished.has(day)
+    // Without columns it could not be sorted, so it is not joined either.
+    return isSmall(file) && file.keys !== null && day + DAY_MS + GRACE_MS <= now && !unfinished.has(day)
   })
   return groupsOf(waiting, (file) => `${dayOf(file)} ${file.orgId}`)
     .flatMap((group) => runsOf(group, fillOf, () => false))

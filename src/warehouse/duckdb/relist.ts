@@ -3,6 +3,7 @@ import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import type { VendorSighting } from '../../domains/sightings.ts'
 import type { SegmentContent } from '../../ingest/segment-count.ts'
 import { OTHER } from '../relations.ts'
+import { AS_IT_CAME } from './compact.ts'
 import { keyOfColumn, quoteText } from './dialect.ts'
 import { countsFrom, type ProfileRow, profileOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
@@ -58,14 +59,17 @@ export async function addToListing(
   } else {
     const level = eventLevel(name)
     const columns = await parquet.run<{ column_name: string }>(`DESCRIBE SELECT * FROM ${source}`)
-    const keys = level === 'compacted' ? columns.flatMap(({ column_name }) => keyOfColumn(column_name) ?? []) : null
+    const keys =
+      level === 'compacted' && !name.startsWith(AS_IT_CAME)
+        ? columns.flatMap(({ column_name }) => keyOfColumn(column_name) ?? [])
+        : null
     listing.files.push(await parquet.describe(path, rows, level, keys))
   }
 }
 
 function eventLevel(name: string): EventFile['level'] {
   if (/^\d/.test(name)) return 'fresh'
-  return name.startsWith('c') ? 'compacted' : 'merged'
+  return name.startsWith('c') || name.startsWith(AS_IT_CAME) ? 'compacted' : 'merged'
 }
 
 const ROLLUP_LEVELS = { m: 'merged', h: 'hour', d: 'day', q: 'quarters', o: 'hours' } as const

@@ -2,7 +2,7 @@ import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
-import { STORED_COLUMNS, VIOLATED } from './spooled.ts'
+import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spooled.ts'
 
 /** Parameters in at least this share of a file's events get a column of their own, and so many at most. */
 const MIN_SHARE = 0.01
@@ -32,16 +32,30 @@ export function keysWorthIt(found: readonly KeyCount[], rows: number): Shredding
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
 }
 
-/** Selects the events of `source`, whose parameters are maps, as a compacted file has them. */
+/** Selects the events of `source`, which is sorted and whose parameters are maps, as a compacted file has them. */
 export function shredded(source: string, { keys, isAll }: Shredding): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${columnOf(key)}`)
   const rest = isAll ? EMPTY_MAP : keys.length === 0 ? 'params' : restOfMap(keys)
-  return `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source} ${ORDER}`
+  return `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source}`
 }
 
 /** Going through every event's map costs more than all the rest, and mostly nothing stays in it. */
 const restOfMap = (keys: readonly string[]) =>
   `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains(${listOf(keys)}, e.key)))`
+
+/** The events of `source` in the order of a compacted file. */
+export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
+
+/**
+ * The events of files of any level in the order of a compacted file, with whole maps; of one organization, null: of all.
+ * Sorting keeps rows in memory, so they are sorted while they are narrow: parameters as one text where they came as one.
+ */
+export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
+  const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
+  if (files.some(({ keys }) => keys !== null)) return inOrder(`(${wholeEvents(folder, files)})${own}`)
+  const texts = inOrder(`${freshTexts(files.map(({ path }) => `${folder}/${path}`))}${own}`)
+  return `(SELECT * REPLACE (params::JSON::${PARAMS} AS params) FROM ${texts})`
+}
 
 /** Selects every event of files of any level with its whole map. */
 export function wholeEvents(folder: string, files: readonly EventFile[]): string {

@@ -24,7 +24,7 @@ async function filled(): Promise<WarehouseStand> {
     await stand.add(events.slice(at, at + 3))
     await stand.flush()
     stand.clock.advance(20 * MINUTE_MS)
-    await compactEvents(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
+    await compactEvents({ parquet: stand.parquet, manifest: stand.manifest, folder: stand.folder }, stand.clock.now())
     await stand.compactCounts()
     await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
   }
@@ -58,7 +58,8 @@ describe('a list that is made of the files alone', () => {
     expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
     const { files, rollups } = await relisted(stand)
     const sorted = (list: typeof files) =>
-      byPath(list).map((file) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
+      // What nobody wrote into the file is estimated from then on.
+      byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
     expect(sorted(files)).toEqual(sorted([...stand.manifest.files()]))
     expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
   })

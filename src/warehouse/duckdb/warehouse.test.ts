@@ -53,6 +53,7 @@ describe('loading a segment', () => {
         maxSeq: stand.events.at(-1)?.seq ?? 0,
         rows: 5,
         sizeBytes: expect.any(Number),
+        unpackedBytes: expect.any(Number),
         sum: expect.any(Number),
         level: 'fresh',
         keys: null,

@@ -14,6 +14,7 @@ import { DiskUse } from './disk-use.ts'
 import { DuckdbImport } from './import.ts'
 import { writeSegment } from './load.ts'
 import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
+import { MergeRetries } from './merge-retries.ts'
 import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
@@ -28,6 +29,8 @@ export interface EngineOptions extends ParquetOptions {
   timeoutMs?: number
   /** The same of queries that a caller waits for. */
   callersTimeoutMs?: number
+  /** Gets what an operator must know. */
+  tellOperator?(notice: { subject: string; text: string }): void
   /** Told why a query failed. */
   report?(error: unknown, where: string): void
 }
@@ -65,6 +68,7 @@ export class DuckdbWarehouse implements Warehouse {
     jobs: new FairQueue(MAX_RUNNING.jobs),
   }
   private readonly use: DiskUse
+  private readonly retries = new MergeRetries()
 
   private constructor(
     readonly parquet: ParquetFiles,
@@ -141,10 +145,15 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   compact(): Promise<void> {
-    const { manifest, folder, clock } = this.options
-    return attemptEach('merges', [compactEvents, compactRollups, compactPages], (merge) =>
-      merge(this.parquet, manifest, folder, clock.now()),
-    )
+    const { manifest, folder, clock, tellOperator } = this.options
+    const { parquet, retries } = this
+    const events = () => compactEvents({ parquet, manifest, folder, retries, tellOperator }, clock.now())
+    const others = [compactRollups, compactPages].map((merge) => () => merge(parquet, manifest, folder, clock.now()))
+    return attemptEach('merges', [events, ...others], (merge) => merge())
+  }
+
+  get failingMerges(): number {
+    return this.retries.failing
   }
 
   check(): Promise<void> {
