@@ -284,3 +284,10 @@ describe('deleting', () => {
     expect((await call('GET', '/v1/org', { as: cast.mallory.key })).status).toBe(200)
   })
 })
+
+test('a read-only key of an owner does not see the webhook secret', async () => {
+  const { call, cast } = setUp()
+  const secretFor = async (as: string) => (await call('GET', '/v1/org', { as })).body.webhookSecret
+  expect(await secretFor(cast.alice.key)).toMatch(/^whsec_/)
+  expect(await secretFor(cast.keys.readOnly)).toBeNull()
+})

@@ -64,7 +64,8 @@ export function organizationRoutes(parts: OrganizationParts): Route[] {
 /** Returns the organization as the caller may see it. */
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
-  const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
+  const canSign = may(principal, 'seeSettings') && !principal.readOnly
+  const webhookSecret = canSign ? openWebhookSecret(db, box, id) : null
   const currency = currencyOf(db, id)
   return {
     id,
@@ -127,7 +128,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       path: '/v1/org',
       access: 'read',
       tag,
-      summary: 'The organization; its webhook secret for admins only',
+      summary: 'The organization; its webhook secret for admins whose credential can write',
       answer: OrganizationSchema,
       handle: ({ principal }) => describe(parts, principal),
     }),
