@@ -19,6 +19,8 @@ export interface Route {
   parameters: readonly Parameter[]
   /** Of what it takes; null when it takes nothing. */
   body: JsonSchema | null
+  /** False when it also takes an empty body, and when it takes none. */
+  bodyRequired: boolean
   /** The largest body that it takes. */
   maxBodyBytes: number
   /** A body for instance, as the description gives it; undefined when it takes none. */
@@ -44,7 +46,7 @@ interface Operation {
   'x-permission'?: unknown
   security?: unknown[]
   parameters?: Parameter[]
-  requestBody?: { content: Content }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, Response>
 }
 /** Of a body whose description names no other limit. */
@@ -98,6 +100,7 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
         isPublic: operation.security !== undefined,
         parameters: (operation.parameters ?? []).filter((one) => one.in !== 'header'),
         body: content?.schema ?? null,
+        bodyRequired: operation.requestBody?.required ?? false,
         example: Object.values(content?.examples ?? {})[0]?.value,
         responses: operation.responses,
       }

@@ -71,5 +71,7 @@ function sentOf({ produces }: Route, result: unknown): BodyInit {
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {
   if (route.body === null) return undefined
-  return (await readJson(request, route.maxBodyBytes)) ?? (route.bodyOptional ? {} : null)
+  const body = await readJson(request, route.maxBodyBytes)
+  if (body !== undefined) return body
+  return route.bodyOptional ? {} : null
 }
