@@ -26,8 +26,8 @@ async function trade(world: TestApp, token: string, minutes: number, batch: obje
   }
 }
 
-async function shop(world: TestApp) {
-  const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+async function shop(world: TestApp, name = 'Shop') {
+  const { body } = await world.call('POST', '/v1/domains', { body: { name } })
   const changes = async () => (await world.call('GET', '/v1/changes')).body.changes
   const post = async (fields: object = {}) =>
     (
@@ -78,6 +78,19 @@ test('a release that loses a key has regressed while its window runs, and a quie
   await trade(world, token, 20, {}, { transaction_id: '' })
   await world.run('judge changes')
   expect(await changes()).toMatchObject([{ status: 'clean', findings: { items: [] } }, { status: 'regressed' }])
+})
+
+test('many changes of one domain do not hold up the look at another one', async () => {
+  await using world = await testApp()
+  const [busy, fresh] = [await shop(world), await shop(world, 'Fresh')]
+  await trade(world, busy.token, 10)
+  for (let ref = 0; ref < 25; ref++) await busy.post({ ref: `${ref}`, windowMinutes: 20 })
+  await trade(world, fresh.token, 10)
+  await fresh.post({ windowMinutes: 20 })
+  await trade(world, fresh.token, 10, {}, { transaction_id: '' })
+  await world.run('flush', 'judge changes')
+  const { changes } = (await world.call('GET', `/v1/changes?domainId=${fresh.id}`)).body
+  expect(changes).toMatchObject([{ status: 'regressed' }])
 })
 
 test('with too few events nothing is clear', async () => {

@@ -20,8 +20,6 @@ const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
 /** How many events of a session count for its share in what hangs together. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
 const WEIGHT_SQUARE = 'CASE WHEN own > 50 THEN weight * weight * 50 / own ELSE weight * weight END'
-/** Rarer names and keys can't be compared, and there may be any number of them. */
-const MIN_EVENTS = 5
 /** Sessions that begin within so many parts of the time are compared with each other. */
 export const BLOCKS = 6
 
@@ -113,17 +111,26 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
     .join(', ')
 }
 
-/** Sums of `keyColumns` for each name and side. */
-export function keysQuery(reading: Reading, keys: readonly string[]): Query {
+/** Rows of `KeyRow` for these keys, of events of these names; an empty list stands for all. */
+export function keysQuery(
+  reading: Reading,
+  { keys, events }: { keys: readonly string[]; events: readonly string[] },
+): Query {
   return query('changes.keys', {
     orgId: reading.orgId,
     window: around(reading),
-    write: (binder) => ({
-      sql: `SELECT vendor, event, ${sideSql(reading, binder)} AS side, ${keyColumns(keys, binder)}
-        FROM events GROUP BY vendor, event, side HAVING count(*) >= ${MIN_EVENTS}`,
-      keys,
-      where: scopeOf(reading, binder),
-    }),
+    write(binder) {
+      const { isBlank, isNumber } = textTests(binder)
+      const each = `SELECT vendor, event, ${sideSql(reading, binder)} AS side, weight, ${binder.dialect.textRows([])} FROM events`
+      const tests = [...binder.among('key', keys), 'value IS NOT NULL', `NOT ${isBlank('value')}`]
+      return {
+        sql: `SELECT vendor, event, side, key, sum(weight) AS weight, ${weightWhere(isNumber('value'))} AS numbers,
+            ${weightWhere(`value IN ('true', 'false')`)} AS booleans
+          FROM (${each}) AS each WHERE ${tests.join(' AND ')} GROUP BY vendor, event, side, key`,
+        wholeParams: true,
+        where: [scopeOf(reading, binder), ...binder.among('event', events)].join(' AND '),
+      }
+    },
   })
 }
 

@@ -16,7 +16,8 @@ import { type ChangeWindow, isLikeDay } from './window.ts'
 /** About so many events are read of what is compared: more make nothing surer. */
 const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
-const KEYS_AT_ONCE = 120
+/** Rarer events can't be compared, and their names may be any number: their keys are not read. */
+const MIN_EVENTS = 5
 /** Suspicious names and keys of which the past is asked, at most. */
 const MOST_SUSPICIOUS = 60
 const MOST_NEW_VERSIONS = 20
@@ -60,7 +61,8 @@ export async function readAround(
   const sessions = await history.query<SessionRow>(sessionsQuery(reading))
   const isBoth = compared.before > 0 && compared.after > 0
   const names = isBoth ? await keyNames(window, history) : []
-  const keys = await readKeys(reading, names, history)
+  const scope = { keys: names, events: frequentNames(sessions) }
+  const keys = names.length * scope.events.length > 0 ? await history.query<KeyRow>(keysQuery(reading, scope)) : []
   const consent = await readConsent(reading, names, history)
   const earlier = await history.query<VolumeRow>(volumesQuery(window))
   const tables = {
@@ -100,6 +102,13 @@ function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   }))
 }
 
+/** The names of events of which enough came to compare their keys. */
+function frequentNames(sessions: readonly SessionRow[]): string[] {
+  const totals = new Map<string, number>()
+  for (const { event, events } of sessions) totals.set(event, (totals.get(event) ?? 0) + events)
+  return [...totals].flatMap(([event, events]) => (events >= MIN_EVENTS ? [event] : []))
+}
+
 async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
   const rows = await history.query<{ name: string }>(keyNamesQuery(window))
   const names = rows.map(({ name }) => name).sort()
@@ -108,22 +117,6 @@ async function keyNames(window: ChangeWindow, history: History): Promise<string[
 }
 
 type Sums = Record<`${'w' | 'n' | 'b'}${number}`, number>
-
-async function readKeys(reading: Reading, names: readonly string[], history: History): Promise<KeyRow[]> {
-  const found: KeyRow[] = []
-  for (let at = 0; at < names.length; at += KEYS_AT_ONCE) {
-    const keys = names.slice(at, at + KEYS_AT_ONCE)
-    const rows = await history.query<Sums & Pick<KeyRow, 'vendor' | 'event' | 'side'>>(keysQuery(reading, keys))
-    for (const row of rows) {
-      const { vendor, event, side } = row
-      for (const [place, key] of keys.entries()) {
-        const sums = sumsAt(row, place)
-        if (sums.weight > 0) found.push({ vendor, event, side, key, ...sums })
-      }
-    }
-  }
-  return found
-}
 
 const sumsAt = (row: Sums, place: number) => ({
   weight: row[`w${place}`] ?? 0,

@@ -214,12 +214,12 @@ export interface WatchedChange {
   findings: Verdict
 }
 
-/** Returns changes to be judged now, those whose windows ended first; at most `limit`. */
+/** Returns changes to be judged now, at most `limit`: domains take turns, and of one the change that waits longest is first. */
 export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[] {
   return prepared<[number, number], Omit<WatchedChange, 'findings'> & { findings: string }>(
     db,
     `SELECT id, orgId, domainId, source, ref, occurredAt, endsAt, status, findings FROM change
-     WHERE lookAt <= ? ORDER BY endsAt, lookAt, id LIMIT ?`,
+     WHERE lookAt <= ? ORDER BY row_number() OVER (PARTITION BY domainId ORDER BY lookAt, id), lookAt, id LIMIT ?`,
   )
     .all(now, limit)
     .map((row) => ({ ...row, findings: JSON.parse(row.findings) }))

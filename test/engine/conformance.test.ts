@@ -449,7 +449,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     const reading = { ...about, at: window.from + 30 * HOUR_MS, lengthMs: 12 * HOUR_MS, oneIn: 1, youngAlerts: [] }
     const versioned = { ...reading, newVersions: [2, 3.5] }
     await both.query(sessionsQuery(versioned))
-    await both.query(keysQuery(versioned, ['k', 'K', 'value', "it's"]))
+    await both.query(keysQuery(versioned, { keys: ['k', 'K', 'value', "it's"], events: [] }))
     await both.query(consentQuery(versioned, 'k'))
     await both.query(consentQuery({ ...reading, newVersions: [] }, 'consent.ad_storage'))
     await both.query(pastQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
