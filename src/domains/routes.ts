@@ -84,7 +84,7 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastO
     now: clock.now(),
     collectUrl,
     publicUrl,
-    showToken: may(principal, 'seeTokens') && !principal.readOnly,
+    showToken: may(principal, 'seeTokens'),
   })
   return {
     detail: (principal: Principal, id: string) =>

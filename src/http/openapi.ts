@@ -2,7 +2,7 @@ import type { ErrorCode } from '../core/error.ts'
 import { Closed, type TSchema, Type } from '../core/schema.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
-import { PERMISSIONS, type Permission } from './permission.ts'
+import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
 import { STATUS } from './status.ts'
 
@@ -162,7 +162,7 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
 
 /** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
 function descriptionOf({ description, access, credential, question, maxBodyBytes }: Route): string {
-  const { from, writes } = PERMISSIONS[access]
+  const { from } = PERMISSIONS[access]
   const own = credential ? `Credential: \`${credential.name}\`.` : 'Needs no credential.'
   const who = from === null ? own : `Role: ${from} or above (\`${access}\`).`
   const turns =
@@ -170,7 +170,9 @@ function descriptionOf({ description, access, credential, question, maxBodyBytes
   const lane = question === 'insights' && 'Two such questions are answered at once; others wait up to 10 s, then 503.'
   const size = maxBodyBytes && `The body has at most ${maxBodyBytes} bytes.`
   const more = [turns, lane, size].filter(Boolean).join(' ')
-  return [description, more, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
+  return [description, more, `${who}${needsFullKey(access) ? ' Not with a read-only key.' : ''}`]
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 /** Nothing where the security of the whole document holds. */

@@ -6,6 +6,8 @@ interface PermissionRow {
   from: Role | null
   /** True for changes: read-only keys never have it. */
   writes: boolean
+  /** True for secrets: read-only keys never have it either. */
+  secret?: boolean
   /** True when each use is written to the organization's audit log. */
   audited: boolean
   meaning: string
@@ -29,7 +31,13 @@ export const PERMISSIONS = {
     audited: false,
     meaning: 'Write alerts, issues, signals, labels, changes, hostnames, orders, flow tests and audits',
   },
-  seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
+  seeTokens: {
+    from: 'member',
+    writes: false,
+    secret: true,
+    audited: false,
+    meaning: 'See property tokens and channels of alerts',
+  },
   seePersonal: {
     from: 'member',
     writes: false,
@@ -64,15 +72,21 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS
 
+/** True when read-only keys never have the permission, whatever the role. */
+export function needsFullKey(permission: Permission): boolean {
+  const { writes, secret = false }: PermissionRow = PERMISSIONS[permission]
+  return writes || secret
+}
+
 /** True when the caller has the permission. */
 export function may(principal: Principal, permission: Permission): boolean {
-  const { from, writes } = PERMISSIONS[permission]
-  return from === null || (atLeast(principal.role, from) && !(writes && principal.readOnly))
+  const { from } = PERMISSIONS[permission]
+  return from === null || (atLeast(principal.role, from) && !(needsFullKey(permission) && principal.readOnly))
 }
 
 /** Fails with `forbidden`, naming the missing role or right, when the caller does not have the permission. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
-  if (PERMISSIONS[permission].writes && principal.readOnly) throw new AppError('forbidden', 'this key can only read')
+  if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key can only read')
   throw new AppError('forbidden', `this needs the role ${PERMISSIONS[permission].from}; yours is ${principal.role}`)
 }

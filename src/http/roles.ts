@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission } from './permission.ts'
+import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
 import { atLeast, ROLES } from './principal.ts'
 import type { Route } from './route.ts'
 
@@ -8,15 +8,15 @@ const permissions = Object.keys(PERMISSIONS) as Permission[]
 export function permissionTable(): string {
   const head = ['permission', 'what it lets one do', ...ROLES]
   const lines = permissions.map((permission) => {
-    const { from, writes, meaning } = PERMISSIONS[permission]
-    const mark = writes ? 'yes ¹' : 'yes'
+    const { from, meaning } = PERMISSIONS[permission]
+    const mark = needsFullKey(permission) ? 'yes ¹' : 'yes'
     return [`\`${permission}\``, meaning, ...ROLES.map((role) => (from === null || atLeast(role, from) ? mark : '–'))]
   })
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 export const TABLE_NOTE =
-  '¹ Not with a key that was made read-only, and not with a key of a viewer: such keys read and nothing else.'
+  '¹ Not with a key that was made read-only, and not with a key of a viewer: such keys read what is no secret, and nothing else.'
 
 /** Returns `docs/roles.md`: the table, and under each permission the routes that need it. */
 export function rolesDocument(routes: readonly Route[]): string {

@@ -94,8 +94,8 @@ describe('a role', () => {
     ['admin', ['read', 'own', 'edit', 'seeTokens', 'seePersonal', 'configure', 'seeSettings', 'administer']],
     ['owner', ROWS],
     ['viewer readonly', ['read']],
-    ['member readonly', ['read', 'seeTokens', 'seePersonal']],
-    ['owner readonly', ['read', 'seeTokens', 'seePersonal', 'seeSettings']],
+    ['member readonly', ['read', 'seePersonal']],
+    ['owner readonly', ['read', 'seePersonal', 'seeSettings']],
   ])('%s may %j', async (who, allowed) => {
     for (const row of ROWS) {
       const expected = allowed.includes(row)

@@ -165,9 +165,9 @@ describe('a new password', () => {
     const statusOf = async (as: string) =>
       (await call('GET', '/v1/whoami', { as, headers: { 'x-org-id': people.orgId } })).status
     const answer = await call('PUT', PATH, { as: mine, ...change(PASSWORD) })
-    expect(answer).toMatchObject({ status: 200, body: { ok: true } })
+    expect(answer).toMatchObject({ status: 200, body: { ok: true, revokedKeys: 1, endedSessions: 1 } })
     expect([await statusOf(mine), await statusOf(other), await statusOf(hers)]).toEqual([200, 401, 200])
-    expect(await statusOf(bob.key)).toBe(200)
+    expect(await statusOf(bob.key)).toBe(401)
     const written = entries() as { orgId: string; act: string; userId: string }[]
     expect(written.map(({ orgId }) => orgId).sort()).toEqual([people.orgId, mallory.orgId].sort())
     for (const { act, userId } of written) expect([act, userId]).toEqual(['changePassword', bob.userId])

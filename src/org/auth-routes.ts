@@ -2,7 +2,7 @@ import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
-import { endSession, SignedInSchema } from './session.ts'
+import { EndedSchema, endSession, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
@@ -82,10 +82,11 @@ export function resetRoutes(parts: ResetParts): Route[] {
       path: '/v1/auth/reset',
       asynchronous: true,
       tag: TAG,
-      summary: 'Set a new password with the token of such a link; ends all sessions of the user and opens one',
+      summary: 'Set a new password with the token of such a link and open a session; ends all other access of the user',
       refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
+      description: 'Ends all sessions of the user and revokes all API keys made before.',
       body: PasswordResetSchema,
-      answer: SignedInSchema,
+      answer: SignedInAnewSchema,
       handle: ({ body, origin }) => resetPassword(parts, body, origin),
     }),
   ]
@@ -160,14 +161,11 @@ function ownRoutes(parts: AuthParts): Route[] {
       anyOrg: true,
       asynchronous: true,
       tag: TAG,
-      summary: 'Change the own password; ends all other sessions of the user',
+      summary: 'Change the own password; ends all other sessions of the user and revokes all API keys made before',
       refusals: ['forbidden', 'conflict', 'rateLimited', 'unavailable'],
       body: PasswordChangeSchema,
-      answer: OkSchema,
-      async handle({ principal, body, origin }) {
-        await changePassword(parts, body, { principal, origin })
-        return OK
-      },
+      answer: EndedSchema,
+      handle: ({ principal, body, origin }) => changePassword(parts, body, { principal, origin }),
     }),
   ]
 }

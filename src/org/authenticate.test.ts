@@ -175,13 +175,13 @@ describe('a session', () => {
   })
 
   test('ends with all others of its user, but for the one that is named, and with the user', () => {
-    const { db, cast, as, session } = setUp()
+    const { db, clock, cast, as, session } = setUp()
     const { bob, alice } = cast
     const [one, two, hers] = [session(bob.userId), session(bob.userId), session(alice.userId)]
-    endSessionsOf(db, bob.userId, { except: sessionIdOf(one) })
+    endSessionsOf(db, clock, bob.userId, { except: sessionIdOf(one) })
     expect(as(one).userId).toBe(bob.userId)
     expect(() => as(two)).toThrow('revoked')
-    endSessionsOf(db, bob.userId)
+    endSessionsOf(db, clock, bob.userId)
     expect(() => as(one)).toThrow('revoked')
     expect(as(hers).userId).toBe(alice.userId)
     db.prepare('DELETE FROM user WHERE id = ?').run(alice.userId)

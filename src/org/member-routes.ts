@@ -31,7 +31,7 @@ import {
   removeMember,
 } from './member-store.ts'
 import { checkName, MembershipSchema } from './org.ts'
-import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
+import { endEarlierAccess, openSession, type SignedInAnew, SignedInAnewSchema, signedIn } from './session.ts'
 import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 import { requireOrg } from './store.ts'
 import { hashPassword, verifyPassword } from './user.ts'
@@ -182,12 +182,13 @@ function acceptRoute(parts: MemberParts): Route {
     summary: 'Accept an invitation and sign in',
     description:
       'A user without a password gets the one that is given, a user with one must give it. Who gets in without one ' +
-      'joins signed in, by `POST /v1/orgs/join`.',
+      'joins signed in, by `POST /v1/orgs/join`. A new password ends all earlier ' +
+      'sessions of the user and revokes all API keys made before.',
     refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
     body: AcceptanceSchema,
     asynchronous: true,
     status: 201,
-    answer: SignedInSchema,
+    answer: SignedInAnewSchema,
     handle: ({ body, origin }) => acceptInvitation(parts, body, origin),
   })
 }
@@ -225,7 +226,7 @@ async function acceptInvitation(
   { db, clock, limits }: MemberParts,
   { token, password, name: text }: Acceptance,
   origin: Origin,
-): Promise<SignedIn> {
+): Promise<SignedInAnew> {
   const name = text === undefined ? null : checkName(text, 'name')
   limits.byAddress(origin)
   const invited = findInvited(db, token, clock.now())
@@ -246,7 +247,10 @@ async function acceptInvitation(
     if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
     audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
     auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)
-    return signedIn(db, openSession(db, clock, userId, 'invite'), userId)
+    // Only a new password is a new proof of the address.
+    const isProof = invited.passwordHash === null
+    const ended = isProof ? endEarlierAccess(db, clock, userId) : { ok: true, revokedKeys: 0, endedSessions: 0 }
+    return { ...signedIn(db, openSession(db, clock, userId, 'invite'), userId), ...ended }
   })
 }
 

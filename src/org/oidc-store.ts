@@ -5,7 +5,7 @@ import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { changeRole, findMemberOrNull, isLastOwner, type MemberKey, removeMember } from './member-store.ts'
 import type { CompanyUser } from './oidc-user.ts'
-import { endSessionsOf } from './session.ts'
+import { endEarlierAccess, endSessionsOf } from './session.ts'
 import { addMember, createUser } from './store.ts'
 
 /** Writes an audit log entry; called inside the transaction of the change. */
@@ -57,8 +57,7 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
  */
 function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   db.prepare('UPDATE user SET passwordHash = NULL WHERE id = ?').run(userId)
-  db.prepare('UPDATE apiKey SET revokedAt = ? WHERE userId = ? AND revokedAt IS NULL').run(clock.now(), userId)
-  endSessionsOf(db, userId)
+  endEarlierAccess(db, clock, userId)
 }
 
 /** Makes the user a member with this role, which accepts an open invitation. The last owner stays owner. */
@@ -114,7 +113,7 @@ export function shutOut(
   return tx(db, () => {
     const id = findByIdentity(db, user)
     if (id === null) return null
-    endSessionsOf(db, id)
+    endSessionsOf(db, clock, id)
     if (findMemberOrNull(db, { orgId, id }) && !isLastOwner(db, { orgId, id })) {
       note({ orgId, userId: id, target: id, act: 'removeMember', note: { via: 'oidc' } })
       removeMember(db, clock, { orgId, id })

@@ -66,7 +66,7 @@ describe('a forgotten password', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { user: { email: 'bob@example.com' } } })
     const whoami = async (as: string) => (await call('GET', '/v1/whoami', { as })).status
     expect([await whoami(old), await whoami(body.token), await whoami(hers)]).toEqual([401, 200, 200])
-    expect(await whoami(people.bob.key)).toBe(200)
+    expect([await whoami(people.bob.key), body.revokedKeys, body.endedSessions]).toEqual([401, 1, 1])
     expect((await world.login('bob@example.com', PASSWORD)).status).toBe(401)
     expect((await world.login('bob@example.com', NEW)).status).toBe(200)
     expect(JSON.stringify(world.entries())).not.toContain(token)

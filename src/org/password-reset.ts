@@ -4,7 +4,7 @@ import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import type { Origin } from '../http/origin.ts'
 import { type Db, tx } from '../store/database.ts'
-import { endSessionsOf, openSession, type SignedIn, signedIn } from './session.ts'
+import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword } from './user.ts'
 
@@ -96,7 +96,8 @@ export function endReset(db: Db, userId: string): void {
 const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; ask for a new one')
 
 /**
- * Sets the password with the token of a link, which works once, ends all sessions of the user, and opens a new one. Fails
+ * Sets the password with the token of a link, which works once, ends all sessions of the user, revokes all API keys
+ * of the user, and opens a new session. Fails
  * with `unauthorized` when the token is not in force, `forbidden` when the user belongs to no organization any more,
  * `rateLimited` after too many tries, `invalid` when the password does not fit.
  */
@@ -104,7 +105,7 @@ export async function resetPassword(
   parts: SignInParts,
   { token, password }: { token: string; password: string },
   origin: Origin,
-): Promise<SignedIn> {
+): Promise<SignedInAnew> {
   const { db, clock, limits } = parts
   limits.byAddress(origin)
   if (userOf(db, token, clock.now()) === null) throw notInForce()
@@ -115,11 +116,11 @@ export async function resetPassword(
     if (userId === null) throw notInForce()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     endReset(db, userId)
-    endSessionsOf(db, userId)
+    const ended = endEarlierAccess(db, clock, userId)
     const answer = signedIn(db, openSession(db, clock, userId, 'password'), userId)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')
     const { address, userAgent } = origin
-    auditEverywhere(parts, userId, { act: 'resetPassword', userId, address, note: { userAgent } })
-    return answer
+    auditEverywhere(parts, userId, { act: 'resetPassword', userId, address, note: { userAgent, ...ended } })
+    return { ...answer, ...ended }
   })
 }

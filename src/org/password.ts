@@ -3,7 +3,7 @@ import type { Origin } from '../http/origin.ts'
 import type { Principal } from '../http/principal.ts'
 import { tx } from '../store/database.ts'
 import { endReset } from './password-reset.ts'
-import { endSessionsOf } from './session.ts'
+import { type Ended, endEarlierAccess } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
 
@@ -16,7 +16,8 @@ export function sessionOf({ sessionId }: Principal): string {
 const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
 
 /**
- * Changes the caller's password and ends all other sessions of the user, and a link to a new password. Fails with `forbidden` when the current
+ * Changes the caller's password, ends all other sessions of the user and links to a new password, and revokes all API keys
+ * of the user. Fails with `forbidden` when the current
  * password is wrong, `conflict` for an API key and for users without a password, `rateLimited` after too many tries,
  * `invalid` when the new one does not fit.
  */
@@ -24,8 +25,8 @@ export async function changePassword(
   parts: SignInParts,
   { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
   { principal, origin }: { principal: Principal; origin: Origin },
-): Promise<void> {
-  const { db, limits } = parts
+): Promise<Ended> {
+  const { db, clock, limits } = parts
   const { userId, orgId } = principal
   const sessionId = sessionOf(principal)
   const find = db.prepare<[string], { email: string; passwordHash: string | null }>(
@@ -36,13 +37,15 @@ export async function changePassword(
   limits.byAccount(user.email, origin)
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
   const passwordHash = await hashPassword(newPassword, 'newPassword')
-  tx(db, () => {
+  return tx(db, () => {
     // Another call may have changed the password meanwhile, and ended this session.
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
-    endSessionsOf(db, userId, { except: sessionId })
+    const ended = endEarlierAccess(db, clock, userId, { except: sessionId })
     endReset(db, userId)
-    const entry = { act: 'changePassword', userId, address: origin.address }
+    const note = { revokedKeys: ended.revokedKeys, endedSessions: ended.endedSessions }
+    const entry = { act: 'changePassword', userId, address: origin.address, note }
     auditEverywhere(parts, userId, entry, orgId)
+    return ended
   })
 }

@@ -1,10 +1,10 @@
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { newSecret } from '../core/id.ts'
-import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
 import { MembershipSchema } from './org.ts'
-import { findUser, listMemberships } from './store.ts'
+import { findUser, listMemberships, revokeKeysOf } from './store.ts'
 
 /** A session ends after this long without use. */
 export const SESSION_MS = 12 * HOUR_MS
@@ -19,27 +19,51 @@ export interface NewSession {
   expiresAt: Instant
 }
 
+const signedInFields = {
+  token: Type.String({ description: 'Sent as `Authorization: Bearer`; shown only here' }),
+  expiresAt: Type.Number({ ...InstantSchema, description: 'Moves on to 12 hours after each use' }),
+  user: Closed({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) }),
+  orgs: Type.Array(MembershipSchema, { description: 'Organizations that the user belongs to, oldest first' }),
+}
+const SIGNED_IN = {
+  token: 'st_7hQ2mV9xK4cT1nB8wZ5yR3jF6gL0pD-sAe_UiOtXcEq',
+  expiresAt: 1_767_657_600_000,
+  user: { id: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', email: 'ann@example.com', name: 'Ann' },
+  orgs: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }],
+}
 /** The answer to every kind of sign-in. */
-export const SignedInSchema = Closed(
-  {
-    token: Type.String({ description: 'Sent as `Authorization: Bearer`; shown only here' }),
-    expiresAt: Type.Number({ ...InstantSchema, description: 'Moves on to 12 hours after each use' }),
-    user: Closed({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) }),
-    orgs: Type.Array(MembershipSchema, { description: 'Organizations that the user belongs to, oldest first' }),
-  },
-  {
-    $id: 'SignedIn',
-    examples: [
-      {
-        token: 'st_7hQ2mV9xK4cT1nB8wZ5yR3jF6gL0pD-sAe_UiOtXcEq',
-        expiresAt: 1_767_657_600_000,
-        user: { id: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', email: 'ann@example.com', name: 'Ann' },
-        orgs: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }],
-      },
-    ],
-  },
-)
+export const SignedInSchema = Closed(signedInFields, { $id: 'SignedIn', examples: [SIGNED_IN] })
 export type SignedIn = Static<typeof SignedInSchema>
+
+/** What a new password put an end to. */
+const endedFields = {
+  revokedKeys: Int({ minimum: 0, description: 'API keys created before, all of which are revoked' }),
+  endedSessions: Int({ minimum: 0, description: 'Sessions that were ended' }),
+}
+const ENDED = { ok: true, revokedKeys: 2, endedSessions: 1 }
+export const EndedSchema = Closed({ ok: Type.Boolean(), ...endedFields }, { $id: 'AccessEnded', examples: [ENDED] })
+export type Ended = Static<typeof EndedSchema>
+
+/** The answer to a sign-in that ended earlier access. */
+export const SignedInAnewSchema = Closed(
+  { ...signedInFields, ok: Type.Boolean(), ...endedFields },
+  { $id: 'SignedInAnew', examples: [{ ...SIGNED_IN, ...ENDED }] },
+)
+export type SignedInAnew = Static<typeof SignedInAnewSchema>
+
+/** Ends the sessions of a user, except `except`, and revokes all keys made before. Returns how many were in force. */
+export function endEarlierAccess(
+  db: Db,
+  clock: Clock,
+  userId: string,
+  options: { except?: string | null } = {},
+): Ended {
+  return {
+    ok: true,
+    revokedKeys: revokeKeysOf(db, clock, userId),
+    endedSessions: endSessionsOf(db, clock, userId, options),
+  }
+}
 
 /** Returns the id of a session, which is safe to keep: the SHA-256 of its token in hexadecimal digits. */
 export function sessionIdOf(token: string): string {
@@ -76,10 +100,21 @@ export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
 }
 
-/** Ends all sessions of a user, except `except`. */
-export function endSessionsOf(db: Db, userId: string, { except = null }: { except?: string | null } = {}): void {
+/** Ends all sessions of a user, except `except`. Returns how many had not expired. */
+export function endSessionsOf(
+  db: Db,
+  clock: Clock,
+  userId: string,
+  { except = null }: { except?: string | null } = {},
+): number {
   const kept = except === null ? null : Buffer.from(except, 'hex')
-  db.prepare('DELETE FROM session WHERE userId = @userId AND tokenHash IS NOT @kept').run({ userId, kept })
+  const ended = db
+    .prepare<[object], Instant>(
+      'DELETE FROM session WHERE userId = @userId AND tokenHash IS NOT @kept RETURNING expiresAt',
+    )
+    .pluck()
+    .all({ userId, kept })
+  return ended.filter((expiresAt) => expiresAt > clock.now()).length
 }
 
 /** Returns the answer to a sign-in. */

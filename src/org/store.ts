@@ -280,6 +280,16 @@ export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string):
   return revoked.userId
 }
 
+/** Revokes all keys of a user. Returns how many were in force. */
+export function revokeKeysOf(db: Db, clock: Clock, userId: string): number {
+  const now = clock.now()
+  const revoke = db.prepare<[object], { expiresAt: Instant | null }>(
+    'UPDATE apiKey SET revokedAt = @now WHERE userId = @userId AND revokedAt IS NULL RETURNING expiresAt',
+  )
+  const revoked = revoke.all({ userId, now })
+  return revoked.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length
+}
+
 /** True when any organization of this data folder has an owner. */
 export function hasOwner(db: Db): boolean {
   return db.prepare(`SELECT 1 FROM member WHERE role = 'owner' AND inviteHash IS NULL`).get() !== undefined

@@ -63,6 +63,14 @@ test(
     // The link is not left for whoever sits down next.
     expect(page.url()).not.toContain('setup=')
 
+    // A link that somebody made up ends no session.
+    await screen.open('/#reset=rs_made-up')
+    await screen.type('Password', 'correct horse battery')
+    await screen.press('Set the password')
+    await screen.sees('alert', '')
+    await screen.open('/')
+    await screen.sees('navigation', 'Main')
+
     const token = await credential()
     const invite = { email: 'ben@example.com', role: 'viewer' }
     const { inviteUrl } = await ask('POST', `${server.url}/v1/org/members`, token, invite)

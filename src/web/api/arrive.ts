@@ -30,7 +30,6 @@ export async function arrive(): Promise<Arrival> {
     failure: null,
   }
   if ([...given.keys()].length > 0) history.replaceState(null, '', location.pathname + location.search)
-  if (arrival.setUp || arrival.invite || arrival.reset) session.close()
   // Only in the demo: elsewhere a link with a key could sign a user in as its sender (login CSRF).
   const key = given.has('demo') ? given.get('key') : null
   if (key && (await fetch('/demo/inbox')).status === 200) session.open({ credential: key, orgId: null })

@@ -196,6 +196,5 @@ export const settings = {
     password: 'New password',
     currentPassword: 'Current password',
     savePassword: 'Change the password',
-    passwordSaved: 'The password was changed. Other sessions of yours have ended.',
   },
 }

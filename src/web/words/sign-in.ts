@@ -28,5 +28,7 @@ export const signIn = {
   usedUp: 'This server is set up already, and the link of its first start is used up: sign in.',
   openLink: 'Nobody has set up this server yet: open the link in its log.',
   noLink: 'This page needs the link that was sent to you.',
+  passwordChanged: (revokedKeys: number) =>
+    `Password changed. All other sessions have ended, and ${revokedKeys} API ${revokedKeys === 1 ? 'key was' : 'keys were'} revoked.`,
   back: 'Back to signing in',
 }

@@ -113,9 +113,9 @@ const MOST_LETTERS = 1000
 
 function PasswordForm() {
   const { field, set, sending } = useFields(NO_PASSWORDS, async (body) => {
-    await changePassword({ body, throwOnError: true })
+    const { revokedKeys } = (await changePassword({ body, throwOnError: true })).data
     set(NO_PASSWORDS)
-    notices.say(words.settings.preferences.passwordSaved)
+    notices.say(words.signIn.passwordChanged(revokedKeys))
   })
   return (
     <Form sending={sending} button={words.settings.preferences.savePassword}>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { forgotPassword, resetPassword } from '#client/sdk.gen'
 import { useArrival } from '../../api/arrival.ts'
 import { keepSession } from '../../api/arrive.ts'
+import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
@@ -44,7 +45,9 @@ function AskForm() {
 function PasswordForm({ token }: { token: string }) {
   const navigate = useNavigate()
   const send = async ({ password = '' }: Record<string, string>) => {
-    keepSession((await resetPassword({ body: { token, password }, throwOnError: true })).data)
+    const { data } = await resetPassword({ body: { token, password }, throwOnError: true })
+    keepSession(data)
+    notices.say(words.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })
   }
   return (

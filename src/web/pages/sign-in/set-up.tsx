@@ -5,6 +5,7 @@ import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { acceptInvitation, setUp } from '#client/sdk.gen'
 import { useArrival } from '../../api/arrival.ts'
 import { keepSession } from '../../api/arrive.ts'
+import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
@@ -45,7 +46,9 @@ export function InvitePage() {
   if (token === null) return <SignIn reason={words.signIn.noLink} />
   const send = async ({ password = '', name }: Record<string, string>) => {
     const body = { token, password, ...(name ? { name } : {}) }
-    keepSession((await acceptInvitation({ body, throwOnError: true })).data)
+    const { data } = await acceptInvitation({ body, throwOnError: true })
+    keepSession(data)
+    if (data.revokedKeys > 0) notices.say(words.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })
   }
   return (
