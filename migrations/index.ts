@@ -39,6 +39,8 @@ import currency from './0033_currency.sql' with { type: 'text' }
 import passwordReset from './0034_password_reset.sql' with { type: 'text' }
 import hourlyCounts from './0035_hourly_counts.sql' with { type: 'text' }
 import unpackedBytes from './0036_unpacked_bytes.sql' with { type: 'text' }
+import keysOfOrganizations from './0037_keys_of_organizations.sql' with { type: 'text' }
+import passwordResetLinks from './0038_password_reset_links.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -78,4 +80,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0034_password_reset', sql: passwordReset },
   { name: '0035_hourly_counts', sql: hourlyCounts },
   { name: '0036_unpacked_bytes', sql: unpackedBytes },
+  { name: '0037_keys_of_organizations', sql: keysOfOrganizations },
+  { name: '0038_password_reset_links', sql: passwordResetLinks },
 ]

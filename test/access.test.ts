@@ -81,6 +81,8 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   startSignIn: { status: 404, why: 'no company sign-in is configured' },
   finishSignIn: { status: 404, why: 'no company sign-in is configured' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
+  listSessions: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
+  endSession: { status: 404, why: 'a key sees no sessions', when: ({ via }) => via !== 'session' },
   signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
   receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },
   deployTags: { status: 409, why: 'no tag manager is connected' },

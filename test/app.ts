@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
 import { pathsOf } from '../src/data-folder/paths.ts'
+import { openSession } from '../src/org/session.ts'
 import { initialize } from '../src/org/store.ts'
 import { hear } from './event-stream.ts'
 import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fakes.ts'
@@ -45,7 +46,7 @@ export interface TestApp {
   readonly warnings: readonly string[]
   /** Every line that was logged, warnings among them. */
   readonly lines: readonly string[]
-  /** Calls the API, as the owner unless said otherwise. */
+  /** Calls the API, as the owner unless said otherwise; with `x-org-id`, in another organization of the owner. */
   call: Client
   /** Sends a batch to the collector. */
   collect(token: string, batch: object): Promise<Answer>
@@ -130,7 +131,11 @@ export async function testApp(
     },
     warnings,
     lines,
-    async call(method, path, { as = owner.apiKey, body, headers = {} } = {}) {
+    async call(method, path, { as: named, body, headers = {} } = {}) {
+      // A key acts in its own organization, a session in each of its user's.
+      const own = () =>
+        headers['x-org-id'] ? openSession(app.db, clock, owner.userId, 'password').token : owner.apiKey
+      const as = named === undefined ? own() : named
       const answer = await answerOf(await app.fetch(requestOf(method, path, as, body, headers)))
       return unlessBug(answer, `${method} ${path}`)
     },

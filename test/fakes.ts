@@ -9,7 +9,8 @@ import type { Role } from '../src/http/principal.ts'
 import type { Route } from '../src/http/route.ts'
 import { type Authenticate, router } from '../src/http/router.ts'
 import { authenticator } from '../src/org/authenticate.ts'
-import { addMember, createKey, createOrg, createUser, revokeKey } from '../src/org/store.ts'
+import { createKey, revokeKey } from '../src/org/key-store.ts'
+import { addMember, createOrg, createUser } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
 
 /** A Monday, noon UTC. */
@@ -78,6 +79,9 @@ export interface Cast {
   keys: { readOnly: string; expired: string; revoked: string }
 }
 
+/** Whose keys a person's own are. */
+export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })
+
 /** The same people in every test that needs people. */
 export function cast(db: Db, clock: Clock): Cast {
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
@@ -86,16 +90,16 @@ export function cast(db: Db, clock: Clock): Cast {
     const email = `${name.toLowerCase()}@example.com`
     const { id: userId } = createUser(db, clock, { email, name })
     addMember(db, clock, { orgId: at, userId, role })
-    const key = createKey(db, clock, { userId, name: `${name}'s key`, expiresInDays: null })
+    const key = createKey(db, clock, { userId, orgId: at, name: `${name}'s key`, expiresInDays: null })
     return { userId, email, orgId: at, role, keyId: key.id, key: key.secret }
   }
   const alice = person('Alice', 'owner')
   const { userId } = alice
   const longAgo: Clock = { now: () => clock.now() - 7 * DAY_MS }
-  const readOnly = createKey(db, clock, { userId, name: 'read-only', expiresInDays: null, readOnly: true })
-  const expired = createKey(db, longAgo, { userId, name: 'expired', expiresInDays: 7 })
-  const revoked = createKey(db, clock, { userId, name: 'revoked', expiresInDays: null })
-  revokeKey(db, clock, { userId }, revoked.id)
+  const readOnly = createKey(db, clock, { userId, orgId, name: 'read-only', expiresInDays: null, readOnly: true })
+  const expired = createKey(db, longAgo, { userId, orgId, name: 'expired', expiresInDays: 7 })
+  const revoked = createKey(db, clock, { userId, orgId, name: 'revoked', expiresInDays: null })
+  revokeKey(db, clock, { orgId }, revoked.id)
   return {
     orgId,
     alice,

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { addMember, createKey, createUser } from '../src/org/store.ts'
+import { createKey } from '../src/org/key-store.ts'
+import { addMember, createUser } from '../src/org/store.ts'
 import { type TestApp, testApp } from './app.ts'
 
 async function setUp(t: TestApp) {
@@ -49,7 +50,12 @@ test('a viewer sees nothing personal of it', async () => {
   const { domain, live } = await setUp(t)
   const viewer = createUser(t.app.db, t.clock, { email: 'viewer@example.com' })
   addMember(t.app.db, t.clock, { orgId: t.owner.orgId, userId: viewer.id, role: 'viewer' })
-  const as = createKey(t.app.db, t.clock, { userId: viewer.id, name: 'Live', expiresInDays: null }).secret
+  const as = createKey(t.app.db, t.clock, {
+    userId: viewer.id,
+    orgId: t.owner.orgId,
+    name: 'Live',
+    expiresInDays: null,
+  }).secret
   await t.call('PATCH', '/v1/org', { as: t.owner.apiKey, body: { phoneRegions: ['DE'] } })
   await live()
   await t.collect(domain.token, {

@@ -1,8 +1,9 @@
 import type { AppOptions } from '../src/app.ts'
 import { DAY_MS } from '../src/core/clock.ts'
 import { ROLES, type Role } from '../src/http/principal.ts'
+import { createKey, revokeKey } from '../src/org/key-store.ts'
 import { endSession, openSession, sessionIdOf } from '../src/org/session.ts'
-import { addMember, createKey, createOrg, createUser, revokeKey } from '../src/org/store.ts'
+import { addMember, createOrg, createUser } from '../src/org/store.ts'
 import { tx } from '../src/store/database.ts'
 import { type TestApp, testApp } from './app.ts'
 import { describedRoutes, type Route } from './described-api.ts'
@@ -62,7 +63,7 @@ function newSociety({ app: { db, box }, clock }: TestApp, passwordHash: string, 
   const name = `Acme ${n}`
   const { id: orgId } = createOrg(db, box, clock, { name })
   const newKey = (userId: string, readOnly = false) =>
-    createKey(db, clock, { userId, name: 'key', expiresInDays: null, readOnly })
+    createKey(db, clock, { userId, orgId, name: 'key', expiresInDays: null, readOnly })
   const newPerson = (role: Role): Person => {
     const email = `${role}-${n}@people.example`
     const { id: userId } = createUser(db, clock, { email, name: `${role} ${n}`, passwordHash })
@@ -74,7 +75,7 @@ function newSociety({ app: { db, box }, clock }: TestApp, passwordHash: string, 
   const { userId } = people.owner
   const longAgo = { now: () => clock.now() - 7 * DAY_MS }
   const revoked = newKey(userId)
-  revokeKey(db, clock, { userId }, revoked.id)
+  revokeKey(db, clock, { orgId }, revoked.id)
   const { token: endedSession } = openSession(db, clock, userId, 'password')
   endSession(db, sessionIdOf(endedSession))
   return {
@@ -82,7 +83,7 @@ function newSociety({ app: { db, box }, clock }: TestApp, passwordHash: string, 
     name,
     people,
     readOnlyKey: newKey(userId, true).secret,
-    expiredKey: createKey(db, longAgo, { userId, name: 'old', expiresInDays: 7 }).secret,
+    expiredKey: createKey(db, longAgo, { userId, orgId, name: 'old', expiresInDays: 7 }).secret,
     revokedKey: revoked.secret,
     endedSession,
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addMember, createKey, createOrg, createUser } from '../src/org/store.ts'
+import { createKey } from '../src/org/key-store.ts'
+import { addMember, createOrg, createUser } from '../src/org/store.ts'
 import { type TestApp, testApp } from './app.ts'
 import { type Heard, hear } from './event-stream.ts'
 import { storeAudit } from './finished-audit.ts'
@@ -120,7 +121,7 @@ test('whatever is done in which organization, each hears its own and nothing of 
     const { id: orgId } = createOrg(app.db, app.box, clock, { name })
     const { id: userId } = createUser(app.db, clock, { email: `${name}@example.com` })
     addMember(app.db, clock, { orgId, userId, role: 'owner' })
-    const as = createKey(app.db, clock, { userId, name: 'key', expiresInDays: null }).secret
+    const as = createKey(app.db, clock, { userId, orgId, name: 'key', expiresInDays: null }).secret
     return { as, domains: [] as string[], alerts: [] as string[], own: new Set<string>() }
   })
   const streams = await Promise.all(homes.map(({ as }) => listen(world, as)))

@@ -6,9 +6,11 @@ import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { createDomain } from '../src/domains/store.ts'
 import { keptFlowTest, learn } from '../src/flows/store.ts'
 import { assign, listLabels } from '../src/labels/store.ts'
+import { createKey } from '../src/org/key-store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { newResetToken } from '../src/org/password-reset.ts'
-import { addMember, createKey, createUser } from '../src/org/store.ts'
+import { openSession, sessionIdOf } from '../src/org/session.ts'
+import { addMember, createUser } from '../src/org/store.ts'
 import type { TestApp } from './app.ts'
 import { nounsOf, type Route } from './described-api.ts'
 import { storeAudit } from './finished-audit.ts'
@@ -92,7 +94,10 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id
   },
   async keys({ world: { app, clock }, society, userId = society.people.owner.userId }) {
-    return createKey(app.db, clock, { userId, name: 'victim', expiresInDays: null }).id
+    return createKey(app.db, clock, { userId, orgId: society.orgId, name: 'victim', expiresInDays: null }).id
+  },
+  async sessions({ world: { app, clock }, society, userId = society.people.owner.userId }) {
+    return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
   tests: (maker) => makeFlowTest(maker),
   // One that passed, of which everything can be asked for.

@@ -6,7 +6,8 @@ import { createAlert } from '../../src/alerts/store.ts'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey, createOrg, createOwner } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { createOrg, createOwner } from '../../src/org/store.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
@@ -119,8 +120,8 @@ function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: 
   const sides = ['victim', 'hostile'].map((name) => {
     const { id: orgId } = createOrg(db, box, clock, { name })
     const { id: userId } = createOwner(db, clock, { orgId, email: `${name}@example.com` })
-    const key = createKey(db, clock, { userId, name: 'bench', expiresInDays: null }).secret
-    const readOnly = createKey(db, clock, { userId, name: 'read', expiresInDays: null, readOnly: true }).secret
+    const key = createKey(db, clock, { userId, orgId, name: 'bench', expiresInDays: null }).secret
+    const readOnly = createKey(db, clock, { userId, orgId, name: 'read', expiresInDays: null, readOnly: true }).secret
     const domainId = createDomain(db, clock, orgId, { name: `${name}.example` })
     const { token } = findDomain(db, { orgId, id: domainId }, clock.now())
     return { orgId, key, readOnly, domainId, token }

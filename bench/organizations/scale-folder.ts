@@ -7,7 +7,8 @@ import { createAlert } from '../../src/alerts/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey, createOrg, createOwner } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { createOrg, createOwner } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
 import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
@@ -71,7 +72,11 @@ export async function makeScaleFolder(size: Size): Promise<ScaleFolder> {
   const orgs = Array.from({ length: ORGS }, (_, n): BenchOrg => {
     const { id } = createOrg(db, box, clock, { name: `Org ${n}` })
     const { id: userId } = createOwner(db, clock, { orgId: id, email: `owner${n}@example.com` })
-    return { id, key: createKey(db, clock, { userId, name: 'bench', expiresInDays: null }).secret, domains: [] }
+    return {
+      id,
+      key: createKey(db, clock, { userId, orgId: id, name: 'bench', expiresInDays: null }).secret,
+      domains: [],
+    }
   })
   tx(db, () => {
     for (let n = 0; n < size.domains; n++) {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey, createOrg, createOwner } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { createOrg, createOwner } from '../../src/org/store.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, type Measured, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
@@ -85,7 +86,7 @@ function makeSides(folder: string): { asking: Side; other: Side } {
     const { id: userId } = createOwner(db, systemClock, { orgId, email: `${name}@example.com` })
     const domainId = createDomain(db, systemClock, orgId, { name: `${name}.example` })
     const { token } = findDomain(db, { orgId, id: domainId }, systemClock.now())
-    const key = () => createKey(db, systemClock, { userId, name: 'bench', expiresInDays: null }).secret
+    const key = () => createKey(db, systemClock, { userId, orgId, name: 'bench', expiresInDays: null }).secret
     return { token, domainId, keys: Array.from({ length: keys }, key) }
   }
   const sides = { asking: side('asking', KEYS), other: side('other', 1) }

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../../test/app.ts'
 import { SECOND_MS } from '../core/clock.ts'
-import { addMember, createKey, createUser } from '../org/store.ts'
+import { createKey } from '../org/key-store.ts'
+import { addMember, createUser } from '../org/store.ts'
 
 const GA4 = 'Google Analytics 4'
 const collect = (event: string, more = '') =>
@@ -44,7 +45,7 @@ test('a stored session becomes a draft, from which a flow test is made', async (
   const { db } = world.app
   const { id: userId } = createUser(db, world.clock, { email: 'v@example.com', name: 'V', passwordHash: null as never })
   addMember(db, world.clock, { orgId: world.owner.orgId, userId, role: 'viewer' })
-  const { secret } = createKey(db, world.clock, { userId, name: 'k', expiresInDays: null })
+  const { secret } = createKey(db, world.clock, { userId, orgId: world.owner.orgId, name: 'k', expiresInDays: null })
   expect((await draft({ sessionId: 's-1' }, secret)).body).toEqual(body)
 
   expect(await draft({ sessionId: 's-3' })).toMatchObject({ status: 404 })

@@ -7,7 +7,7 @@ import { QUESTION_LIMITS, Questions } from './questions.ts'
 import { abortRequest, requestSignal } from './request-signal.ts'
 import { type Call, route } from './route.ts'
 
-const caller = (keyId: string | null, orgId: string, userId = 'usr_1'): Principal => ({
+const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): Principal => ({
   ...{ via: keyId ? 'key' : 'session', userId, orgId, role: 'viewer', readOnly: true, keyId },
   sessionId: keyId ? null : 'session',
 })
@@ -22,8 +22,8 @@ function setUp(insightWaitMs?: number) {
     route({
       ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },
       answer: Closed({ ok: Type.Boolean() }),
-      async handle({ principal: { keyId, userId } }) {
-        begun.push(keyId ?? userId)
+      async handle({ principal: { userId } }) {
+        begun.push(userId)
         await promise
         return { ok: true }
       },
@@ -47,28 +47,28 @@ function setUp(insightWaitMs?: number) {
 const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
 
 describe('questions', () => {
-  test('of one key leave a slot to others of the organization, and those leave one to other organizations', () => {
+  test('of one user leave a slot to others of the organization, and those leave one to other organizations', () => {
     const { begun, ask } = setUp()
-    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
-    expect(begun).toEqual(Array(perCaller).fill('key_a'))
-    for (let n = 0; n < 10; n++) void ask(caller('key_b', 'org_1'))
+    for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
+    expect(begun).toEqual(Array(perCaller).fill('usr_a'))
+    for (let n = 0; n < 10; n++) void ask(caller('usr_b', 'org_1'))
     expect(begun.length).toBe(perOrganization)
-    void ask(caller('key_c', 'org_2'))
+    void ask(caller('usr_c', 'org_2'))
     expect(begun.length).toBe(atOnce)
-    expect(begun.at(-1)).toBe('key_c')
+    expect(begun.at(-1)).toBe('usr_c')
   })
 
-  test('of all sessions of a user count as one caller', () => {
+  test('of all keys and sessions of a user count as one caller', () => {
     const { begun, ask } = setUp()
-    for (let n = 0; n < 5; n++) void ask(caller(null, 'org_1'))
+    for (const key of ['key_1', 'key_2', 'key_3', null, null]) void ask(caller('usr_1', 'org_1', key))
     expect(begun).toEqual(Array(perCaller).fill('usr_1'))
-    void ask(caller(null, 'org_1', 'usr_2'))
+    void ask(caller('usr_2', 'org_1', null))
     expect(begun.at(-1)).toBe('usr_2')
   })
 
   test('are all answered in the end, except those that are refused because too many wait', async () => {
     const { ask, answer, questions } = setUp()
-    const results = Array.from({ length: 30 }, () => ask(caller('key_a', 'org_1')))
+    const results = Array.from({ length: 30 }, () => ask(caller('usr_a', 'org_1')))
     const settled = Promise.allSettled(results)
     await Promise.resolve()
     expect(questions.load).toEqual({ running: perCaller, waiting: 20 })
@@ -85,21 +85,21 @@ describe('questions', () => {
     const { begun, ask } = setUp()
     const controller = new AbortController()
     const { signal } = controller
-    const results = Array.from({ length: 22 }, () => ask(caller('key_a', 'org_1'), { signal }))
+    const results = Array.from({ length: 22 }, () => ask(caller('usr_a', 'org_1'), { signal }))
     const waiting = Promise.allSettled(results.slice(perCaller))
-    void ask(caller('key_b', 'org_1'))
+    void ask(caller('usr_b', 'org_1'))
     controller.abort()
     for (const one of await waiting) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
     }
-    expect(begun).toEqual(['key_a', 'key_a', 'key_b'])
+    expect(begun).toEqual(['usr_a', 'usr_a', 'usr_b'])
   })
 
   test('do not delay other routes', () => {
     const { begun, ask } = setUp()
-    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
+    for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
     const before = begun.length
-    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'), { question: false })
+    for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'), { question: false })
     expect(begun.length).toBe(before + 10)
   })
 })
@@ -109,8 +109,8 @@ describe('insights', () => {
 
   test('run two at once, and nothing else waits for them', async () => {
     const { begun, ask, answer } = setUp()
-    const asked = ['org_1', 'org_2', 'org_3', 'org_4'].map((org) => ask(caller(`key_${org}`, org), { question }))
-    expect(begun).toEqual(['key_org_1', 'key_org_2'])
+    const asked = ['org_1', 'org_2', 'org_3', 'org_4'].map((org) => ask(caller(`usr_${org}`, org), { question }))
+    expect(begun).toEqual(['usr_org_1', 'usr_org_2'])
     asked.push(...Array.from({ length: atOnce }, (_, n) => ask(caller(`search_${n}`, `org_${n}`))))
     expect(begun.length).toBe(2 + atOnce)
     answer()
@@ -119,14 +119,14 @@ describe('insights', () => {
 
   test('that wait too long are told when to come again', async () => {
     const { begun, ask, questions, answer } = setUp(1)
-    const answered = [1, 2].map((n) => ask(caller(`key_${n}`, 'org_1'), { question }))
-    const late = ask(caller('key_3', 'org_2'), { question })
+    const answered = [1, 2].map((n) => ask(caller(`usr_${n}`, 'org_1'), { question }))
+    const late = ask(caller('usr_3', 'org_2'), { question })
     expect(late).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 10 })
     await late.catch(() => {})
     expect(questions.load).toEqual({ running: 2, waiting: 0 })
     answer()
     await Promise.all(answered)
-    expect(begun).toEqual(['key_1', 'key_2'])
+    expect(begun).toEqual(['usr_1', 'usr_2'])
   })
 })
 

@@ -6,7 +6,7 @@ import type { Call } from './route.ts'
 export interface QuestionLimits {
   atOnce: number
   perOrganization: number
-  /** For one API key, or all sessions of one user. */
+  /** For all API keys and sessions of one user. */
   perCaller: number
 }
 
@@ -49,9 +49,7 @@ export class Questions {
   ): Promise<T> {
     const { perCaller, perOrganization } = this.limits
     const share = (name: string, atOnce: number) => ({ name, atOnce, waiting: atOnce * WAITING })
-    const shares = principal
-      ? [share(principal.keyId ?? principal.userId, perCaller), share(principal.orgId, perOrganization)]
-      : []
+    const shares = principal ? [share(principal.userId, perCaller), share(principal.orgId, perOrganization)] : []
     return this.queues[lane].run(work, { shares, signal, waitMs: lane === 'insights' ? this.insightWaitMs : undefined })
   }
 

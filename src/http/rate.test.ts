@@ -137,22 +137,21 @@ describe('callers with a limit', () => {
     sessionId: null,
   }
 
-  test('are counted by key, and by user where there is no key', () => {
+  test('are counted by user, whatever the key or session', () => {
     const clock = testClock()
     const callers: Record<string, Principal> = {
       one: principal,
       two: { ...principal, keyId: 'key_2' },
       session: { ...principal, via: 'session', keyId: null, sessionId: 'a session' },
+      other: { ...principal, userId: 'usr_2' },
     }
     const authenticate = rateLimited(
       (headers) => callers[headers.get('as') ?? ''] ?? principal,
       new RateLimit(clock, 1),
     )
     const call = (as: string) => authenticate(new Headers({ as }))
-    for (const as of ['one', 'two', 'session']) {
-      expect(call(as)).toBe(callers[as] ?? principal)
-      expect(() => call(as)).toThrow('too many requests')
-    }
+    for (const first of ['one', 'other']) expect(call(first)).toBe(callers[first] ?? principal)
+    for (const as of ['one', 'two', 'session', 'other']) expect(() => call(as)).toThrow('too many requests')
     clock.advance(MINUTE_MS)
     expect(call('one')).toBe(principal)
   })

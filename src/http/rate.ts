@@ -68,7 +68,7 @@ const FORGOTTEN_AT_ONCE = MAX_NAMES / 10
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
   return (headers, options) => {
     const principal = authenticate(headers, options)
-    if (!options?.again) limit.take(principal.keyId ?? principal.userId)
+    if (!options?.again) limit.take(principal.userId)
     return principal
   }
 }

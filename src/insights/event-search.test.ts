@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { TEST_START } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { addMember, createKey, createUser } from '../org/store.ts'
+import { createKey } from '../org/key-store.ts'
+import { addMember, createUser } from '../org/store.ts'
 
 interface Found {
   id: string
@@ -200,7 +201,12 @@ describe('an event', () => {
     const { db } = world.app
     const { id: userId } = createUser(db, world.clock, { email: 'vera@example.com' })
     addMember(db, world.clock, { orgId: world.owner.orgId, userId, role: 'viewer' })
-    const viewer = createKey(db, world.clock, { userId, name: 'key', expiresInDays: null }).secret
+    const viewer = createKey(db, world.clock, {
+      userId,
+      orgId: world.owner.orgId,
+      name: 'key',
+      expiresInDays: null,
+    }).secret
     await world.call('PATCH', '/v1/org', { body: { phoneRegions: ['DE'] } })
     const params = { to: 'ann@example.com', tel: '+1 506 234 5678', note: 'call 030 / 901820 12' }
     await world.collect(domains[0]?.token ?? '', { events: [{ vendor: 'Shop', event: 'mail', params }] })

@@ -9,7 +9,8 @@ import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { madeSeries, randomOf } from '../detector/series.fixture.ts'
 import type { Principal } from '../http/principal.ts'
-import { addMember, createKey, createOrg, createUser } from '../org/store.ts'
+import { createKey } from '../org/key-store.ts'
+import { addMember, createOrg, createUser } from '../org/store.ts'
 import { Follower } from '../signals/follower.ts'
 import type { Query } from '../warehouse/query.ts'
 import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
@@ -260,7 +261,7 @@ function strangersKey({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
   const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })
   addMember(db, clock, { orgId, userId, role: 'owner' })
-  return createKey(db, clock, { userId, name: 'key', expiresInDays: null }).secret
+  return createKey(db, clock, { userId, orgId, name: 'key', expiresInDays: null }).secret
 }
 
 describe('by HTTP', () => {

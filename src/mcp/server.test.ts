@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
-import { type Caller, credentialsOf } from '../../test/fakes.ts'
+import { type Caller, credentialsOf, ownerOf } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
-import { addMember, revokeKey } from '../org/store.ts'
+import { revokeKey } from '../org/key-store.ts'
+import { openSession } from '../org/session.ts'
+import { addMember } from '../org/store.ts'
 import {
   type Connected,
   callTool,
@@ -171,17 +173,18 @@ describe('refusals', () => {
     const { alice } = server.people
     await using client = await as('owner')
     await callTool(client, 'list_alerts')
-    revokeKey(server.db, server.clock, { userId: alice.userId }, alice.keyId)
+    revokeKey(server.db, server.clock, ownerOf(alice), alice.keyId)
     const error = await client.callTool({ name: 'list_alerts' }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 401 })
   })
 
-  test('a user of several organizations must name one', async () => {
+  test('the user of a session with several organizations must name one', async () => {
     const { alice, mallory } = server.people
     addMember(server.db, server.clock, { orgId: mallory.orgId, userId: alice.userId, role: 'viewer' })
-    const error = await as('owner').catch((thrown: unknown) => thrown)
+    const { token } = openSession(server.db, server.clock, alice.userId, 'password')
+    const error = await connect(server.url, token).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 400, message: expect.stringContaining(mallory.orgId) })
-    await using client = await connect(server.url, alice.key, { 'x-org-id': mallory.orgId })
+    await using client = await connect(server.url, token, { 'x-org-id': mallory.orgId })
     expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(READING)
   })
 

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes } from './auth-routes.ts'
 import { orgRoutes } from './routes.ts'
-import { openSession } from './session.ts'
+import { openSession, sessionIdOf } from './session.ts'
 import { newSetupToken } from './setup.ts'
 import { signInLimits } from './sign-in.ts'
 import { addMember } from './store.ts'
@@ -148,6 +148,32 @@ describe('signing out', () => {
     expect(byKey).toMatchObject({ status: 409, body: { error: expect.stringContaining('session') } })
     expect((await call('POST', '/v1/auth/logout', { as: people.keys.readOnly })).status).toBe(403)
     expect((await call('POST', '/v1/auth/logout')).status).toBe(401)
+  })
+})
+
+describe('the sessions of a user', () => {
+  const PATH = '/v1/auth/sessions'
+
+  test('are listed without their tokens and ended one by one, and nobody else sees them', async () => {
+    const { call, people } = inhabited()
+    const { token, bob, alice } = people
+    const [mine, other, hers] = [token(bob), token(bob), token(alice)]
+    const { body } = await call('GET', PATH, { as: mine })
+    expect(body.sessions).toHaveLength(2)
+    expect(JSON.stringify(body)).not.toContain(other)
+    const [theOther] = body.sessions.filter(({ current }: { current: boolean }) => !current)
+    expect((await call('DELETE', `${PATH}/${theOther.id}`, { as: hers })).status).toBe(404)
+    expect((await call('DELETE', `${PATH}/${theOther.id}`, { as: mine })).status).toBe(200)
+    expect((await call('DELETE', `${PATH}/${theOther.id}`, { as: mine })).status).toBe(404)
+    expect((await call('GET', '/v1/whoami', { as: other })).status).toBe(401)
+    expect((await call('GET', PATH, { as: mine })).body.sessions).toMatchObject([{ current: true, via: 'password' }])
+  })
+
+  test('are not for API keys', async () => {
+    const { call, people } = inhabited()
+    expect((await call('GET', PATH, { as: people.bob.key })).status).toBe(409)
+    const id = sessionIdOf(people.token(people.bob))
+    expect((await call('DELETE', `${PATH}/${id}`, { as: people.bob.key })).status).toBe(404)
   })
 })
 

@@ -3,6 +3,7 @@ import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
 import { EndedSchema, endSession, SignedInAnewSchema, SignedInSchema } from './session.ts'
+import { sessionRoutes } from './session-routes.ts'
 import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
@@ -92,9 +93,9 @@ export function resetRoutes(parts: ResetParts): Route[] {
   ]
 }
 
-/** Routes for the set-up, signing in and out, and the caller's password. */
+/** Routes for the set-up, signing in and out, and the caller's password and sessions. */
 export function authRoutes(parts: AuthParts): Route[] {
-  return [...publicRoutes(parts), ...ownRoutes(parts)]
+  return [...publicRoutes(parts), ...ownRoutes(parts), ...sessionRoutes(parts)]
 }
 
 function publicRoutes(parts: AuthParts): Route[] {

@@ -6,25 +6,32 @@ import type { Authenticate } from '../http/router.ts'
 import { type Db, prepared } from '../store/database.ts'
 import { SESSION_MS } from './session.ts'
 
-/** A stored credential: one row for each organization of its user, or one row with nulls when there is none. */
-interface Row {
+interface Credential {
   userId: string
   expiresAt: Instant | null
   lastUsedAt: Instant | null
+}
+
+/** A session: one row for each organization of its user, or one row with nulls when there is none. */
+interface SessionRow extends Credential {
   orgId: string | null
   role: Role | null
 }
 
-interface KeyRow extends Row {
+interface KeyRow extends Credential {
   keyId: string
   readOnly: number
+  orgId: string
+  /** Null when the user is not a member of the organization. */
+  role: Role | null
 }
 
 // An invited user who has not accepted yet is not a member.
 const FIND_KEY = `
-  SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, lastUsedAt, orgId, role
-  FROM apiKey LEFT JOIN member ON member.userId = apiKey.userId AND member.inviteHash IS NULL
-  WHERE secretHash = ? AND revokedAt IS NULL ORDER BY orgId`
+  SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, lastUsedAt, apiKey.orgId, role
+  FROM apiKey LEFT JOIN member
+    ON member.userId = apiKey.userId AND member.orgId = apiKey.orgId AND member.inviteHash IS NULL
+  WHERE secretHash = ? AND revokedAt IS NULL`
 
 const FIND_SESSION = `
   SELECT session.userId, expiresAt, lastUsedAt, orgId, role
@@ -39,23 +46,23 @@ function bearerOf(headers: Headers): string {
   return credential
 }
 
-/** Returns the rows of a credential. Fails with `unauthorized` when it is unknown, revoked or expired. */
-function inForce<R extends Row>(rows: R[], now: Instant): { rows: R[]; first: R } {
-  const first = rows[0]
-  if (!first || (first.expiresAt !== null && first.expiresAt <= now)) {
+/** Fails with `unauthorized` when a credential is unknown, revoked or expired. */
+function requireInForce<C extends Credential>(credential: C | undefined, now: Instant): C {
+  if (!credential || (credential.expiresAt !== null && credential.expiresAt <= now)) {
     throw new AppError('unauthorized', 'unknown, expired or revoked credential')
   }
-  return { rows, first }
+  return credential
 }
 
 /** The organization that a request is for. */
 interface Wanted {
+  /** Null or empty when none is named. */
   orgId: string | null
   /** True when the first organization is used if none is named. */
   any: boolean
 }
 
-function chooseOrg(rows: Row[], wanted: Wanted): { orgId: string; role: Role } {
+function chooseOrg(rows: SessionRow[], wanted: Wanted): { orgId: string; role: Role } {
   const memberships = rows.flatMap(({ orgId, role }) => (orgId && role ? [{ orgId, role }] : []))
   const [first, second] = memberships
   if (wanted.orgId) {
@@ -80,24 +87,27 @@ function byKey({ db, clock }: { db: Db; clock: Clock }): Known {
   const noteUse = db.prepare<[Instant, string]>('UPDATE apiKey SET lastUsedAt = ? WHERE id = ?')
   return (secret, wanted) => {
     const now = clock.now()
-    const { rows, first } = inForce(find.all(secretHash(secret)), now)
-    const { orgId, role } = chooseOrg(rows, wanted)
-    const { userId, keyId } = first
-    if (isDue(first.lastUsedAt, now)) noteUse.run(now, keyId)
-    const readOnly = first.readOnly === 1 || role === 'viewer'
+    const { keyId, userId, orgId, role, ...key } = requireInForce(find.get(secretHash(secret)), now)
+    if (wanted.orgId && wanted.orgId !== orgId) {
+      throw new AppError('forbidden', 'X-Org-Id: this key belongs to another organization')
+    }
+    if (role === null) throw new AppError('forbidden', 'the user of this key is not a member of its organization')
+    if (isDue(key.lastUsedAt, now)) noteUse.run(now, keyId)
+    const readOnly = key.readOnly === 1 || role === 'viewer'
     return { via: 'key', userId, orgId, role, readOnly, keyId, sessionId: null }
   }
 }
 
 function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
-  const find = db.prepare<[Buffer], Row>(FIND_SESSION)
+  const find = db.prepare<[Buffer], SessionRow>(FIND_SESSION)
   const noteUse = db.prepare<[Instant, Instant, Buffer]>(
     'UPDATE session SET lastUsedAt = ?, expiresAt = ? WHERE tokenHash = ?',
   )
   return (token, wanted) => {
     const now = clock.now()
     const hash = secretHash(token)
-    const { rows, first } = inForce(find.all(hash), now)
+    const rows = find.all(hash)
+    const first = requireInForce(rows[0], now)
     const { orgId, role } = chooseOrg(rows, wanted)
     if (isDue(first.lastUsedAt, now)) noteUse.run(now, now + SESSION_MS, hash)
     const sessionId = hash.toString('hex')
@@ -107,9 +117,9 @@ function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
 
 /**
  * Returns a function that authenticates by API key or session token, and returns the principal with the user's current
- * role. It fails with `unauthorized` for every credential that is not in force, without a reason; with `invalid` when
- * the user belongs to several organizations and `X-Org-Id` is missing (the message lists their ids); with `forbidden`
- * when the user is not a member of the one named. `lastUsedAt`, and with it the end of a session, is exact to a minute.
+ * role. A key acts in its own organization. It fails with `unauthorized` for every credential that is not in force, without
+ * a reason; with `invalid` when the user of a session belongs to several organizations and `X-Org-Id` is missing (the message
+ * lists their ids); with `forbidden` when the user is not a member of the one named, or the key belongs to another. `lastUsedAt`, and with it the end of a session, is exact to a minute.
  */
 export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
   const key = byKey(parts)
@@ -122,8 +132,9 @@ export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
 }
 
 const KEY_IN_FORCE = `
-  SELECT 1 FROM apiKey JOIN member ON member.userId = apiKey.userId AND member.inviteHash IS NULL
-  WHERE apiKey.id = @keyId AND orgId = @orgId AND revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)`
+  SELECT 1 FROM apiKey JOIN member
+    ON member.userId = apiKey.userId AND member.orgId = apiKey.orgId AND member.inviteHash IS NULL
+  WHERE apiKey.id = @keyId AND apiKey.orgId = @orgId AND revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)`
 
 const SESSION_IN_FORCE = `
   SELECT 1 FROM session JOIN member ON member.userId = session.userId AND member.inviteHash IS NULL

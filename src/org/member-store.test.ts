@@ -3,10 +3,11 @@ import fc from 'fast-check'
 import { memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import { AppError } from '../core/error.ts'
 import { ROLES, type Role } from '../http/principal.ts'
+import { createKey, revokeKey } from './key-store.ts'
 import { INVITATION_MS } from './member.ts'
 import { accept, changeRole, findInvited, findMember, invite, listMembers, removeMember } from './member-store.ts'
 import { openSession } from './session.ts'
-import { createKey, createOrg, createOwner, findUser, listMemberships, revokeKey } from './store.ts'
+import { createOrg, createOwner, findUser, listMemberships } from './store.ts'
 
 const start = { after: null, limit: 200 }
 
@@ -174,14 +175,14 @@ describe('removal', () => {
     join(token)
     const { id } = member
     join(invite(db, clock, { orgId: elsewhere, email: 'ann@example.com', role: 'viewer' }).token)
-    const key = createKey(db, clock, { userId: id, name: 'CI', expiresInDays: null })
+    const key = createKey(db, clock, { userId: id, orgId: elsewhere, name: 'CI', expiresInDays: null })
     openSession(db, clock, id, 'invite')
     removeMember(db, clock, { orgId, id })
     expect(count('session')).toBe(1)
     expect(listMemberships(db, id, start)).toMatchObject([{ id: elsewhere }])
     removeMember(db, clock, { orgId: elsewhere, id })
     expect(count('session')).toBe(0)
-    expect(() => revokeKey(db, clock, { userId: id }, key.id)).toThrow('no such key')
+    expect(() => revokeKey(db, clock, { orgId: elsewhere }, key.id)).toThrow('no such key')
     expect(findUser(db, id)).not.toBeNull()
   })
 

@@ -4,6 +4,7 @@ import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, tx } from '../store/database.ts'
+import { revokeKeysOf } from './key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess, type Slice } from './store.ts'
 import { checkEmail } from './user.ts'
@@ -105,7 +106,7 @@ export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord 
 }
 
 /**
- * Ends a membership or an invitation; with a user's last one, `endAccess` ends the user's access. Fails with
+ * Ends a membership or an invitation, and revokes the user's keys of the organization; with a user's last one, `endAccess` ends the user's access. Fails with
  * `notFound`, and with `conflict` when it would leave no owner.
  */
 export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
@@ -113,6 +114,7 @@ export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
     findMember(db, member)
     keepAnOwner(db, member)
     db.prepare('DELETE FROM member WHERE orgId = ? AND userId = ?').run(member.orgId, member.id)
+    revokeKeysOf(db, clock, member.id, member.orgId)
     endAccess(db, clock, [member.id])
   })
 }

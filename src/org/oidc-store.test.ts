@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { JWTPayload } from 'jose'
 import { HOUR_MS } from '../core/clock.ts'
+import { createKey } from './key-store.ts'
 import { findMember, invite } from './member-store.ts'
 import { ADDRESS, countOf, principalOf, refusalOf, roleIn, START, setUp, signInAs, zoe } from './oidc-flow.fixture.ts'
 import { openSession } from './session.ts'
-import { addMember, createKey, createUser } from './store.ts'
+import { addMember, createUser } from './store.ts'
 
 describe('a user of the company', () => {
   test('is signed in, and is a new user of the organization', async () => {
@@ -42,7 +43,12 @@ describe('a user of the company', () => {
     const { db, clock, cast } = all
     const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })
     addMember(db, clock, { orgId: cast.mallory.orgId, userId: planted.id, role: 'viewer' })
-    const key = createKey(db, clock, { userId: planted.id, name: 'planted', expiresInDays: null })
+    const key = createKey(db, clock, {
+      userId: planted.id,
+      orgId: cast.mallory.orgId,
+      name: 'planted',
+      expiresInDays: null,
+    })
     const session = openSession(db, clock, planted.id, 'invite')
     expect((await signInAs(all, zoe)).user.id).toBe(planted.id)
     expect(db.prepare('SELECT passwordHash FROM user WHERE id = ?').pluck().get(planted.id)).toBeNull()

@@ -59,15 +59,16 @@ describe('permissions', () => {
 
 describe('another organization', () => {
   test('belongs to the user who made it only', async () => {
-    const { call, cast, db } = setUp()
+    const { call, cast, clock, db } = setUp()
     const { status, body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' Acme Europe ' } })
     expect(status).toBe(201)
     expect(body).toEqual({ id: expect.stringMatching(/^org_/), name: 'Acme Europe', role: 'owner' })
-    const { orgs } = (await call('GET', '/v1/orgs', { as: cast.alice.key })).body
+    const as = openSession(db, clock, cast.alice.userId, 'password').token
+    const { orgs } = (await call('GET', '/v1/orgs', { as })).body
     expect(orgs.map(({ name }: { name: string }) => name).toSorted()).toEqual(['Acme', 'Acme Europe'])
     expect((await call('GET', '/v1/orgs', { as: cast.ada.key })).body.orgs).toHaveLength(1)
-    expect((await call('GET', '/v1/org', { as: cast.alice.key })).status).toBe(400)
-    const there = await call('GET', '/v1/org', { as: cast.alice.key, headers: { 'x-org-id': body.id } })
+    expect((await call('GET', '/v1/org', { as })).status).toBe(400)
+    const there = await call('GET', '/v1/org', { as, headers: { 'x-org-id': body.id } })
     expect(there.body.webhookSecret).toBe(openWebhookSecret(db, testBox, body.id))
     const stranger = await call('GET', '/v1/org', { as: cast.mallory.key, headers: { 'x-org-id': body.id } })
     expect(stranger.status).toBe(403)
@@ -78,9 +79,16 @@ describe('another organization', () => {
     const { id } = createOrg(db, testBox, clock, { name: 'Second' })
     addMember(db, clock, { orgId: id, userId: cast.alice.userId, role: 'admin' })
     const body = { name: 'Third' }
-    const as = cast.alice.key
+    const as = openSession(db, clock, cast.alice.userId, 'password').token
     expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': id } })).status).toBe(403)
     expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': cast.orgId } })).status).toBe(201)
+  })
+
+  test('is the tenth of its owner at most', async () => {
+    const { call, cast } = setUp()
+    const make = () => call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'More' } })
+    for (let owned = 1; owned < 10; owned++) expect((await make()).status).toBe(201)
+    expect(await make()).toMatchObject({ status: 409, body: { error: 'a user owns at most 10 organizations' } })
   })
 
   test.each([
@@ -266,7 +274,7 @@ describe('deleting', () => {
         async (as) => (await call('GET', '/v1/org', { as })).status,
       ),
     )
-    expect(statuses).toEqual([401, 200, 401, 200, 200])
+    expect(statuses).toEqual([401, 401, 401, 200, 200])
   })
 
   test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('needs its exact name, not %j', async (name) => {

@@ -28,11 +28,15 @@ import {
   deleteOrg,
   listMemberships,
   openWebhookSecret,
+  ownedOrgs,
   privacySettings,
   requireOrg,
   rotateWebhookSecret,
   updateOrg,
 } from './store.ts'
+
+/** The most organizations that one user owns. */
+const OWNED_MAX = 10
 
 const tag = 'Organization'
 const ListQuery = Closed(pagingFields)
@@ -87,12 +91,17 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       access: 'read',
       anyOrg: true,
       tag,
-      summary: 'Organizations of the caller',
+      summary: 'Organizations of the caller; with an API key, its own',
       query: ListQuery,
       answer: OrgList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listMemberships(db, principal.userId, { after, limit })
+        const { userId, orgId, role } = principal
+        // A key acts in its own organization, and knows of no other.
+        const rows =
+          principal.via === 'session'
+            ? listMemberships(db, userId, { after, limit })
+            : [{ id: orgId, name: requireOrg(db, orgId).name, role }].slice(after === null ? 0 : 1)
         const { items, nextCursor } = page(rows, limit, (org) => [org.id])
         return { orgs: items, nextCursor }
       },
@@ -104,10 +113,16 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       access: 'govern',
       tag,
       summary: 'Create another organization, which the caller owns',
+      description:
+        'A user owns at most 10. An API key of the caller does not act in it: keys belong to one organization.',
+      refusals: ['conflict'],
       body: OrganizationInputSchema,
       status: 201,
       answer: MembershipSchema,
       handle({ principal: { userId, keyId }, body, origin: { address } }) {
+        if (ownedOrgs(db, userId) >= OWNED_MAX) {
+          throw new AppError('conflict', `a user owns at most ${OWNED_MAX} organizations`)
+        }
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
         // The audit log of the caller's organization has an entry already.

@@ -77,7 +77,13 @@ describe('a forgotten password', () => {
   test.each([
     ['used', async ({ reset }: World, token: string) => void (await reset(token))],
     ['expired', async ({ clock }: World) => clock.advance(HOUR_MS)],
-    ['replaced', async ({ forgot }: World) => void (await forgot('bob@example.com'))],
+    [
+      'of a user whose password another link has set',
+      async ({ forgot, tokens, reset }: World) => {
+        await forgot('bob@example.com')
+        await reset(tokens()[1] ?? '')
+      },
+    ],
     ['made before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
     [
       'out of date, because the password was changed',
@@ -93,6 +99,22 @@ describe('a forgotten password', () => {
     await happen(world, token)
     expect(await world.reset(token, 'fourth horse')).toMatchObject({ status: 401, body: { error: refused } })
     expect((await world.login('bob@example.com', 'fourth horse')).status).toBe(401)
+  })
+
+  test('an earlier link stays valid, and three are mailed within an hour', async () => {
+    const { forgot, tokens, reset, clock } = setUp()
+    for (let n = 0; n < 5; n++) {
+      await forgot('bob@example.com')
+      clock.advance(MINUTE_MS)
+    }
+    const [first = ''] = tokens()
+    expect(tokens()).toHaveLength(3)
+    expect((await reset(first)).status).toBe(200)
+    await forgot('bob@example.com')
+    expect(tokens()).toHaveLength(3)
+    clock.advance(HOUR_MS)
+    await forgot('bob@example.com')
+    expect(tokens()).toHaveLength(4)
   })
 
   test('a link works until its hour is over, also after a password that did not fit', async () => {

@@ -10,6 +10,8 @@ import { hashPassword } from './user.ts'
 
 /** How long a link works. */
 export const RESET_MS = HOUR_MS
+/** The most links that a user is sent while the first of them works: a stranger who asks for them fills no mailbox. */
+const MAX_LINKS = 3
 
 export interface ResetParts extends SignInParts {
   /** Public URL of the server, without a slash at its end. */
@@ -19,9 +21,9 @@ export interface ResetParts extends SignInParts {
 }
 
 /**
- * Mails a link with which the user of this address sets a new password; it takes the place of an earlier one. Without a mail
- * server, and for addresses of nobody who signs in with a password, nothing happens: the caller sees no difference, and
- * waits no longer. Fails with `rateLimited` after too many tries, whether the address is known or not.
+ * Mails a link with which the user of this address sets a new password; earlier links stay valid. Without a mail server,
+ * for addresses of nobody who signs in with a password, and after three links within an hour nothing happens: the caller
+ * sees no difference, and waits no longer. Fails with `rateLimited` after too many tries, whether the address is known or not.
  */
 export function forgotPassword(parts: ResetParts, email: string, origin: Origin): void {
   parts.limits.byAddress(origin)
@@ -36,11 +38,12 @@ function mailLink(parts: ResetParts, email: string, { address, userAgent }: Orig
     const user = mail && findByEmail(db, email)
     if (!user) return
     const token = tx(db, () => {
+      if (linksOf(db, clock, user.id) >= MAX_LINKS) return null
       const entry = { act: 'forgotPassword', userId: null, address, target: user.id, note: { userAgent } }
       auditEverywhere(parts, user.id, entry)
       return newResetToken(db, clock, user.id)
     })
-    mail(user.email, 'Tagwarden: a new password', letter(`${publicUrl}/reset#reset=${token}`))
+    if (token !== null) mail(user.email, 'Tagwarden: a new password', letter(`${publicUrl}/reset#reset=${token}`))
   } catch (error) {
     parts.report(error, 'forgotten password')
   }
@@ -68,18 +71,24 @@ function findByEmail(db: Db, email: string): { id: string; email: string } | nul
   return find.get(email) ?? null
 }
 
-/** Makes the token of a link, of which only the hash is stored, in the place of an earlier one. */
+/** Returns how many links of a user have not expired, used ones included. */
+function linksOf(db: Db, clock: Clock, userId: string): number {
+  const now = clock.now()
+  // A link that ends later than any can was made before the clock was set back.
+  db.prepare('DELETE FROM passwordReset WHERE expiresAt <= ? OR expiresAt > ?').run(now, now + RESET_MS)
+  return db.prepare<[string], number>('SELECT count(*) FROM passwordReset WHERE userId = ?').pluck().get(userId) ?? 0
+}
+
+/** Makes the token of a link, of which only the hash is stored. Earlier links stay valid. */
 export function newResetToken(db: Db, clock: Clock, userId: string): string {
   const token = newSecret('rs')
-  const now = clock.now()
-  db.prepare('DELETE FROM passwordReset WHERE expiresAt <= ?').run(now)
-  db.prepare('INSERT OR REPLACE INTO passwordReset (userId, tokenHash, expiresAt) VALUES (?, ?, ?)').run(
-    ...[userId, secretHash(token), now + RESET_MS],
+  db.prepare('INSERT INTO passwordReset (tokenHash, userId, expiresAt) VALUES (?, ?, ?)').run(
+    ...([secretHash(token), userId, clock.now() + RESET_MS] as const),
   )
   return token
 }
 
-/** Returns whose password the link sets; null when it is unknown, was used or replaced, or has expired. */
+/** Returns whose password the link sets; null when it is unknown, was used, or has expired. */
 function userOf(db: Db, token: string, now: Instant): string | null {
   // A link that ends later than any can was made before the clock was set back.
   const find = db.prepare<[Buffer, Instant, Instant], { userId: string }>(
@@ -88,9 +97,9 @@ function userOf(db: Db, token: string, now: Instant): string | null {
   return find.get(secretHash(token), now, now + RESET_MS)?.userId ?? null
 }
 
-/** Ends the link that a user may have. */
+/** Ends the links of a user. They still count as sent. */
 export function endReset(db: Db, userId: string): void {
-  db.prepare('DELETE FROM passwordReset WHERE userId = ?').run(userId)
+  db.prepare('UPDATE passwordReset SET tokenHash = randomblob(32) WHERE userId = ?').run(userId)
 }
 
 const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; ask for a new one')

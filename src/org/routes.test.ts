@@ -16,6 +16,7 @@ import { DAY_MS } from '../core/clock.ts'
 import type { Principal } from '../http/principal.ts'
 import { organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
+import { openSession } from './session.ts'
 import { addMember, createOrg, openWebhookSecret } from './store.ts'
 
 function setUp() {
@@ -100,19 +101,59 @@ test('a user of several organizations must name one', async () => {
   const { db, clock, call, cast } = setUp()
   const second = createOrg(db, testBox, clock, { name: 'Second' }).id
   addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
-  const silent = await call('GET', '/v1/whoami', { as: cast.bob.key })
+  const as = openSession(db, clock, cast.bob.userId, 'password').token
+  const silent = await call('GET', '/v1/whoami', { as })
   expect(silent.status).toBe(400)
   expect(silent.body.error).toContain(second)
   expect(silent.body.error).toContain(cast.orgId)
-  const named = await call('GET', '/v1/whoami', { as: cast.bob.key, headers: { 'x-org-id': second } })
-  expect(named.body).toMatchObject({ orgId: second, orgName: 'Second', role: 'viewer', readOnly: true })
-  const { body } = await call('GET', '/v1/orgs?limit=1', { as: cast.bob.key, headers: { 'x-org-id': second } })
+  const named = await call('GET', '/v1/whoami', { as, headers: { 'x-org-id': second } })
+  expect(named.body).toMatchObject({ orgId: second, orgName: 'Second', role: 'viewer', readOnly: false })
+  const { body } = await call('GET', '/v1/orgs?limit=1', { as, headers: { 'x-org-id': second } })
   expect(body.orgs).toHaveLength(1)
   const rest = `/v1/orgs?limit=1&cursor=${body.nextCursor}`
-  const next = await call('GET', rest, { as: cast.bob.key, headers: { 'x-org-id': second } })
+  const next = await call('GET', rest, { as, headers: { 'x-org-id': second } })
   const ids = [...body.orgs, ...next.body.orgs].map(({ id }) => id)
   expect(ids.sort()).toEqual([cast.orgId, second].sort())
   expect(next.body.nextCursor).toBeNull()
+  // A key knows of its own alone.
+  const own = await call('GET', '/v1/orgs', { as: cast.bob.key })
+  expect(own.body).toEqual({ orgs: [{ id: cast.orgId, name: 'Acme', role: 'member' }], nextCursor: null })
+  expect((await call('GET', '/v1/whoami', { as: cast.bob.key })).body).toMatchObject({ orgId: cast.orgId })
+  const elsewhere = await call('GET', '/v1/whoami', { as: cast.bob.key, headers: { 'x-org-id': second } })
+  expect(elsewhere).toMatchObject({
+    status: 403,
+    body: { error: 'X-Org-Id: this key belongs to another organization' },
+  })
+})
+
+test('a key is listed and revoked only in the organization in which it was made', async () => {
+  const { db, clock, call, cast } = setUp()
+  const { bob, mallory } = cast
+  addMember(db, clock, { orgId: mallory.orgId, userId: bob.userId, role: 'admin' })
+  const as = openSession(db, clock, bob.userId, 'password').token
+  const [here, there] = [cast.orgId, mallory.orgId].map((id) => ({ as, headers: { 'x-org-id': id } }))
+  const made = await call('POST', '/v1/keys', { ...there, body: newKey })
+  const idsOf = async (where: object) =>
+    (await call('GET', '/v1/keys', where)).body.keys.map(({ id }: { id: string }) => id)
+  expect(await idsOf({ ...here })).toEqual([bob.keyId])
+  expect((await idsOf({ ...there })).sort()).toEqual([made.body.id, mallory.keyId].sort())
+  expect((await call('DELETE', `/v1/keys/${made.body.id}`, here)).status).toBe(404)
+  expect((await call('DELETE', `/v1/keys/${bob.keyId}`, there)).status).toBe(404)
+  expect((await call('DELETE', `/v1/keys/${made.body.id}`, there)).status).toBe(200)
+})
+
+test('a user has at most 50 keys in an organization', async () => {
+  const { clock, call, cast } = setUp()
+  const make = () => call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays: 7 } })
+  for (let n = 1; n < 50; n++) expect((await make()).status).toBe(201)
+  const last = await make()
+  expect(last).toMatchObject({
+    status: 409,
+    body: { error: 'a user has at most 50 keys in an organization: revoke one first' },
+  })
+  expect((await call('POST', '/v1/keys', { as: cast.ada.key, body: newKey })).status).toBe(201)
+  clock.advance(7 * DAY_MS)
+  expect((await make()).status).toBe(201)
 })
 
 test('only admins see the webhook secret', async () => {

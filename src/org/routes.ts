@@ -6,11 +6,10 @@ import { PERMISSIONS } from '../http/permission.ts'
 import { atLeast, type Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './key.ts'
+import { createKey, type KeyOwner, listKeys, revokeKey } from './key-store.ts'
 import { WhoamiPatchSchema, WhoamiSchema } from './org.ts'
-import { auditEverywhere } from './sign-in.ts'
-import { createKey, findUser, type KeyOwner, listKeys, renameUser, requireOrg, revokeKey } from './store.ts'
+import { findUser, renameUser, requireOrg } from './store.ts'
 
 const ListQuery = Closed(pagingFields)
 const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.String()) }, { $id: 'KeyList' })
@@ -18,7 +17,7 @@ const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.
 /** Returns whose keys the caller may manage: admins those of all members, others their own. */
 function manageableKeys(principal: Principal): KeyOwner {
   const { orgId, userId } = principal
-  return atLeast(principal.role, PERMISSIONS.administer.from) ? { orgId } : { userId }
+  return atLeast(principal.role, PERMISSIONS.administer.from) ? { orgId } : { orgId, userId }
 }
 
 function whoami(db: Db, principal: Principal) {
@@ -66,13 +65,6 @@ const noteOf = ({ name, expiresInDays, readOnly = false }: KeyInput) => ({ name,
 
 function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   const tag = 'Keys'
-  /**
-   * A key works in all organizations of its user, so each gets an audit log entry; the caller's own has one already.
-   */
-  const auditOthers = (keyUserId: string, { userId, keyId, orgId }: Principal, act: Omit<NewAuditEntry, 'orgId'>) => {
-    const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
-    auditEverywhere({ db, audit }, keyUserId, { userId, keyId, ...act }, orgId)
-  }
   return [
     route({
       id: 'listKeys',
@@ -80,7 +72,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/keys',
       access: 'read',
       tag,
-      summary: 'Own API keys; for admins those of all members',
+      summary: 'Own API keys of this organization; for admins those of all members',
       query: ListQuery,
       answer: KeyList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
@@ -96,16 +88,16 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/keys',
       access: 'own',
       tag,
-      summary: 'Create an API key; its secret is shown once',
+      summary: 'Create an API key of this organization; its secret is shown once',
+      description: 'It acts in this organization only. A user has at most 50 keys in an organization.',
+      refusals: ['conflict'],
       body: KeyInputSchema,
       status: 201,
       answer: NewKeySchema,
-      handle({ principal, body, origin: { address } }) {
-        const { userId, role } = principal
+      handle({ principal, body }) {
+        const { userId, orgId, role } = principal
         const readOnly = body.readOnly === true || role === 'viewer'
-        const key = createKey(db, clock, { ...body, userId, readOnly })
-        auditOthers(userId, principal, { act: 'createKey', address, target: key.id, note: noteOf(body) })
-        return key
+        return createKey(db, clock, { ...body, userId, orgId, readOnly })
       },
       note: ({ body }) => noteOf(body),
     }),
@@ -118,9 +110,8 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       summary: 'Revoke an API key; works from the next request on',
       params: ById,
       answer: OkSchema,
-      handle({ principal, params: { id }, origin: { address } }) {
-        const keyUserId = revokeKey(db, clock, manageableKeys(principal), id)
-        auditOthers(keyUserId, principal, { act: 'revokeKey', address, target: id })
+      handle({ principal, params: { id } }) {
+        revokeKey(db, clock, manageableKeys(principal), id)
         return OK
       },
     }),

@@ -3,11 +3,16 @@ import { newSecret } from '../core/id.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
+import { revokeKeysOf } from './key-store.ts'
 import { MembershipSchema } from './org.ts'
-import { findUser, listMemberships, revokeKeysOf } from './store.ts'
+import { findUser, listMemberships } from './store.ts'
 
 /** A session ends after this long without use. */
 export const SESSION_MS = 12 * HOUR_MS
+
+/** How a session was opened. */
+export const SESSION_ORIGINS = ['password', 'setup', 'invite', 'oidc'] as const
+type SessionOrigin = (typeof SESSION_ORIGINS)[number]
 
 /** Limit of the organizations in the answer to a sign-in; no user belongs to that many. */
 const ORGS_MAX = 1000
@@ -71,12 +76,7 @@ export function sessionIdOf(token: string): string {
 }
 
 /** Opens a session of 12 hours, and deletes the expired sessions of all users. */
-export function openSession(
-  db: Db,
-  clock: Clock,
-  userId: string,
-  via: 'password' | 'setup' | 'invite' | 'oidc',
-): NewSession {
+export function openSession(db: Db, clock: Clock, userId: string, via: SessionOrigin): NewSession {
   const now = clock.now()
   const session = { token: newSecret('st'), expiresAt: now + SESSION_MS }
   tx(db, () => {
@@ -98,6 +98,26 @@ export function shortenSessions(db: Db, now: Instant): void {
 /** Deletes a session, if it exists; the next request with it is refused. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
+}
+
+/** A session without its token. */
+export interface SessionRecord {
+  /** As `sessionIdOf` returns it. */
+  id: string
+  via: SessionOrigin
+  createdAt: Instant
+  lastUsedAt: Instant
+  expiresAt: Instant
+}
+
+/** Returns the sessions of a user that have not expired, the last used first. */
+export function listSessions(db: Db, clock: Clock, userId: string): SessionRecord[] {
+  return db
+    .prepare<[string, Instant], SessionRecord>(
+      `SELECT lower(hex(tokenHash)) AS id, via, createdAt, lastUsedAt, expiresAt FROM session
+       WHERE userId = ? AND expiresAt > ? ORDER BY lastUsedAt DESC, createdAt DESC, id`,
+    )
+    .all(userId, clock.now())
 }
 
 /** Ends all sessions of a user, except `except`. Returns how many had not expired. */

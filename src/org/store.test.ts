@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { secretBox, secretHash } from '../core/secret-box.ts'
+import { createKey, listKeys, revokeKey } from './key-store.ts'
 import {
   addMember,
-  createKey,
   createOrg,
   createOwner,
   createUser,
@@ -12,11 +12,9 @@ import {
   findOrg,
   findUser,
   initialize,
-  listKeys,
   listMemberships,
   openWebhookSecret,
   recoverOrg,
-  revokeKey,
 } from './store.ts'
 
 function setUp() {
@@ -109,7 +107,7 @@ describe('users', () => {
 describe('keys', () => {
   test('only the SHA-256 of the secret is stored, and its last four characters', () => {
     const { db, clock, cast } = setUp()
-    const { secret, id } = createKey(db, clock, { userId: cast.bob.userId, name: ' CI ', expiresInDays: 30 })
+    const { secret, id } = createKey(db, clock, { ...ownerOf(cast.bob), name: ' CI ', expiresInDays: 30 })
     const row = db.prepare('SELECT * FROM apiKey WHERE id = ?').get(id)
     expect(row).toMatchObject({ name: 'CI', secretHash: secretHash(secret), secretTail: secret.slice(-4) })
     expect(JSON.stringify(row)).not.toContain(secret)
@@ -120,7 +118,7 @@ describe('keys', () => {
     [365, 365 * DAY_MS],
   ])('%i days are counted from its making', (expiresInDays, ms) => {
     const { db, clock, cast } = setUp()
-    const { expiresAt, createdAt } = createKey(db, clock, { userId: cast.bob.userId, name: 'CI', expiresInDays })
+    const { expiresAt, createdAt } = createKey(db, clock, { ...ownerOf(cast.bob), name: 'CI', expiresInDays })
     expect(createdAt).toBe(clock.now())
     expect(expiresAt).toBe(clock.now() + ms)
   })
@@ -128,8 +126,8 @@ describe('keys', () => {
   test('are listed newest first, for a user or for all members of an organization, without revoked ones', () => {
     const { db, clock, cast } = setUp()
     clock.advance(1)
-    const own = createKey(db, clock, { userId: cast.bob.userId, name: 'newer', expiresInDays: null, readOnly: true })
-    const mine = listKeys(db, { userId: cast.bob.userId }, start)
+    const own = createKey(db, clock, { ...ownerOf(cast.bob), name: 'newer', expiresInDays: null, readOnly: true })
+    const mine = listKeys(db, ownerOf(cast.bob), start)
     expect(mine).toEqual([
       {
         id: own.id,
@@ -153,11 +151,11 @@ describe('keys', () => {
   test('are revoked once, and only within reach', () => {
     const { db, clock, cast } = setUp()
     const { bob, alice, mallory } = cast
-    expect(() => revokeKey(db, clock, { userId: bob.userId }, alice.keyId)).toThrow('no such key')
+    expect(() => revokeKey(db, clock, ownerOf(bob), alice.keyId)).toThrow('no such key')
     expect(() => revokeKey(db, clock, { orgId: mallory.orgId }, bob.keyId)).toThrow('no such key')
     revokeKey(db, clock, { orgId: cast.orgId }, bob.keyId)
-    expect(() => revokeKey(db, clock, { userId: bob.userId }, bob.keyId)).toThrow('no such key')
-    expect(listKeys(db, { userId: bob.userId }, start)).toEqual([])
+    expect(() => revokeKey(db, clock, ownerOf(bob), bob.keyId)).toThrow('no such key')
+    expect(listKeys(db, ownerOf(bob), start)).toEqual([])
   })
 })
 
@@ -195,7 +193,7 @@ describe('initialize', () => {
     const { orgId, userId, apiKey } = await initialize(db, testBox, testClock(), initial)
     expect(apiKey).toMatch(/^ak_/)
     expect(listMemberships(db, userId, start)).toEqual([{ id: orgId, name: 'Acme', role: 'owner' }])
-    expect(listKeys(db, { userId }, start)).toMatchObject([{ readOnly: false, expiresAt: null }])
+    expect(listKeys(db, { orgId, userId }, start)).toMatchObject([{ readOnly: false, expiresAt: null }])
     const { passwordHash } = db.prepare('SELECT passwordHash FROM user').get() as { passwordHash: string }
     expect(await Bun.password.verify('correct horse', passwordHash)).toBe(true)
   })

@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { newId, newSecret } from '../core/id.ts'
-import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { newId } from '../core/id.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
+import { createKey } from './key-store.ts'
 import {
   checkName,
   type Membership,
@@ -173,6 +173,14 @@ export function listMemberships(db: Db, userId: string, { after, limit }: Slice)
     .all({ userId, after, limit })
 }
 
+/** Returns how many organizations a user owns. */
+export function ownedOrgs(db: Db, userId: string): number {
+  const count = db.prepare<[string], number>(
+    `SELECT count(*) FROM member WHERE userId = ? AND role = 'owner' AND inviteHash IS NULL`,
+  )
+  return count.pluck().get(userId) ?? 0
+}
+
 export interface NewUser {
   email: string
   name?: string | null
@@ -219,75 +227,6 @@ export function renameUser(db: Db, userId: string, name: string): void {
 /** Returns the user; null when there is none. */
 export function findUser(db: Db, userId: string): User | null {
   return db.prepare<[string], User>('SELECT id, email, name FROM user WHERE id = ?').get(userId) ?? null
-}
-
-/** Makes a key and returns it with its secret, of which only the SHA-256 is stored. */
-export function createKey(db: Db, clock: Clock, { userId, ...input }: KeyInput & { userId: string }): NewKey {
-  const createdAt = clock.now()
-  const secret = newSecret('ak')
-  const key = {
-    id: newId('key', createdAt),
-    name: checkName(input.name, 'name'),
-    readOnly: input.readOnly ?? false,
-    createdAt,
-    expiresAt: expiryOf(input.expiresInDays, createdAt),
-  }
-  db.prepare(
-    `INSERT INTO apiKey (id, userId, name, secretHash, secretTail, readOnly, createdAt, expiresAt)
-     VALUES (@id, @userId, @name, @secretHash, @secretTail, @readOnly, @createdAt, @expiresAt)`,
-  ).run({
-    ...key,
-    userId,
-    readOnly: Number(key.readOnly),
-    secretHash: secretHash(secret),
-    secretTail: secret.slice(-4),
-  })
-  return { ...key, secret }
-}
-
-/** The owner of keys: one user, or all members of an organization. */
-export type KeyOwner = { userId: string } | { orgId: string }
-
-const OWNED = `(apiKey.userId = @userId OR apiKey.userId IN
-  (SELECT userId FROM member WHERE orgId = @orgId AND inviteHash IS NULL))`
-
-function ownedBy(owner: KeyOwner): { userId: string | null; orgId: string | null } {
-  return { userId: null, orgId: null, ...owner }
-}
-
-/** Returns keys, newest first, without revoked ones but with expired ones. At most `limit + 1`. */
-export function listKeys(db: Db, owner: KeyOwner, { after, limit }: Slice): Key[] {
-  const rows = db
-    .prepare<[object], Omit<Key, 'readOnly'> & { readOnly: number }>(
-      `SELECT id, userId, name, readOnly, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
-       WHERE ${OWNED} AND revokedAt IS NULL AND (@after IS NULL OR id < @after) ORDER BY id DESC LIMIT @limit + 1`,
-    )
-    .all({ ...ownedBy(owner), after, limit })
-  return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1 }))
-}
-
-/**
- * Revokes a key, so that the next request with it is refused. Returns the id of its user. Fails with `notFound` when
- * the owner has no such key in force.
- */
-export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): string {
-  const revoked = db
-    .prepare<[object], { userId: string }>(
-      `UPDATE apiKey SET revokedAt = @at WHERE id = @keyId AND revokedAt IS NULL AND ${OWNED} RETURNING userId`,
-    )
-    .get({ ...ownedBy(owner), keyId, at: clock.now() })
-  if (!revoked) throw new AppError('notFound', 'no such key')
-  return revoked.userId
-}
-
-/** Revokes all keys of a user. Returns how many were in force. */
-export function revokeKeysOf(db: Db, clock: Clock, userId: string): number {
-  const now = clock.now()
-  const revoke = db.prepare<[object], { expiresAt: Instant | null }>(
-    'UPDATE apiKey SET revokedAt = @now WHERE userId = @userId AND revokedAt IS NULL RETURNING expiresAt',
-  )
-  const revoked = revoke.all({ userId, now })
-  return revoked.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length
 }
 
 /** True when any organization of this data folder has an owner. */
@@ -354,7 +293,7 @@ export function initialize(
   initial: Initial,
 ): Promise<{ orgId: string; userId: string; apiKey: string }> {
   return makeFirstOwner(db, box, clock, initial, ({ orgId, userId }) => {
-    const key = createKey(db, clock, { userId, name: 'First key', expiresInDays: null })
+    const key = createKey(db, clock, { userId, orgId, name: 'First key', expiresInDays: null })
     return { orgId, userId, apiKey: key.secret }
   })
 }

@@ -13,7 +13,8 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
 import { plainPage } from '../../src/core/page.fixture.ts'
-import { addMember, createKey, createOrg, createUser } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -189,7 +190,7 @@ function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Another' })
   const { id: userId } = createUser(db, clock, { email: 'another@example.com', name: null })
   addMember(db, clock, { orgId, userId, role: 'owner' })
-  return createKey(db, clock, { userId, name: 'a key', expiresInDays: null }).secret
+  return createKey(db, clock, { userId, orgId, name: 'a key', expiresInDays: null }).secret
 }
 
 /** All rows of each relation. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
+import { createKey } from '../../src/org/key-store.ts'
 import { openSession } from '../../src/org/session.ts'
-import { createKey, createUser, initialize } from '../../src/org/store.ts'
+import { createUser, initialize } from '../../src/org/store.ts'
 import { hear, type SentEvent } from '../event-stream.ts'
 import { ask, call, until } from '../process.ts'
 import { connectTo, requestOf } from './connection.ts'
@@ -88,15 +89,15 @@ test('whoever signs out, whose key is revoked or runs out, or who leaves, soon h
   const { orgId, userId, apiKey } = await withOwner(server)
   const { db } = server.app
   const session = openSession(db, systemClock, userId, 'password').token
-  const key = createKey(db, systemClock, { userId, name: 'a', expiresInDays: null })
+  const key = createKey(db, systemClock, { userId, orgId, name: 'a', expiresInDays: null })
   const soon = createKey(
     db,
     { now: () => Date.now() - 7 * 24 * HOUR_MS + 2 * SECOND_MS },
-    { userId, name: 'b', expiresInDays: 7 },
+    { userId, orgId, name: 'b', expiresInDays: 7 },
   )
   const other = createUser(db, systemClock, { email: 'bob@example.com' })
   db.prepare(`INSERT INTO member (orgId, userId, role, createdAt) VALUES (?, ?, 'viewer', 0)`).run(orgId, other.id)
-  const bob = createKey(db, systemClock, { userId: other.id, name: 'c', expiresInDays: null })
+  const bob = createKey(db, systemClock, { userId: other.id, orgId, name: 'c', expiresInDays: null })
   const ending = await Promise.all([session, key.secret, soon.secret, bob.secret].map((as) => listen(server, as)))
   const lasting = await listen(server, apiKey)
   await ask('POST', `${server.url}/v1/auth/logout`, session)

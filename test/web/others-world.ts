@@ -2,7 +2,8 @@ import { afterAll, beforeAll } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { RunFacts } from '../../src/flows/run-store.ts'
 import { findingOf } from '../../src/issues/issue.fixture.ts'
-import { addMember, createKey, createUser } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { addMember, createUser } from '../../src/org/store.ts'
 import type { TestApp } from '../app.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { storeAudit } from '../finished-audit.ts'
@@ -146,7 +147,7 @@ function people({ app: { db }, clock, owner }: TestApp): void {
     const email = `${'m'.repeat(60)}${index}@${HOST.slice(64)}`
     const { id: userId } = createUser(db, clock, { email, name })
     addMember(db, clock, { orgId: owner.orgId, userId, role: 'member' })
-    createKey(db, clock, { userId: owner.userId, name, expiresInDays: null })
+    createKey(db, clock, { userId, orgId: owner.orgId, name, expiresInDays: null })
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createKey } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { openScreen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
@@ -40,8 +40,14 @@ test.each(['keys', 'digest', 'preferences'])(
   'a key that only reads changes nothing in /settings/%s',
   async (name) => {
     const { db } = world.app.app
-    const { userId } = world.app.owner
-    const readOnly = createKey(db, world.app.clock, { userId, name: 'reads', expiresInDays: null, readOnly: true })
+    const { userId, orgId } = world.app.owner
+    const readOnly = createKey(db, world.app.clock, {
+      userId,
+      orgId,
+      name: 'reads',
+      expiresInDays: null,
+      readOnly: true,
+    })
     await using screen = await openScreen(world.url, browser.browser)
     await openAs(screen, readOnly.secret, `/settings/${name}`)
     await screen.reads('You can look. This API key is read-only.')

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { Page } from 'puppeteer-core'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { addMember, createKey, createUser } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { addMember, createUser } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { storeAudit } from '../finished-audit.ts'
@@ -130,7 +131,7 @@ function makeMany({ app }: World): void {
     for (const [table, valuesOf] of Object.entries(copies)) copyRows(world, table, valuesOf)
     const { id } = createUser(db, app.clock, { email: 'a@people.example', name: 'Ann' })
     addMember(db, app.clock, { orgId, userId: id, role: 'member' })
-    createKey(db, app.clock, { userId, name: 'ci', expiresInDays: null })
+    createKey(db, app.clock, { userId, orgId, name: 'ci', expiresInDays: null })
     copyRows(world, 'user', (n) => ({ id: `usr_${n}`, email: `${n}@people.example` }))
     copyRows(world, 'member', (n) => ({ userId: `usr_${n}`, role: 'member', inviteHash: null }))
     copyRows(world, 'apiKey', (n) => ({ id: `key_${n}`, name: `ci ${n}`, secretHash: randomBytes(32) }))

@@ -2,7 +2,8 @@ import { afterAll, beforeAll } from 'bun:test'
 import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
 import type { IssueRecord } from '../../src/issues/issue.ts'
 import { applyChanges } from '../../src/issues/store.ts'
-import { addMember, createKey, createUser } from '../../src/org/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { addMember, createUser } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { openScreen, type Screen } from './screen.ts'
@@ -100,7 +101,7 @@ export async function openWorld(settings: Parameters<typeof testApp>[0] = {}): P
       const { db } = app.app
       const { id: userId } = createUser(db, app.clock, { email: `${role}@example.com` })
       addMember(db, app.clock, { orgId, userId, role })
-      return createKey(db, app.clock, { userId, name: role, expiresInDays: null }).secret
+      return createKey(db, app.clock, { userId, orgId, name: role, expiresInDays: null }).secret
     },
     streams: () => streams.size,
     streamsBegun: () => begun,

@@ -3,7 +3,8 @@ import type { Clock } from '../../core/clock.ts'
 import { openStores } from '../../data-folder/open.ts'
 import { createDomain, findDomain } from '../../domains/store.ts'
 import type { Role } from '../../http/principal.ts'
-import { addMember, createKey, createUser, initialize } from '../../org/store.ts'
+import { createKey } from '../../org/key-store.ts'
+import { addMember, createUser, initialize } from '../../org/store.ts'
 import { HOSTS } from './sites.ts'
 
 /** The sample organization, who is in it, and its domains by host. */
@@ -24,7 +25,7 @@ export async function makeSample(folder: string, clock: Clock): Promise<Sample> 
     const join = (email: string, name: string, role: Role): string => {
       const { id: userId } = createUser(db, clock, { email, name })
       addMember(db, clock, { orgId, userId, role })
-      return createKey(db, clock, { userId, name: 'My key', expiresInDays: null }).secret
+      return createKey(db, clock, { userId, orgId, name: 'My key', expiresInDays: null }).secret
     }
     const keys = {
       mara: join('mara@shop.example', 'Mara Lind', 'admin'),

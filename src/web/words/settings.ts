@@ -138,6 +138,7 @@ export const settings = {
       acceptInvitation: 'Accepted the invitation',
       changeMemberRole: 'Changed the role of',
       changePassword: 'Changed the password',
+      endSession: 'Ended a session',
       changeWhoami: 'Changed the own name',
       chooseOfficeChatChannel: 'Chose the Teams channel of',
       chooseTeamChatChannel: 'Chose the channel of',
@@ -196,5 +197,13 @@ export const settings = {
     password: 'New password',
     currentPassword: 'Current password',
     savePassword: 'Change the password',
+  },
+  sessions: {
+    title: 'Sessions',
+    opened: 'Signed in',
+    lastUsed: 'Last used',
+    current: 'This session',
+    end: 'End',
+    ended: 'The session has ended.',
   },
 }

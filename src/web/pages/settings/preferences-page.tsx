@@ -19,6 +19,7 @@ import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { words } from '../../words.ts'
+import { SessionsCard } from './sessions-card.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/preferences`: what a person chose for this browser, and their own name and password. */
@@ -40,6 +41,11 @@ export function PreferencesPage() {
         {who?.via === 'session' && (
           <Paper>
             <PasswordForm />
+          </Paper>
+        )}
+        {who?.via === 'session' && (
+          <Paper>
+            <SessionsCard />
           </Paper>
         )}
       </Stack>

@@ -1,0 +1,10 @@
+-- Links to a new password: earlier ones stay valid, at most three for each user.
+CREATE TABLE passwordResetLink (
+  tokenHash BLOB PRIMARY KEY,
+  userId TEXT NOT NULL REFERENCES user ON DELETE CASCADE,
+  expiresAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO passwordResetLink (tokenHash, userId, expiresAt) SELECT tokenHash, userId, expiresAt FROM passwordReset;
+DROP TABLE passwordReset;
+ALTER TABLE passwordResetLink RENAME TO passwordReset;
+CREATE INDEX passwordResetByUser ON passwordReset (userId);

@@ -1,0 +1,85 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, OneOf, Type } from '../core/schema.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import { sessionOf } from './password.ts'
+import { endSession, listSessions, SESSION_ORIGINS } from './session.ts'
+import { auditEverywhere, type SignInParts } from './sign-in.ts'
+
+const TAG = 'Sign-in'
+
+const SessionSchema = Closed(
+  {
+    id: Type.String({ description: 'Not the token: it opens nothing' }),
+    via: OneOf(SESSION_ORIGINS),
+    current: Type.Boolean({ description: 'The session that the request is sent with' }),
+    createdAt: InstantSchema,
+    lastUsedAt: Type.Number({ ...InstantSchema, description: 'Exact to a minute' }),
+    expiresAt: InstantSchema,
+  },
+  {
+    $id: 'Session',
+    examples: [
+      {
+        id: 'f3b1c9d07a5e42688c1d9be0a47f52c3118e6f0d92b7a4c5e8d1f6a3b0c9e7d2',
+        ...{ via: 'password', current: true },
+        ...{ createdAt: 1_767_610_800_000, lastUsedAt: 1_767_614_400_000, expiresAt: 1_767_657_600_000 },
+      },
+    ],
+  },
+)
+
+const SessionList = Closed(
+  { sessions: Type.Array(SessionSchema, { description: 'Last used first' }) },
+  { $id: 'SessionList' },
+)
+
+interface SessionParts extends Pick<SignInParts, 'audit'> {
+  db: Db
+  clock: Clock
+}
+
+/** Routes for the sessions of the caller. An API key has none, and gets a `conflict`. */
+export function sessionRoutes(parts: SessionParts): Route[] {
+  const { db, clock } = parts
+  return [
+    route({
+      id: 'listSessions',
+      method: 'GET',
+      path: '/v1/auth/sessions',
+      access: 'read',
+      anyOrg: true,
+      tag: TAG,
+      summary: 'The sessions of the user that have not expired',
+      description: 'Only with a session: an API key does not see where its user is signed in.',
+      refusals: ['conflict'],
+      answer: SessionList,
+      handle({ principal }) {
+        const current = sessionOf(principal)
+        const sessions = listSessions(db, clock, principal.userId)
+        return { sessions: sessions.map((one) => ({ ...one, current: one.id === current })) }
+      },
+    }),
+    route({
+      id: 'endSession',
+      method: 'DELETE',
+      path: '/v1/auth/sessions/{id}',
+      access: 'own',
+      anyOrg: true,
+      tag: TAG,
+      summary: 'End a session of the user; the next request with it is refused',
+      description: 'Only with a session: for an API key there is none.',
+      params: ById,
+      answer: OkSchema,
+      handle({ principal, params: { id }, origin: { address } }) {
+        const { userId, orgId } = principal
+        const isOwn = listSessions(db, clock, userId).some((one) => one.id === id)
+        if (!isOwn || principal.via !== 'session') throw new AppError('notFound', 'no such session')
+        endSession(db, id)
+        auditEverywhere(parts, userId, { act: 'endSession', userId, address, target: id }, orgId)
+        return OK
+      },
+    }),
+  ]
+}
