@@ -1,4 +1,5 @@
 import type { CDPSession, Protocol } from 'puppeteer-core'
+import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
 import { failureText } from './watch-error.ts'
 import type { TrafficLog } from './watch-log.ts'
@@ -118,11 +119,10 @@ export class Responses {
   }
 }
 
-/** What must not be kept although it is no secret of the test: it lets others in as the one who was signed in. */
-const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie'])
-
+/** Credentials are hidden although they are no secrets of the test: they give access to whoever reads the recording. */
 export function shownHeader(name: string, value: string, mask: (text: string) => string): Header {
-  return { name: mask(name), value: CREDENTIALS.has(name.toLowerCase()) ? '***' : mask(value) }
+  const shown = isCredentialKey(`headers.${name}`) ? '***' : mask(value)
+  return { name: mask(name), value: shown }
 }
 
 function outcomeOf({ status, statusText, headers, mimeType }: Protocol.Network.Response): Outcome {

@@ -1,5 +1,6 @@
 import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
 import { systemClock } from '../core/clock.ts'
+import { hideCredentials } from '../core/credentials.ts'
 import { decodeHit } from '../decoders/index.ts'
 import type { VendorRequests } from './browsing.ts'
 import { type Emulation, headersOf } from './device.ts'
@@ -33,7 +34,7 @@ export async function watchTraffic(browser: Browser, options: WatchOptions): Pro
   const session = await browser.target().createCDPSession()
   const connection = session.connection()
   if (!connection) throw new Error('the browser is gone')
-  const watch = new Watch(session, connection, options)
+  const watch = new Watch(session, connection, { ...options, mask: (text) => hideCredentials(options.mask(text)) })
   await watch.start(browser)
   return watch.log
 }

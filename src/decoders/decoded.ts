@@ -66,7 +66,7 @@ export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Deco
 }
 
 function flatten({ event, account, kind = 'event', params }: DecodedEvent): FlatEvent {
-  const flat = flattenParams(params)
+  const flat = flattenParams(params, false, account)
   addConsent(flat.params)
   return { event: name(event), account: account && name(account), kind, ...flat }
 }

@@ -1,3 +1,4 @@
+import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/credentials.ts'
 import { cutText } from '../core/text.ts'
 
 /** Flat parameters. The object has no prototype, so that keys such as `__proto__` are keys like any other. */
@@ -41,12 +42,14 @@ function isClean(text: string): boolean {
 /**
  * Nested values as dotted keys: `{items: [{id: 7}]}` becomes `items.0.id = "7"`. Numbers and booleans become their
  * JSON text, null the empty text; an empty object or list and undefined leave nothing. Keeps the limits above.
- * `isKnownClean`: none of its texts can hold what `cleanText` replaces, so that nobody looks again.
+ * Credentials are left out: everything that is stored goes through here.
+ * @param isKnownClean none of its texts can hold what `cleanText` replaces
+ * @param account a public id that stays, whatever its key: the API key of some vendors is the project's id
  */
-export function flattenParams(source: object, isKnownClean = false): Flattened {
+export function flattenParams(source: object, isKnownClean = false, account: string | null = null): Flattened {
   const copy = copyOfFlat(source, isKnownClean)
   if (copy) return { params: copy, cut: [] }
-  const flattening: Flattening = { params: emptyParams(), cut: new Set(), left: MAX_PARAMS }
+  const flattening: Flattening = { params: emptyParams(), cut: new Set(), left: MAX_PARAMS, account }
   addAll(flattening, '', source)
   return { params: flattening.params, cut: [...flattening.cut] }
 }
@@ -62,10 +65,18 @@ function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
   for (const key in from) {
     const value = from[key]
     if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH || key.length > MAX_KEY_LENGTH) return null
-    if (left-- === 0 || !(isKnownClean || (isClean(value) && isClean(key)))) return null
+    if (left-- === 0 || isCredentialKey(key) || !(isKnownClean || isClean(key))) return null
+    if (isKnownClean ? hideCredentials(value) !== value : !staysAsSent(value)) return null
     params[key] = value
   }
   return params
+}
+
+/** Characters without which a value is clean and has no credential in it: a single search instead of three. */
+const SUSPICIOUS = /[\0\uD800-\uDFFF="%]/
+
+function staysAsSent(value: string): boolean {
+  return !SUSPICIOUS.test(value) || (isClean(value) && hideCredentials(value) === value)
 }
 
 interface Flattening {
@@ -73,18 +84,21 @@ interface Flattening {
   cut: Set<string>
   /** Parameters that may still come. */
   left: number
+  /** A public id that is no credential. */
+  account: string | null
 }
 
 function addAll(into: Flattening, prefix: string, source: object): void {
   // `for in` does not list a long array before its first element is read.
   for (const key in source) {
     const value = (source as Record<string, unknown>)[key]
-    if (value === undefined) continue
+    if (value === undefined || (key === 'value' && isCredentialPair(source))) continue
     if (into.left === 0) {
       into.cut.add(CUT.count)
       return
     }
     const path = prefix + key
+    if (isSecret(into, path, value)) continue
     if (typeof value !== 'object' || value === null) add(into, path, scalarText(value))
     // A longer path could only end in keys that are cut; stopping here also bounds the depth.
     else if (path.length >= MAX_KEY_LENGTH) into.cut.add(CUT.key)
@@ -92,15 +106,24 @@ function addAll(into: Flattening, prefix: string, source: object): void {
   }
 }
 
+function isSecret({ account }: Flattening, key: string, value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return isCredentialKey(key)
+  const text = scalarText(value)
+  return isCredential(key, text) && text !== account
+}
+
 function add(into: Flattening, path: string, value: string): void {
-  const key = cleanText(cutText(path, MAX_KEY_LENGTH))
+  // A body that is no form is read as one with a single long name.
+  const key = cleanText(cutText(isCredentialKey(path) ? hideCredentials(path) : path, MAX_KEY_LENGTH))
   if (path.length > MAX_KEY_LENGTH) into.cut.add(CUT.key)
   if (key in into.params) {
     into.cut.add(CUT.twice)
     return
   }
-  if (value.length > MAX_VALUE_LENGTH) into.cut.add(CUT.value)
-  into.params[key] = cleanText(cutText(value, MAX_VALUE_LENGTH))
+  // What is cut off could end a credential, by which it is recognised.
+  const shown = hideCredentials(value)
+  if (shown.length > MAX_VALUE_LENGTH) into.cut.add(CUT.value)
+  into.params[key] = cleanText(cutText(shown, MAX_VALUE_LENGTH))
   into.left--
 }
 
@@ -189,7 +212,11 @@ function decodePart(part: string): string {
 
 /** The fields of a body that is a form, urlencoded or multipart; files in it are left out. */
 export function readForm(body: string): Params {
-  return body.startsWith('--') && body.includes('form-data') ? readMultipart(body) : readQuery(body.trim())
+  return isMultipart(body) ? readMultipart(body) : readQuery(body.trim())
+}
+
+function isMultipart(body: string): boolean {
+  return body.startsWith('--') && body.includes('form-data')
 }
 
 /** https://www.rfc-editor.org/rfc/rfc7578: the first line is the boundary, each part is headers, an empty line, text. */
@@ -230,7 +257,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The lines that are not blank. */
+/** The lines that are not blank. A multipart form has none: the name of a field and its value are on different lines. */
 export function readLines(body: string): string[] {
-  return body.split('\n').filter((line) => line.trim() !== '')
+  return isMultipart(body) ? [] : body.split('\n').filter((line) => line.trim() !== '')
 }

@@ -111,7 +111,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   const host = line.host ? normalizeHostname(line.host) : null
   if (line.host && host === null) return refused('host: is no hostname')
   if (host !== null && domain.denied.has(host)) return refused('host: is denied')
-  const { params, cut } = flattenParams(objectOf(line.params))
+  const { params, cut } = flattenParams(objectOf(line.params), false, line.account)
   return { event: { ...fieldsOf(line), row, receivedAt, ...idsOf(line, domain), host, params }, cut, error: null }
 }
 

@@ -167,7 +167,7 @@ class Reading {
     const { item, error, reason } = checkEvent(value)
     if (error !== null) return this.refuse('events', index, reason, '', error)
     const sample = `${item.vendor} ${item.event ?? ''}`
-    const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean)
+    const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean, item.account)
     this.answer.accepted++
     this.store(item, this.eventFields(item), params)
   }
@@ -301,8 +301,8 @@ class Reading {
     else this.ledger.set(reason, { reason, count, sample: cleanText(sample) })
   }
 
-  private flatten(params: Record<string, unknown>, sample: string, isClean: boolean): Record<string, string> {
-    const flat = flattenParams(params, isClean)
+  private flatten(params: object, sample: string, isClean: boolean, account?: string): Record<string, string> {
+    const flat = flattenParams(params, isClean, account)
     for (const cut of flat.cut) this.note(cut, 1, sample)
     return flat.params
   }

@@ -1,0 +1,130 @@
+/** Replaces a credential inside a longer text. */
+const HIDDEN = '***'
+
+/** Words before `token` that make it a credential. A plain `token` is a public project id of several vendors. */
+const TOKENS =
+  'access|auth|bearer|csrf|id|login|oauth|private|refresh|reset|secret|security|server|service|session|user'
+/** Words before `key` that make it a credential. */
+const KEYS = 'access|account|api|app|auth|client|consumer|encryption|master|private|secret|server|signing|subscription'
+
+/** Names of parameters, headers and fields that hold credentials, also as the end of a longer name. */
+const NAMES = [
+  `(?:${TOKENS})[_-]?token`,
+  'token[_-]?(?:auth|secret)',
+  'authorization',
+  'appsecret[_-]?proof',
+  'client[_-]?assertion',
+  'passw(?:or)?d',
+  'passphrase',
+  'passcode',
+  'secret',
+  `(?:${KEYS})[_-]?key(?:[_-]?id)?`,
+  'credentials?',
+  '(?:amz|goog)[_-](?:signature|credential)',
+].join('|')
+/** Names that are credentials only as a whole name: other names end in these letters. */
+const WHOLE_NAMES = 'api[_-]?token|auth|bearer|jwt|pwd|set-cookie|headers?[^A-Za-z]+cookie'
+
+const KEY = new RegExp(`(?:${NAMES}|(?:^|[^A-Za-z_-])(?:${WHOLE_NAMES}))(?=$|[^A-Za-z_-])`, 'i')
+
+/** Says whether there is a credential, not what it is. */
+const FLAG = /^(?:true|false|null|undefined|0|1)?$/i
+
+const NAME = `(?:${NAMES}|(?<![A-Za-z_-])(?:${WHOLE_NAMES}))`
+/** Up to four rounds of percent-encoding. */
+const PERCENT = '%(?:25){0,3}'
+const JSON_COLON = String.raw`[\s+]{0,8}:[\s+]{0,8}`
+
+/** What stands between a name and its credential, and the credential, in each notation. */
+const NOTATIONS = [
+  // Parameters of addresses and forms, as they are and percent-encoded.
+  ['=', String.raw`[^\s&;#"'\\]+`],
+  [`${PERCENT}3D`, String.raw`(?:[^\s&;#"'\\%]|${PERCENT}(?!25|2[2367]|3B)[0-9A-F]{2})+`],
+  // Members of JSON, as they are, escaped in another JSON, and percent-encoded.
+  [`"${JSON_COLON}"`, String.raw`(?:[^"\\]|\\.)+`],
+  [String.raw`\\{1,8}"${JSON_COLON}\\{1,8}"`, String.raw`[^"\\]+`],
+  [`${PERCENT}22[\\s+]{0,8}(?::|${PERCENT}3A)[\\s+]{0,8}${PERCENT}22`, `(?:[^%&"]|${PERCENT}(?!25|22)[0-9A-F]{2})+`],
+  // Fields of a multipart form.
+  [String.raw`"(?:\r?\n[^\r\n]{1,200}){0,4}\r?\n\r?\n`, String.raw`[^\r\n]+`],
+].map(([between, credential]) => new RegExp(`(${NAME}${between})(${credential})`, 'gi'))
+
+/** A number as a member of JSON needs quotes once it is hidden. */
+const JSON_NUMBER = new RegExp(`(${NAME}"${JSON_COLON})-?[0-9][0-9.]+`, 'gi')
+
+/** Every name has one of these words, which are found in a fraction of the time. */
+const MENTION =
+  /token|secret|passw|passphrase|passcode|key|auth|credential|signature|proof|assertion|bearer|jwt|pwd|cookie/i
+/** Every notation has one of these. */
+const NOTATION = /[="%]/
+/** In shorter texts there is no room for a name and a credential worth hiding. */
+const SHORTEST = 'pwd=1234'.length
+
+/** Keys repeat from event to event. A lookup takes a fraction of the time of the pattern. */
+const known = new Map<string, boolean>()
+const MAX_KNOWN = 20_000
+
+/** Returns whether values under this key are credentials. A key may be a path, such as `headers.X-Api-Key` or `cd[password]`. */
+export function isCredentialKey(key: string): boolean {
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const isCredential = KEY.test(key)
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(key, isCredential)
+  return isCredential
+}
+
+/** Returns whether the value is a credential, by its key: access tokens, API keys and secrets, passwords. */
+export function isCredential(key: string, value: string): boolean {
+  return isCredentialKey(key) && !FLAG.test(value)
+}
+
+/**
+ * Returns the text with `***` in place of credentials that it names itself: as parameters of an address or form, and as
+ * members of JSON. Returns the same text when there are none, which most texts are.
+ */
+export function hideCredentials(text: string): string {
+  if (text.length < SHORTEST || !NOTATION.test(text) || !MENTION.test(text)) return text
+  return hideInJson(text) ?? hideInNotations(text)
+}
+
+function hideInNotations(text: string): string {
+  let shown = text
+  for (const notation of NOTATIONS) {
+    shown = shown.replace(notation, (whole, before: string, credential: string) =>
+      FLAG.test(credential) ? whole : before + HIDDEN,
+    )
+  }
+  return shown.replace(JSON_NUMBER, `$1"${HIDDEN}"`)
+}
+
+/** Returns null when the text is not a JSON object or list. */
+function hideInJson(text: string): string | null {
+  if (!/^\s*[[{]/.test(text)) return null
+  let hasHidden = false
+  const replace = (value: unknown) => {
+    hasHidden = true
+    return value
+  }
+  try {
+    const shown = JSON.stringify(JSON.parse(text), function (this: unknown, key: string, value: unknown) {
+      const isNested = typeof value === 'object' && value !== null
+      const isHidden = isNested ? isCredentialKey(key) : isCredential(key, String(value))
+      if (isHidden || (key === 'value' && isCredentialPair(this))) return replace(HIDDEN)
+      if (typeof value !== 'string') return value
+      const inner = hideCredentials(value)
+      return inner === value ? value : replace(inner)
+    })
+    return hasHidden ? shown : text
+  } catch (error) {
+    // Broken JSON, or JSON that is nested too deeply.
+    if (error instanceof SyntaxError || error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Returns whether this is a pair such as `{name: "Authorization", value: …}`, as lists of headers and parameters have it. */
+export function isCredentialPair(pair: unknown): boolean {
+  const { name, key, value } = pair as Record<string, unknown>
+  const named = name ?? key
+  return typeof named === 'string' && value !== undefined && isCredential(named, String(value))
+}

@@ -1,0 +1,34 @@
+import { describe } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Inputs made after public bug reports, with their expected values: other people's data, kept next to the project. */
+const FOLDER = join(import.meta.dir, '../../../shared/data/reports')
+
+/** Declares the tests of one report. They are skipped, visibly, where its data is absent. */
+export const describeReport = describe.skipIf(!existsSync(FOLDER))
+
+/** A vendor's request as the reports have it. */
+export interface ReportedRequest {
+  url: string
+  method: string
+  body?: string
+}
+
+/** The text of a report's file. */
+export function reportText(file: string): string {
+  return readFileSync(join(FOLDER, file), 'utf8')
+}
+
+/** The values of a report's NDJSON file. */
+export function reportLines<T = ReportedRequest>(file: string): T[] {
+  return reportText(file)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+/** The expected values of a report. */
+export function expectedOf<T>(file: string): T {
+  return JSON.parse(reportText(file))
+}
