@@ -261,7 +261,11 @@ function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Rou
     }),
     ...runRoutes({ db, files: runFiles, privacyOf, sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds) }),
     ...auditRoutes({ ...parts, region: config.region, checkChannels: channelCheck(db, guard), privacyOf }),
-    ...draftRoutes({ ...parts, retentionMs: retentionMs(config), privacyOf }),
+    ...draftRoutes({
+      ...parts,
+      retentionMs: retentionMs(config),
+      privacySettingsOf: (orgId) => privacySettings(db, orgId),
+    }),
   ]
 }
 

@@ -8,6 +8,9 @@ export function memoryOf(group: number): number {
   return processesOf(group).reduce((sum, pid) => sum + privateBytes(pid), 0)
 }
 
+/** Returns the memory of one process in bytes, as `memoryOf` counts it. */
+export const memoryOfProcess = (pid: number): number => privateBytes(pid)
+
 /** The processes of a group; none where the system does not say. Those that have ended and wait for their parent do not count. */
 export function processesOf(group: number): number[] {
   return namesIn('/proc')

@@ -15,5 +15,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   config: async () => (await import('./config.ts')).config,
   judge: async () => (await import('./judge.ts')).judge,
+  draft: async () => (await import('./draft.ts')).draft,
   browse: async () => (await import('./browse.ts')).browse,
 }

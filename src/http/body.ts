@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { receiveText } from './arrival.ts'
+import { receiveBytes, receiveText } from './arrival.ts'
 
 /** The largest body: enough for 500 alerts of a usual size, or a domain with its picture. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -31,9 +31,20 @@ export function checkJson(value: unknown, path = '', depth = 0): void {
 export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<unknown> {
   const text = await receiveText(request, max)
   if (text === '') return undefined
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json') throw new AppError('unsupportedType', 'content-type: must be application/json')
+  requireJsonType(request)
   return jsonOf(text)
+}
+
+/** Returns the body of a request that sends JSON, unparsed. Fails as `readJson` does where that needs no parsing. */
+export async function readBytes(request: Request, max = MAX_BODY_BYTES): Promise<Uint8Array> {
+  const bytes = await receiveBytes(request, max)
+  if (bytes.length > 0) requireJsonType(request)
+  return bytes
+}
+
+function requireJsonType({ headers }: Request): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw new AppError('unsupportedType', 'content-type: must be application/json')
 }
 
 /** Parses JSON. Fails with `invalid` when it is none, or `checkJson` refuses it. */

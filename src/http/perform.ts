@@ -35,12 +35,12 @@ function parse(schema: TSchema, value: unknown, root: string): unknown {
 }
 
 function checked(route: Route, call: Call): Call {
-  const { params, query, body } = route
+  const { params, query, body, unparsed } = route
   return {
     ...call,
     params: params ? parse(params, call.params, 'path') : {},
     query: parse(query ?? NOTHING, call.query, 'query'),
-    body: body ? parse(body, call.body, '') : undefined,
+    body: body && !unparsed ? parse(body, call.body, '') : call.body,
   }
 }
 

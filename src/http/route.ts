@@ -67,6 +67,11 @@ interface Description {
    * True when it needs the headers and the unparsed body, to check a signature. The content type is then not checked.
    */
   raw?: boolean
+  /**
+   * True when `handle` gets the body as bytes (`Uint8Array`), and checks it against the schema: for bodies that take too
+   * long to parse in the event loop.
+   */
+  unparsed?: boolean
   /** Status of a success; default 200. */
   status?: 200 | 201 | 302 | 303
   /** Content type of an answer that is a text, bytes, or a stream; JSON of a value when left out. */

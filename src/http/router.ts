@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { receiveText } from './arrival.ts'
-import { jsonOf, MAX_BODY_BYTES, readJson } from './body.ts'
+import { jsonOf, MAX_BODY_BYTES, readBytes, readJson } from './body.ts'
 import { API_HEADERS } from './headers.ts'
 import { originOf } from './origin.ts'
 import type { Perform } from './perform.ts'
@@ -71,6 +71,7 @@ function sentOf({ produces }: Route, result: unknown): BodyInit {
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {
   if (route.body === null) return undefined
+  if (route.unparsed) return readBytes(request, route.maxBodyBytes)
   const body = await readJson(request, route.maxBodyBytes)
   if (body !== undefined) return body
   return route.bodyOptional ? {} : null

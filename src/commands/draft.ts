@@ -1,0 +1,14 @@
+import { draftForParent } from '../flows/draft-process.ts'
+import type { Command } from './command.ts'
+
+/** Drafts a flow test from a HAR on standard input; started by the server. */
+export const draft: Command = {
+  name: 'draft',
+  isInternal: true,
+  summary: 'Drafts a flow test from a HAR; started by the server',
+  flags: {},
+  async run() {
+    await draftForParent()
+    return 0
+  },
+}

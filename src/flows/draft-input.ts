@@ -1,0 +1,24 @@
+import { Closed, type Static, Text, Type } from '../core/schema.ts'
+
+const HAR = {
+  log: {
+    version: '1.2',
+    entries: [
+      {
+        _resourceType: 'document',
+        startedDateTime: '2026-01-05T12:00:00.000Z',
+        request: { method: 'GET', url: 'https://shop.example/', headers: [] },
+        response: { status: 200, headers: [{ name: 'content-type', value: 'text/html' }] },
+      },
+    ],
+  },
+}
+
+export const DraftInputSchema = Closed(
+  {
+    sessionId: Type.Optional(Text(1, 200, { description: 'A visitor’s session in the event history' })),
+    har: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A HAR, in place of a session' })),
+  },
+  { $id: 'FlowDraftInput', examples: [{ har: HAR }] },
+)
+export type DraftInput = Static<typeof DraftInputSchema>

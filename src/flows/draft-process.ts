@@ -1,0 +1,123 @@
+import { setPriority } from 'node:os'
+import { memoryOfProcess } from '../browser/memory.ts'
+import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
+import { ownChildEnv } from '../core/child-env.ts'
+import { SECOND_MS } from '../core/clock.ts'
+import { AppError, type ErrorCode } from '../core/error.ts'
+import { FairQueue } from '../core/fair-queue.ts'
+import { ownCommand } from '../core/own-command.ts'
+import { parser } from '../core/schema.ts'
+import { jsonOf } from '../http/body.ts'
+import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
+import { type DraftInput, DraftInputSchema } from './draft-input.ts'
+
+/** The settings that `privacyFrom` takes. */
+type PrivacySettings = Parameters<typeof privacyFrom>[0]
+
+/** A HAR up to this size is read where it arrived, which takes a few milliseconds. */
+const SMALL_BYTES = 64 * 1024
+const LIMIT_MS = 30 * SECOND_MS
+const MEMORY_BYTES = 2 ** 30
+const LOOK_EVERY_MS = 100
+const NICENESS = 10
+/** So many read at once, one for each organization; of each so many more wait. */
+const AT_ONCE = 2
+const WAITING = 3
+const ALL_WAITING = 20
+
+const readInput = parser(DraftInputSchema)
+
+/** Returns what a body asks for. Fails with `invalid`, as every body of JSON does. */
+export function draftInputOf(body: Uint8Array): DraftInput {
+  const input = readInput(jsonOf(new TextDecoder().decode(body))) as DraftInput
+  if ((input.sessionId === undefined) === (input.har === undefined)) {
+    throw new AppError('invalid', 'sessionId: give it, or har, and not both')
+  }
+  return input
+}
+
+const draftOfHar = ({ har }: DraftInput, privacy: Privacy): Draft => draftOf(sightingsOfHar(har, 'har'), 'har', privacy)
+
+/** What a process is told on its standard input, in a line before the body; and what it answers. */
+type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
+
+/** Reads recordings of the network in processes of their own: a large one takes seconds and hundreds of megabytes. */
+export class DraftProcesses {
+  private readonly queue = new FairQueue(AT_ONCE, ALL_WAITING)
+
+  constructor(private readonly limits: { command?: string[]; limitMs?: number; memoryBytes?: number } = {}) {}
+
+  /** True when a body is to be read in a process of its own. */
+  takes(body: Uint8Array): boolean {
+    return body.length > SMALL_BYTES
+  }
+
+  /**
+   * Returns the draft of the HAR in a body. Fails with `invalid` for what is no HAR, `tooLarge` when reading it takes more
+   * than 30 s or 1 GiB, and `rateLimited` when several of the organization wait already.
+   */
+  draft(
+    body: Uint8Array,
+    { orgId, privacy, signal }: { orgId: string; privacy: PrivacySettings; signal: AbortSignal },
+  ): Promise<Draft> {
+    const shares = [{ name: orgId, atOnce: 1, waiting: WAITING }]
+    return this.queue.run(() => this.inProcess(body, privacy, signal), { shares, signal })
+  }
+
+  private async inProcess(body: Uint8Array, privacy: PrivacySettings, signal: AbortSignal): Promise<Draft> {
+    const { command = ownCommand(), limitMs = LIMIT_MS, memoryBytes = MEMORY_BYTES } = this.limits
+    const child = Bun.spawn([...command, 'draft'], {
+      env: ownChildEnv(),
+      stdio: [new Blob([`${JSON.stringify(privacy)}\n`, body as Uint8Array<ArrayBuffer>]), 'pipe', 'inherit'],
+    })
+    let exceeded: string | null = null
+    const stop = (limit: string) => {
+      exceeded ??= limit
+      child.kill('SIGKILL')
+    }
+    const limit = setTimeout(() => stop(`${limitMs / SECOND_MS} s`), limitMs)
+    const watch = setInterval(() => {
+      if (memoryOfProcess(child.pid) > memoryBytes) stop(`${memoryBytes / 2 ** 20} MiB of memory`)
+    }, LOOK_EVERY_MS)
+    const abort = () => child.kill('SIGKILL')
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const text = await new Response(child.stdout).text()
+      const code = await child.exited
+      if (exceeded !== null) throw new AppError('tooLarge', `har: reading it takes more than ${exceeded}`)
+      if (signal.aborted) throw new AppError('unavailable', 'the request was cancelled')
+      if (code !== 0) throw new Error(`the process that drafts a flow test ended with exit code ${code}`)
+      const answer: Answer = JSON.parse(text)
+      if ('error' in answer) throw new AppError(answer.error.code, answer.error.message)
+      return answer.draft
+    } finally {
+      clearTimeout(limit)
+      clearInterval(watch)
+      signal.removeEventListener('abort', abort)
+      child.kill('SIGKILL')
+    }
+  }
+}
+
+/** Returns the draft of a HAR that is read here. Fails as `DraftProcesses.draft` does. */
+export function draftHere(input: DraftInput, privacy: PrivacySettings): Draft {
+  return draftOfHar(input, privacyFrom(privacy))
+}
+
+/** The child process: reads one body, answers, and ends. */
+export async function draftForParent(): Promise<void> {
+  setPriority(NICENESS)
+  const input = new Uint8Array(await Bun.stdin.arrayBuffer())
+  const end = input.indexOf('\n'.charCodeAt(0))
+  const privacy: PrivacySettings = JSON.parse(new TextDecoder().decode(input.subarray(0, end)))
+  await Bun.write(Bun.stdout, JSON.stringify(answerTo(input.subarray(end + 1), privacy)))
+}
+
+function answerTo(body: Uint8Array, privacy: PrivacySettings): Answer {
+  try {
+    return { draft: draftHere(draftInputOf(body), privacy) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { error: { code: error.code, message: error.message } }
+  }
+}
