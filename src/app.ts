@@ -11,11 +11,13 @@ import { Bell } from './core/bell.ts'
 import { SECOND_MS } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
+import { pathsOf } from './data-folder/paths.ts'
 import { Composer } from './digest/composer.ts'
 import { DigestSender } from './digest/send.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
 import { historyTeller } from './evidence/told.ts'
 import { planRuns } from './flows/plan-runs.ts'
+import { RunFiles } from './flows/run-files.ts'
 import { Questions } from './http/questions.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
@@ -90,12 +92,13 @@ export async function openApp(options: AppOptions): Promise<App> {
   const stopping = new AbortController()
 
   const watching = openWatching(base, stores)
-  const diskBudget = diskBudgetOf(base, stores)
+  const runFiles = new RunFiles(pathsOf(config.data).runs, config.runRetentionDays)
+  const diskBudget = diskBudgetOf(base, stores, runFiles)
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
   const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
-  const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf })
+  const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf, runFiles })
   const historyAsker = historyAskerOf(base, stores, watching)
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
@@ -177,10 +180,10 @@ function changesOfIn(db: Db): NonNullable<NotifierParts['changesOf']> {
   return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
 
-function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores): DiskBudget {
+function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores, runFiles: RunFiles): DiskBudget {
   const { db, warehouse } = stores
   return new DiskBudget({
-    ...{ db, warehouse, clock, tellOperator },
+    ...{ db, warehouse, runFiles, clock, tellOperator },
     ...{ budgetBytes: config.diskBudget, warn: log.warn },
   })
 }

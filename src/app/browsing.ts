@@ -8,7 +8,7 @@ import type { Stores } from '../data-folder/open.ts'
 import { pathsOf } from '../data-folder/paths.ts'
 import { FlowRuns } from '../flows/flow-runs.ts'
 import type { Rules } from '../flows/rule-findings.ts'
-import { RunFiles } from '../flows/run-files.ts'
+import type { RunFiles } from '../flows/run-files.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { membersOf } from '../labels/store.ts'
 import type { Base } from './base.ts'
@@ -27,11 +27,12 @@ interface Needs {
   collecting: Pick<Collecting, 'judgeEvents'>
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
+  runFiles: RunFiles
 }
 
 /** Opens it; runs that a stop or a kill cut off are failed. */
 export function openBrowsing({ config, clock, report }: Base, needs: Needs): Browsing {
-  const { stores, collecting, enqueue, privacyOf } = needs
+  const { stores, collecting, enqueue, privacyOf, runFiles } = needs
   const { db, box } = stores
   const paths = pathsOf(config.data)
   const browsers = new Browsers({
@@ -47,7 +48,6 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
     alertOf: (id) => alertWithLabels(stores, { orgId, id }),
     privacy: privacyOf(orgId),
   })
-  const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
   const flowRuns = new FlowRuns({ db, box, clock, browsers, files: runFiles, rulesOf, privacyOf, enqueue, report })
   const audits = new Audits({ db, clock, browsers, enqueue, privacyOf, report })
   return { browsers, runFiles, flowRuns, audits }

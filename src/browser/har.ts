@@ -2,21 +2,71 @@ import type { SeenRequest } from './traffic.ts'
 
 const time = (at: number) => new Date(at).toISOString()
 
+/** A longer body is cut to this, in bytes of UTF-8. */
+export const MAX_BODY_BYTES = 256_000
+/** The size of a HAR, in bytes of its JSON: what comes when it is reached is left out. */
+export const MAX_HAR_BYTES = 20_000_000
+
 /**
  * The requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without the bodies of responses. What is
- * under way or failed has status 0. Chrome's own fields, and ours, begin with `_`.
+ * under way or failed has status 0. Chrome's own fields, and ours, begin with `_`. A body of more than 256 kB is cut, and
+ * beyond 20 MB in all bodies, then entries, are left out; comments of the entries and of the log say so.
  */
 export function harOf(requests: readonly SeenRequest[]): object {
   const pages = pagesOf(requests)
+  const entries: object[] = []
+  let bytes = 0
+  for (const request of requests) {
+    const page = pages.get(placeKey(request))?.id
+    const left = MAX_HAR_BYTES - bytes
+    const [entry, size] = fitting(left, () => entryOf(request, page)) ??
+      fitting(left, () => entryOf(withoutBody(request), page)) ?? [null, 0]
+    if (entry === null) break
+    entries.push(entry)
+    bytes += size
+  }
+  const leftOut = requests.length - entries.length
   return {
     log: {
       version: '1.2',
       creator: { name: 'Tagwarden', version: '1' },
       pages: [...pages.values()],
-      entries: requests.map((request) => entryOf(request, pages.get(placeKey(request))?.id)),
+      entries,
+      ...(leftOut > 0 && {
+        comment: `${leftOut} more requests are left out: a HAR has at most ${MAX_HAR_BYTES} bytes`,
+      }),
     },
   }
 }
+
+/** An entry and its bytes as JSON; null when it has more than are left. */
+function fitting(left: number, entry: () => object): [object, number] | null {
+  const made = entry()
+  const bytes = Buffer.byteLength(JSON.stringify(made))
+  return bytes <= left ? [made, bytes] : null
+}
+
+/** A body as it stands in a HAR. */
+interface ShownBody {
+  text: string
+  /** Bytes of all of it. */
+  bytes: number
+  /** Says what is missing of it; null when nothing is. */
+  comment: string | null
+}
+
+function bodyOf(body: string): ShownBody {
+  const bytes = Buffer.byteLength(body)
+  if (bytes <= MAX_BODY_BYTES) return { text: body, bytes, comment: null }
+  // The last character may be cut in half.
+  const text = new TextDecoder().decode(Buffer.from(body).subarray(0, MAX_BODY_BYTES), { stream: true })
+  return { text, bytes, comment: `Cut to ${MAX_BODY_BYTES} of ${bytes} bytes` }
+}
+
+const LEFT_OUT = Symbol('left out')
+type Shown = SeenRequest & { [LEFT_OUT]?: true }
+
+const withoutBody = (request: SeenRequest): Shown => ({ ...request, [LEFT_OUT]: true })
 
 /** `pagesOf` by the place of a request; a page that is visited again is one. */
 function pagesOf(
@@ -35,7 +85,7 @@ function pagesOf(
 
 const placeKey = ({ host, path }: SeenRequest) => `${host}${path}`
 
-function entryOf(request: SeenRequest, page: string | undefined): object {
+function entryOf(request: Shown, page: string | undefined): object {
   const { at, durMs, waitMs, error, answered, resourceType } = request
   const wait = waitMs ?? durMs ?? 0
   return {
@@ -52,14 +102,25 @@ function entryOf(request: SeenRequest, page: string | undefined): object {
   }
 }
 
-function requestOf({ url, method, requestHeaders, body }: SeenRequest): object {
+function shownBodyOf({ body, [LEFT_OUT]: isLeftOut }: Shown): ShownBody | null {
+  if (body === null) return null
+  if (!isLeftOut) return bodyOf(body)
+  const bytes = Buffer.byteLength(body)
+  return { text: '', bytes, comment: `${bytes} bytes are left out: the HAR is full` }
+}
+
+function requestOf(request: Shown): object {
+  const { url, method, requestHeaders } = request
+  const body = shownBodyOf(request)
   const query = [...(URL.parse(url)?.searchParams ?? [])].map(([name, value]) => ({ name, value }))
   const mimeType = headerValue(requestHeaders, 'content-type')
   return {
     ...{ method, url, httpVersion: 'HTTP/1.1', cookies: [], headers: requestHeaders, queryString: query },
-    ...(body !== null && { postData: { mimeType, params: [], text: body } }),
+    ...(body && {
+      postData: { mimeType, params: [], text: body.text, ...(body.comment && { comment: body.comment }) },
+    }),
     headersSize: -1,
-    bodySize: body === null ? 0 : Buffer.byteLength(body),
+    bodySize: body?.bytes ?? 0,
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -8,8 +8,34 @@ import { type Db, prepared } from '../store/database.ts'
 const HAR = 'requests.har'
 const screenshotName = (step: number) => `step-${step}.png`
 
+/** What the files of one run take on disk. */
+export interface RunUse {
+  runId: string
+  orgId: string
+  /** When the run was asked for. */
+  at: Instant
+  bytes: number
+  /** False while the run goes on, and its files grow. */
+  isFinished: boolean
+}
+
+async function sizeOfFolder(folder: string): Promise<number> {
+  let bytes = 0
+  for (const name of await readdir(folder)) {
+    // It may go while it is looked at.
+    bytes += await stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  }
+  return bytes
+}
+
 /** Screenshots and HARs of runs: each run's in a folder of its own, named by the run. */
 export class RunFiles {
+  /** Bytes of the files of runs that have ended, by run. */
+  private sizes = new Map<string, number>()
+
   constructor(
     private readonly folder: string,
     /** How long they are kept. */
@@ -35,11 +61,38 @@ export class RunFiles {
     throw new AppError('notFound', `there is no screenshot of this step; they are kept for ${this.keptDays} days`)
   }
 
-  /** Returns the HAR as JSON. Fails with `notFound` when there is none, or none any more. */
-  async har(runId: string): Promise<string> {
+  /** Returns the HAR, as JSON on disk. Fails with `notFound` when there is none, or none any more. */
+  async har(runId: string): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), HAR))
-    if (await file.exists()) return file.text()
+    if (await file.exists()) return file
     throw new AppError('notFound', `there is no HAR of this run; they are kept for ${this.keptDays} days`)
+  }
+
+  /** Returns what the files of each run take, by organization. */
+  async uses(db: Db): Promise<RunUse[]> {
+    if (!existsSync(this.folder)) return []
+    const find = prepared<[string], { orgId: string; createdAt: Instant; finishedAt: Instant | null }>(
+      db,
+      'SELECT orgId, createdAt, finishedAt FROM flowRun WHERE id = ?',
+    )
+    const sizes = new Map<string, number>()
+    const uses: RunUse[] = []
+    for (const runId of await readdir(this.folder)) {
+      const run = find.get(runId)
+      if (!run) continue
+      const bytes = this.sizes.get(runId) ?? (await sizeOfFolder(this.of(runId)))
+      const isFinished = run.finishedAt !== null
+      if (isFinished) sizes.set(runId, bytes)
+      uses.push({ runId, orgId: run.orgId, at: run.createdAt, bytes, isFinished })
+    }
+    this.sizes = sizes
+    return uses
+  }
+
+  /** Removes the files of a run. */
+  async remove(runId: string): Promise<void> {
+    this.sizes.delete(runId)
+    await rm(this.of(runId), { recursive: true, force: true })
   }
 
   /** Removes the files of runs that are gone, or ended too long before `now`. */
@@ -49,7 +102,7 @@ export class RunFiles {
     for (const runId of await readdir(this.folder)) {
       const run = find.get(runId)
       const isOld = (run?.finishedAt ?? now) < now - this.keptDays * DAY_MS
-      if (!run || isOld) await rm(this.of(runId), { recursive: true, force: true })
+      if (!run || isOld) await this.remove(runId)
     }
   }
 }

@@ -35,7 +35,7 @@ const RunExpectations = Closed(
 )
 
 /** Read from its file as it is. */
-const HarText = Type.Unsafe<string>(
+const HarText = Type.Unsafe<Blob>(
   Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
 const Png = Type.Unsafe<Uint8Array>(Type.String({ contentMediaType: 'image/png', examples: ['\u0089PNG'] }))

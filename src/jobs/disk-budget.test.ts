@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { aRun, storeRun } from '../../test/shared-run.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -143,5 +144,44 @@ describe('the disk budget', () => {
     expect(before.map((path) => existsSync(join(world.folder, 'events', path)))).toEqual([false, true, true])
     await world.restart()
     expect(await events()).toEqual(['day 1', 'day 2'])
+  })
+})
+
+describe('files of runs', () => {
+  const runOf = (world: TestApp, orgId: string, bytes: number) => {
+    const id = storeRun(world, { ...aRun(), findings: [] }, { orgId })
+    writeFileSync(join(world.folder, 'runs', id, 'requests.har'), Buffer.alloc(bytes))
+    return id
+  }
+  const isKept = (world: TestApp, id: string) => existsSync(join(world.folder, 'runs', id, 'requests.har'))
+
+  test('count in the budget of their organization: its oldest go, and nothing of others', async () => {
+    await using world = await testApp({ diskBudget: '1000000' })
+    const mine = await shopOf(world)
+    const theirs = await shopOf(world, 'Theirs')
+    await send(world, theirs.token, 'theirs')
+    await runJobs(world)
+    const first = runOf(world, mine.orgId, 400_000)
+    const other = runOf(world, theirs.orgId, 100_000)
+    world.clock.advance(DAY_MS)
+    const second = runOf(world, mine.orgId, 400_000)
+    await world.run('disk budget')
+    expect([first, second, other].map((id) => isKept(world, id))).toEqual([true, true, true])
+    const third = runOf(world, mine.orgId, 400_000)
+    world.clock.advance(HOUR_MS)
+    await world.run('disk budget')
+    expect([first, second, third, other].map((id) => isKept(world, id))).toEqual([false, true, true, true])
+    expect(await theirs.events()).toEqual(['theirs'])
+  })
+
+  test('of a run that goes on stay', async () => {
+    await using world = await testApp({ diskBudget: '1000' })
+    const id = storeRun(world, aRun(), { end: false })
+    const folder = join(world.folder, 'runs', id)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'requests.har'), Buffer.alloc(5000))
+    world.clock.advance(DAY_MS)
+    await world.run('disk budget')
+    expect(isKept(world, id)).toBe(true)
   })
 })

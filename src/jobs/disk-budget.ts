@@ -1,7 +1,8 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import type { RunFiles, RunUse } from '../flows/run-files.ts'
 import type { Db } from '../store/database.ts'
 import { type Drop, planDrops } from '../warehouse/disk-share.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
 
 /** A message to the operator. */
 export interface OperatorNotice {
@@ -12,6 +13,8 @@ export interface OperatorNotice {
 export interface DiskBudgetParts {
   db: Db
   warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
+  /** Files of runs of flow tests, which count too. */
+  runFiles: Pick<RunFiles, 'uses' | 'remove'>
   clock: Clock
   /** Bytes for everything collected together; 0: no limit. */
   budgetBytes: number
@@ -37,10 +40,11 @@ export class DiskBudget {
 
   /** Drops what exceeds the budget, by `planDrops`. Repeating it, or a crash in between, does no harm. */
   async keep(): Promise<void> {
-    const { warehouse, budgetBytes, clock } = this.parts
+    const { db, warehouse, runFiles, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
-    if (warehouse.bytes <= budgetBytes) return this.close([])
-    const { drops, over } = planDrops(await warehouse.pieces(), budgetBytes, clock.now())
+    const runs = (await runFiles.uses(db)).map(pieceOf)
+    if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.close([])
+    const { drops, over } = planDrops([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
     this.close(over)
     // Last: queries that still read it are waited for.
@@ -52,6 +56,7 @@ export class DiskBudget {
     if (drops.length === 0) return
     const names = new Set(drops.flatMap(({ parts }) => parts))
     const dropped = warehouse.drop(({ name }) => names.has(name))
+    for (const name of names) if (name.startsWith(RUN)) await this.parts.runFiles.remove(name.slice(RUN.length))
     for (const [orgId, own] of Map.groupBy(drops, (drop) => drop.orgId)) {
       this.tell(
         orgId,
@@ -90,6 +95,15 @@ export class DiskBudget {
     return name === undefined ? orgId : `${name} (${orgId})`
   }
 }
+
+/** Before the id of a run, in the name of its piece. */
+const RUN = 'run '
+
+function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {
+  return { orgId, kind: 'runs', from: at, bytes, part: isFinished ? `${RUN}${runId}` : null }
+}
+
+const sumOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { bytes }) => sum + bytes, 0)
 
 function inWords({ what, at }: Drop): string {
   const text = new Date(at).toISOString()

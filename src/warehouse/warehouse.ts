@@ -39,10 +39,11 @@ export interface StoredPart {
   isDamaged: boolean
 }
 
-/** What is stored of one organization, or its share of a part or of the spool, which it has together with others. */
+/** What is on disk of one organization, or its share of a part or of the spool, which it has together with others. */
 export interface Piece {
   orgId: string
-  kind: StoredPart['kind'] | 'spool'
+  /** `runs`: files of a run of a flow test, which are not the warehouse's own. */
+  kind: StoredPart['kind'] | 'spool' | 'runs'
   /** When the first of what it holds came in. */
   from: Instant
   bytes: number
