@@ -41,6 +41,7 @@ import hourlyCounts from './0035_hourly_counts.sql' with { type: 'text' }
 import unpackedBytes from './0036_unpacked_bytes.sql' with { type: 'text' }
 import keysOfOrganizations from './0037_keys_of_organizations.sql' with { type: 'text' }
 import passwordResetLinks from './0038_password_reset_links.sql' with { type: 'text' }
+import runSecrets from './0039_run_secrets.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0036_unpacked_bytes', sql: unpackedBytes },
   { name: '0037_keys_of_organizations', sql: keysOfOrganizations },
   { name: '0038_password_reset_links', sql: passwordResetLinks },
+  { name: '0039_run_secrets', sql: runSecrets },
 ]

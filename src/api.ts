@@ -6,6 +6,7 @@ import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
 import type { Audits } from './audits/audits.ts'
 import { auditRoutes } from './audits/routes.ts'
+import { addressCheck } from './browser/address-check.ts'
 import type { Browsers } from './browser/browsers.ts'
 import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
@@ -249,18 +250,26 @@ function watchingRoutes(parts: ApiParts): Route[] {
 /** Flow tests and their runs, and audits. */
 function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Route[] {
   const { db, clock, config, guard, enqueue, browsers, flowRuns, runFiles } = parts
+  const checkAddress = addressCheck(config.outboundAllow)
   return [
     ...flowTestRoutes({
       ...parts,
       region: config.region,
       fault: () => browsers.fault(),
+      checkAddress,
       checkChannels: channelCheck(db, guard),
       start: () => flowRuns.start(),
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
       cancel: (testId) => flowRuns.cancel(testId),
     }),
     ...runRoutes({ db, files: runFiles, privacyOf, sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds) }),
-    ...auditRoutes({ ...parts, region: config.region, checkChannels: channelCheck(db, guard), privacyOf }),
+    ...auditRoutes({
+      ...parts,
+      region: config.region,
+      checkAddress,
+      checkChannels: channelCheck(db, guard),
+      privacyOf,
+    }),
     ...draftRoutes({
       ...parts,
       retentionMs: retentionMs(config),

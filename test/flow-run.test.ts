@@ -26,6 +26,7 @@ const send = (event: string, more = '') => `navigator.sendBeacon(${JSON.stringif
 function serve(request: Request): Response {
   const { pathname } = new URL(request.url)
   if (pathname === '/thanks') return page(`<h1>Thanks</h1><script>${send('thanks')}</script>`)
+  if (pathname === '/away') return Response.redirect('http://127.0.0.2:8123/')
   if (pathname !== '/') return new Response('', { status: 404 })
   const buy = shop.buys ? send('purchase', '&ep.transaction_id=T-1&cu=EUR') : ''
   return page(`<input id="pass" type="password" aria-label="Password">${shop.button}
@@ -140,7 +141,7 @@ test('a secret stands in no answer, no line of the log and no file', async () =>
 
 test('a page that the guard refuses fails the run with the reason', async () => {
   const { id } = (await world.call('POST', '/v1/flows/tests', { body: { ...flow(), expectations: [] } })).body
-  const refused = await run(id, { startUrl: 'http://127.0.0.2:1/' })
+  const refused = await run(id, { startUrl: `http://127.0.0.1:${server.port}/away` })
   expect(refused).toMatchObject({ status: 'failed' })
   expect(refused.findings[0].sentence).toContain('127.0.0.2')
 })

@@ -1,4 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
+import type { CheckAddress } from '../browser/address-check.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -18,6 +19,7 @@ export interface AuditParts {
   clock: Clock
   region: string
   audits: Pick<Audits, 'fault' | 'start'>
+  checkAddress: CheckAddress
   /** Throws an `AppError` that names it for a channel that can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   privacyOf(orgId: string): Privacy
@@ -35,7 +37,7 @@ const ListQuery = Closed({
 
 /** Audits under `/v1/audits`. */
 export function auditRoutes(parts: AuditParts): Route[] {
-  const { db, clock, region, audits, checkChannels, privacyOf } = parts
+  const { db, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
   const detailOf = ({ orgId, audit, differences }: KeptAudit, principal: Parameters<typeof shownAudit>[1]) => {
     const privacy = privacyOf(orgId)
     const pages = pagesAfter(db, audit.id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
@@ -83,6 +85,8 @@ export function auditRoutes(parts: AuditParts): Route[] {
       handle({ principal, body }) {
         const { orgId } = principal
         const settings = readAudit(body, clock.now())
+        for (const [index, url] of settings.startUrls.entries()) checkAddress(url, `startUrls[${index}]`)
+        if (settings.sitemap !== null) checkAddress(settings.sitemap, 'sitemap')
         if (settings.domainId !== null) findDomain(db, { orgId, id: settings.domainId }, clock.now())
         checkChannels(settings.channels, orgId)
         const fault = audits.fault()

@@ -18,6 +18,7 @@ import { withStartUrl } from './recording.ts'
 import { type Rules, ruleFindings } from './rule-findings.ts'
 import type { RunEvent } from './run.ts'
 import type { RunFiles } from './run-files.ts'
+import { secretsOfRun } from './run-secrets.ts'
 import {
   beginAttempt,
   endRun,
@@ -28,7 +29,7 @@ import {
   summaryOf,
   waitingRuns,
 } from './run-store.ts'
-import { type KeptFlowTest, keptFlowTest, learn, openSecrets, versionOf } from './store.ts'
+import { type KeptFlowTest, keptFlowTest, learn, type Versioned, versionOf } from './store.ts'
 import type { WalkMessage, WalkPlan } from './walk-plan.ts'
 import { Walked } from './walked.ts'
 
@@ -132,9 +133,14 @@ export class FlowRuns {
     endRun(db, run.id, { ...end, summary: run.summary }, facts)
   }
 
-  private planOf({ variables }: KeptRun, kept: KeptFlowTest, own: OwnBrowsing) {
+  private planOf(
+    run: KeptRun,
+    kept: KeptFlowTest,
+    version: Pick<Versioned, 'recording' | 'startUrl'>,
+    own: OwnBrowsing,
+  ) {
     const { test, elements, refused } = kept
-    const secrets = openSecrets(this.parts.box, kept)
+    const { values: secrets, hosts } = secretsOfRun(this.parts.box, kept, version, run)
     const { device, vendorRequests, consent } = test
     return {
       browsing: {
@@ -144,7 +150,8 @@ export class FlowRuns {
         secrets: Object.values(secrets).filter(Boolean),
         userAgentSuffix: '',
       },
-      values: { ...test.variables, ...variables, ...secrets },
+      values: { ...test.variables, ...run.variables, ...secrets },
+      secretHosts: hosts,
       consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
       ...{ elements, refused },
     }
@@ -162,7 +169,7 @@ export class FlowRuns {
     const walked = new Walked()
     const { error: cause } = await browsers.run<WalkPlan, WalkMessage>({
       ...{ orgId, task: 'walk', limitMs: timeoutMs + AROUND_WALK_MS, stopping },
-      plan: (own) => ({ ...this.planOf(run, kept, own), recording, expectations, labels, timeoutMs, folder }),
+      plan: (own) => ({ ...this.planOf(run, kept, version, own), recording, expectations, labels, timeoutMs, folder }),
       onStart() {
         if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run is gone')
         rmSync(folder, { recursive: true, force: true })

@@ -28,6 +28,12 @@ const settings = {
     description: 'Texts that stand in the recording as `{{name}}`',
     examples: [{ coupon: 'SPRING' }],
   }),
+  secretHosts: Type.Array(Text(1, 253), {
+    maxItems: 20,
+    description:
+      'Hosts that may get the secrets besides those of the recording and `startUrl`, such as a sign-in page to which the site redirects',
+    examples: [['login.shop.example']],
+  }),
   device: DeviceSchema,
   consent: consentSchema(['none', 'accept', 'deny'], {
     description: 'How a consent banner is answered, where there is one, before anything else is done',
@@ -68,10 +74,11 @@ export const FlowTestInputSchema = Closed(
     secrets: Type.Optional(
       Type.Record(Type.String(), Nullable(Text(0, 2000)), {
         description:
-          'As `variables`, but sealed, answered by name only, and masked wherever a run is kept or shown. A PUT without them keeps them all, one with them those whose value is null',
+          'As `variables`, but sealed, answered by name only, and masked wherever a run is kept or shown. A PUT without them keeps them all, one with them those whose value is null. They are bound to the hosts and expressions of the test: a PUT that adds one of these must contain their values again',
         examples: [{ password: 'correct horse' }],
       }),
     ),
+    secretHosts: Type.Optional(settings.secretHosts),
     device: Type.Optional(settings.device),
     consent: Type.Optional(settings.consent),
     vendorRequests: Type.Optional(settings.vendorRequests),
@@ -136,6 +143,7 @@ export const FlowTestSchema = Closed(
         expectations: [EXPECTATION],
         variables: {},
         secrets: [],
+        secretHosts: [],
         device: 'desktop',
         consent: { mode: 'none' },
         vendorRequests: 'answer',

@@ -1,4 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
+import type { CheckAddress } from '../browser/address-check.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
@@ -13,9 +14,18 @@ import { FLOW_BODY_BYTES, type FlowTest, type FlowTestInput, FlowTestInputSchema
 import { decideHealing } from './healing.ts'
 import { withStartUrl } from './recording.ts'
 import { RunSchema } from './run-schema.ts'
+import { requireRunReach } from './run-secrets.ts'
 import { factsOf, queueRun, shownRun } from './run-store.ts'
-import { createFlowTest, deleteFlowTest, findFlowTest, listFlowTests, updateFlowTest } from './store.ts'
-import { checkNames, type FlowTestSettings, readFlowTest } from './test-input.ts'
+import {
+  createFlowTest,
+  deleteFlowTest,
+  findFlowTest,
+  keptFlowTest,
+  listFlowTests,
+  sealed,
+  updateFlowTest,
+} from './store.ts'
+import { checkAddresses, checkNames, type FlowTestSettings, readFlowTest } from './test-input.ts'
 
 export interface FlowTestParts {
   db: Db
@@ -25,6 +35,7 @@ export interface FlowTestParts {
   region: string
   /** Returns why no browser can run, and what to do; null: one can. */
   fault(): string | null
+  checkAddress: CheckAddress
   /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   /** Begins the runs that wait. */
@@ -48,6 +59,12 @@ const RunInputSchema = Closed(
     ),
     variables: Type.Optional(
       Type.Record(Type.String(), Text(0, 2000), { description: 'In place of the test’s variables of these names' }),
+    ),
+    secrets: Type.Optional(
+      Type.Record(Type.String(), Text(0, 2000), {
+        description:
+          'In place of the test’s secrets of these names, for this run only. Required for a start page on a host to which the test’s secrets are not bound',
+      }),
     ),
   },
   { $id: 'FlowRunInput', examples: [{ startUrl: 'https://preview.shop.example/' }] },
@@ -106,9 +123,10 @@ function readingRoutes(db: Db): Route[] {
 }
 
 function writingRoutes(parts: FlowTestParts): Route[] {
-  const { db, clock, checkChannels, deleted, cancel } = parts
+  const { db, clock, checkAddress, checkChannels, deleted, cancel } = parts
   const accept = (input: FlowTestInput, orgId: string): FlowTestSettings => {
     const settings = readFlowTest(input, clock.now())
+    checkAddresses(settings, checkAddress)
     if (settings.domainId !== null) requireDomain(parts, orgId, settings.domainId)
     checkChannels(settings.channels, orgId)
     return settings
@@ -180,7 +198,7 @@ function requireDomain({ db, clock }: FlowTestParts, orgId: string, id: string):
   }
 }
 
-function runRoute({ db, clock, region, fault, start }: FlowTestParts): Route {
+function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTestParts): Route {
   return route({
     id: 'runFlowTest',
     method: 'POST',
@@ -195,14 +213,20 @@ function runRoute({ db, clock, region, fault, start }: FlowTestParts): Route {
     body: RunInputSchema,
     status: 201,
     answer: RunSchema,
-    handle({ principal: { orgId, via }, params: { id }, body: { startUrl = null, variables = {} } }) {
-      const test = findFlowTest(db, { orgId, id })
+    handle({ principal: { orgId, via }, params: { id }, body: { startUrl = null, variables = {}, secrets = {} } }) {
+      const kept = keptFlowTest(db, { orgId, id })
+      const { test } = kept
       withStartUrl(test.recording, startUrl)
       checkNames(variables, 'variables')
+      checkAddresses({ ...test, startUrl, variables: { ...test.variables, ...variables } }, checkAddress)
+      checkNames(secrets, 'secrets')
+      requireRunReach(box, kept, { startUrl, variables, secrets })
       const why = fault()
       if (why !== null) throw new AppError('conflict', why)
       const trigger = via === 'key' ? 'api' : 'manual'
-      return shownRun(queueRun(db, clock.now(), test, { trigger, startUrl, variables, region }))
+      return shownRun(
+        queueRun(db, clock.now(), test, { trigger, startUrl, variables, secrets: sealed(box, secrets), region }),
+      )
     },
     after: start,
   })

@@ -32,6 +32,8 @@ export interface KeptRun extends Run {
   startUrl: string | null
   /** In place of the test's variables of these names. */
   variables: Record<string, string>
+  /** Entered for this run, sealed; null: none, or it has ended. */
+  secrets: Buffer | null
   attempts: number
   headline: string
 }
@@ -51,8 +53,9 @@ export function shownRun({
   orgId: _,
   startUrl: __,
   variables: ___,
-  attempts: ____,
-  headline: _____,
+  secrets: ____,
+  attempts: _____,
+  headline: ______,
   ...run
 }: KeptRun): Run {
   return run
@@ -62,6 +65,7 @@ export interface NewRun {
   trigger: Trigger
   startUrl?: string | null
   variables?: Record<string, string>
+  secrets?: Buffer | null
   region: string
 }
 
@@ -70,7 +74,7 @@ export function queueRun(
   db: Db,
   now: Instant,
   { id: testId, orgId, versionId, recording }: FlowTest,
-  { trigger, startUrl = null, variables = {}, region }: NewRun,
+  { trigger, startUrl = null, variables = {}, secrets = null, region }: NewRun,
 ): KeptRun {
   return tx(db, () => {
     const waiting = prepared<[string], { count: number }>(
@@ -84,11 +88,12 @@ export function queueRun(
     const summary = summaryOf({ ...NO_FACTS, steps: [] }, recording.steps.length)
     prepared<[object]>(
       db,
-      `INSERT INTO flowRun (id, orgId, testId, versionId, status, trigger, startUrl, variables, attempts, createdAt, summary,
-         headline, region)
-       VALUES (@id, @orgId, @testId, @versionId, 'queued', @trigger, @startUrl, @variables, 0, @now, @summary, '', @region)`,
+      `INSERT INTO flowRun (id, orgId, testId, versionId, status, trigger, startUrl, variables, secrets, attempts, createdAt,
+         summary, headline, region)
+       VALUES (@id, @orgId, @testId, @versionId, 'queued', @trigger, @startUrl, @variables, @secrets, 0, @now, @summary, '',
+         @region)`,
     ).run({
-      ...{ id, orgId, testId, versionId, trigger, startUrl, now, region },
+      ...{ id, orgId, testId, versionId, trigger, startUrl, secrets, now, region },
       ...{ variables: JSON.stringify(variables), summary: JSON.stringify(summary) },
     })
     return findRun(db, { orgId, id })
@@ -185,7 +190,7 @@ export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolea
     const { changes } = prepared<[object]>(
       db,
       `UPDATE flowRun SET status = @status, finishedAt = @finishedAt, pausedMs = @pausedMs, summary = @summary,
-         headline = @headline, error = @error WHERE id = @id AND status IN ('queued', 'running')`,
+         headline = @headline, error = @error, secrets = NULL WHERE id = @id AND status IN ('queued', 'running')`,
     ).run({ id, ...end, summary: JSON.stringify(end.summary) })
     if (changes === 0) return false
     const sql = 'INSERT OR REPLACE INTO flowRunDetail (runId, detail) VALUES (?, ?)'
@@ -200,7 +205,8 @@ const CUT_OFF = 'the server stopped while it ran'
 export function failCutOffRuns(db: Db, now: Instant): void {
   prepared<[Instant, string, string]>(
     db,
-    `UPDATE flowRun SET status = 'failed', finishedAt = max(?, startedAt), error = ?, headline = ? WHERE status = 'running'`,
+    `UPDATE flowRun SET status = 'failed', finishedAt = max(?, startedAt), error = ?, headline = ?, secrets = NULL
+     WHERE status = 'running'`,
   ).run(now, CUT_OFF, `The run ended early: ${CUT_OFF}`)
 }
 

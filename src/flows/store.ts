@@ -7,6 +7,7 @@ import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey, GivenSecrets, TestStatus } from './flow-test.ts'
+import { beyondReach, secretReach } from './secret-reach.ts'
 import type { FlowTestSettings } from './test-input.ts'
 
 /** The most flow tests an organization can have. */
@@ -58,10 +59,12 @@ const noSuchTest = () => new AppError('notFound', 'no such flow test')
 
 function keptOf(row: TestRow): KeptFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
+  // Tests that were saved before `secretHosts` was added have none.
+  const { secretHosts = [], ...others } = JSON.parse(settings) as KeptSettings & { secretHosts?: string[] }
   return {
     test: {
       ...rest,
-      ...(JSON.parse(settings) as KeptSettings),
+      ...{ ...others, secretHosts },
       enabled: enabled === 1,
       recording: JSON.parse(recording),
       expectations: JSON.parse(expectations),
@@ -177,7 +180,7 @@ export function createFlowTest(
 }
 
 /**
- * Replaces a test; `given` left out: it keeps its secrets. A change of recording, start page or expectations makes a
+ * Replaces a test; `given` left out: it keeps its secrets, which fails when the test has hosts or expressions that are new. A change of recording, start page or expectations makes a
  * version; of the recording also forgets what is known of its elements. Fails with `notFound`, and with `invalid` for a
  * secret without a value that it has not.
  */
@@ -190,7 +193,10 @@ export function updateFlowTest(
   return tx(db, () => {
     const before = keptFlowTest(db, key)
     const now = clock.now()
-    const secrets = given && secretsOf(given, openSecrets(box, before))
+    const known = openSecrets(box, before)
+    const secrets = given && secretsOf(given, known)
+    const keptNames = Object.keys(known).filter((name) => !given || given[name] === null)
+    requireReach(before.test, settings, { known, secrets: secrets ?? known, keptNames })
     const names = secrets ? Object.keys(secrets) : before.test.secrets
     prepared<[object]>(
       db,
@@ -236,11 +242,25 @@ function secretsOf(given: Readonly<GivenSecrets>, before: Readonly<Record<string
   return Object.fromEntries(kept)
 }
 
-function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>): Buffer | null {
+/** Fails with `invalid`, naming the secret, when one that is kept would get to a host or expression it was not entered for. */
+function requireReach(
+  before: FlowTest,
+  after: FlowTestSettings,
+  { known, secrets, keptNames }: Record<'known' | 'secrets', Record<string, string>> & { keptNames: string[] },
+): void {
+  const [name] = keptNames
+  if (name === undefined) return
+  const bound = secretReach(before, { variables: before.variables, secrets: known })
+  const reason = beyondReach(bound, secretReach(after, { variables: after.variables, secrets }))
+  if (reason !== null) throw new AppError('invalid', `secrets.${name}: enter it again, because ${reason}`)
+}
+
+/** Seals values by name; null when there are none. */
+export function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>): Buffer | null {
   return Object.keys(secrets).length === 0 ? null : box.seal(JSON.stringify(secrets))
 }
 
-/** Returns the values of a test's secrets by name. */
+/** Returns the values of secrets of a test or a run by name. */
 export function openSecrets(box: SecretBox, { secrets }: Pick<KeptFlowTest, 'secrets'>): Record<string, string> {
   return secrets === null ? {} : JSON.parse(box.open(secrets))
 }
@@ -257,6 +277,11 @@ export function forgetClosedSecrets(db: Db, box: SecretBox): FlowTestKey[] {
     `UPDATE flowTest SET secrets = NULL, settings = json_set(settings, '$.secrets', json('[]')) WHERE id = ?`,
   )
   for (const { id } of closed) forget.run(id)
+  const runs = db.prepare<[], { id: string; secrets: Buffer }>(
+    'SELECT id, secrets FROM flowRun WHERE secrets IS NOT NULL',
+  )
+  const forgetRun = db.prepare('UPDATE flowRun SET secrets = NULL WHERE id = ?')
+  for (const { id } of runs.all().filter(({ secrets }) => !opens(box, secrets))) forgetRun.run(id)
   return closed.map(({ id, orgId }) => ({ id, orgId }))
 }
 
@@ -270,7 +295,8 @@ function opens(box: SecretBox, sealed: Buffer): boolean {
   }
 }
 
-type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
+/** What a version of a test has. */
+export type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
 
 function addVersion(
   db: Db,

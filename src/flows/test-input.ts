@@ -1,10 +1,12 @@
 import { checkTimezone } from '../alerts/period.ts'
+import type { CheckAddress } from '../browser/address-check.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { checkTimetable } from '../core/timetable.ts'
 import type { FlowTest, FlowTestInput } from './flow-test.ts'
 import { checkExpectations } from './match.ts'
-import { parseRecording, withStartUrl } from './recording.ts'
+import { parseRecording, withStartUrl, withValues } from './recording.ts'
+import { checkSecretHosts } from './secret-reach.ts'
 
 /** The settings that a caller gives, with defaults filled in; secrets stand apart. */
 export type FlowTestSettings = Omit<
@@ -24,6 +26,7 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
   checkExpectations(expectations, recording.steps.length)
   checkNames(variables, 'variables')
   checkNames(secrets, 'secrets')
+  checkSecretHosts(input.secretHosts ?? [])
   checkTimezone(timezone)
   if (schedule !== null) checkTimetable(schedule, timezone, now)
   return {
@@ -34,6 +37,7 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
     startUrl,
     expectations,
     variables,
+    secretHosts: input.secretHosts ?? [],
     device: input.device ?? 'desktop',
     consent: input.consent ?? { mode: 'none' },
     vendorRequests: input.vendorRequests ?? 'answer',
@@ -46,6 +50,17 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
     impactValue: input.impactValue ?? null,
     channels: input.channels ?? [],
   }
+}
+
+/** Fails with `invalid`, naming the field, for a page that a browser may not open. */
+export function checkAddresses(
+  { recording, startUrl, variables }: Pick<FlowTestSettings, 'recording' | 'startUrl' | 'variables'>,
+  check: CheckAddress,
+): void {
+  for (const [index, { type, url }] of recording.steps.entries()) {
+    if (type === 'navigate') check(withValues(String(url), variables), `recording.steps[${index}].url`)
+  }
+  if (startUrl !== null) check(withValues(startUrl, variables), 'startUrl')
 }
 
 const MAX_NAMES = 50

@@ -12,6 +12,8 @@ export interface WalkPlan {
   recording: Recording
   /** Of variables and secrets together; the values of secrets are also in `browsing.secrets`. */
   values: Record<string, string>
+  /** Names of secrets, each with the hosts that may get it, as `secretHostOf` spells them. */
+  secretHosts: Record<string, readonly string[]>
   expectations: readonly Expectation[]
   /** With labels read: each stands for its members. */
   labels: Record<string, readonly { vendor: string; event: string }[]>

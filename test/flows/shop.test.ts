@@ -96,6 +96,7 @@ async function walkNow(visit: keyof typeof VISITS, fault: string, { values, ...m
     browsing: await browsingOptions(join(folder.path, 'browser'), { outboundAllow, secrets: ['open sesame'] }),
     recording: parseRecording({ title: 'A visit', timeout: 4000, steps }, 'recording'),
     values: { shop: shop.origin, email: 'ann@shop.test', password: 'open sesame', ...values },
+    secretHosts: { password: [new URL(shop.origin).host] },
     expectations,
     labels: {},
     consent: { mode: 'none', selectors: [] },

@@ -78,6 +78,7 @@ export async function walkedIn(
     browsing: await browsingOptions(folder.path),
     recording: { title: '', timeout: 1500, steps },
     values: {},
+    secretHosts: {},
     expectations: [],
     labels: {},
     consent: { mode: 'none', selectors: [] },

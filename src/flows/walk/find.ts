@@ -22,8 +22,8 @@ export interface Wanted {
   known: KnownElement | null
   /** Selectors, as texts, by which it must not be found. */
   refused: readonly string[]
-  /** Why it is not found when its tab or frame is not there. */
-  placeFault: string
+  /** Returns why it is not found when its tab or frame is not there, or may not get the step's secrets. */
+  placeFault(): string
 }
 
 /** The frame that was recorded, null when it is not there, and the others of its page where it may be instead. */
@@ -53,7 +53,7 @@ export class Search {
 
   /** Looks once. */
   async look({ recorded, others }: SearchedFrames): Promise<Look> {
-    const look = recorded ? await this.lookIn(recorded) : { fault: this.wanted.placeFault }
+    const look = recorded ? await this.lookIn(recorded) : { fault: this.wanted.placeFault() }
     if ('found' in look || !this.isLate()) return look
     return (
       (await this.lookElsewhere(others)) ??

@@ -69,7 +69,9 @@ export const keyUp: StepKind<'keyUp'> = {
 }
 
 async function strike(key: string, doing: Doing, way: 'down' | 'up'): Promise<void> {
-  const { keyboard } = await doing.page()
+  const page = await doing.page()
+  doing.requireSecretHost(page.url())
+  const { keyboard } = page
   try {
     await keyboard[way](key as KeyInput)
   } catch (error) {

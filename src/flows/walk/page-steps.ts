@@ -10,6 +10,7 @@ export const navigate: StepKind<'navigate'> = {
   causesTags: true,
   async do({ url }, doing) {
     if (!isWebAddress(url)) throw new StepFault(`“${url}” is no address that begins with http:// or https://`)
+    doing.requireSecretHost(url)
     const page = await doing.page()
     try {
       await within(page.goto(url, { waitUntil: 'domcontentloaded', timeout: 0 }), doing.limitMs, doing.stopping)

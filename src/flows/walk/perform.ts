@@ -9,6 +9,7 @@ import { findElement, Search, type SearchedFrames } from './find.ts'
 import { type Discretion, describe, describeFrame, likeFrame } from './known-element.ts'
 import { loaded, refusalOf } from './page-steps.ts'
 import { frameIn, framePath, framesBelow, placeOf } from './place.ts'
+import { SecretGuard } from './secret-guard.ts'
 import type { Doing, StepKind } from './step.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 
@@ -35,6 +36,8 @@ export interface Task {
   hasTouch: boolean
   discreet: Discretion
   browsing: Browsing
+  /** Hosts that may get the secrets which the step mentions; null: it mentions none. */
+  secretHosts: readonly string[] | null
   stopping: AbortSignal
 }
 
@@ -76,12 +79,16 @@ function doingOf(task: Task, done: Done): Doing {
   const startedAt = performance.now()
   const knownFrame = framePath(step).length > 0 ? task.known?.frame : undefined
   const isKnown = knownFrame ? likeFrame(knownFrame, task.discreet) : null
+  // A navigation gives them to the address that it opens.
+  const guard = new SecretGuard(step.type === 'navigate' ? null : task.secretHosts)
+  const placeFault = () => guard.fault ?? faultOfPlace(step)
   const isExact = () => performance.now() - startedAt < Math.min(EXACT_PLACE_MS, limitMs / 2)
   const tabNow = () => placeOf(browsing, step, isExact())
   const frameNow = (): Frame | null => {
     const tab = tabNow()
     if (tab) done.page = tab.page
-    return tab && frameIn(tab.frame, step, isKnown, isExact())
+    const frame = tab && frameIn(tab.frame, step, isKnown, isExact())
+    return frame && guard.admits(frame) ? frame : null
   }
   const page = async (): Promise<Page> => {
     const found = await until(async () => tabNow(), limitMs, stopping, LOOK_EVERY_MS)
@@ -93,15 +100,21 @@ function doingOf(task: Task, done: Done): Doing {
   const frame = async (): Promise<Frame> => {
     await page()
     const found = await until(async () => frameNow(), limitMs, stopping, LOOK_EVERY_MS)
-    if (!found) throw new StepFault(faultOfPlace(step))
+    if (!found) throw new StepFault(placeFault())
     return found
+  }
+  const frames = (): SearchedFrames => {
+    const { recorded, others } = framesNow(frameNow(), done, step)
+    return { recorded, others: others.filter((frame) => guard.admits(frame)) }
   }
   return {
     browsing,
     page,
     frame,
     frameNow,
-    element: (use) => elementOf(task, done, { frames: () => framesNow(frameNow(), done, step), limitMs, use }),
+    placeFault,
+    requireSecretHost: (address) => new SecretGuard(task.secretHosts).requireAddress(address),
+    element: (use) => elementOf(task, done, { frames, placeFault, limitMs, use }),
     hasTouch: task.hasTouch,
     limitMs,
     stopping,
@@ -121,14 +134,15 @@ function framesNow(recorded: Frame | null, { page }: Done, step: RecordedStep): 
 
 interface Use<T> {
   frames: () => SearchedFrames
+  placeFault: () => string
   limitMs: number
   use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>
 }
 
-async function elementOf<T>(task: Task, done: Done, { frames, limitMs, use }: Use<T>) {
+async function elementOf<T>(task: Task, done: Done, { frames, placeFault, limitMs, use }: Use<T>) {
   const selectors = (task.step.selectors ?? []) as Selector[]
   const { selectorTexts: texts, known, refused } = task
-  const wanted = { selectors, texts, known, refused, placeFault: faultOfPlace(task.step) }
+  const wanted = { selectors, texts, known, refused, placeFault }
   const search = new Search(wanted, limitMs, task.discreet)
   const found = await findElement(frames, search, use, { limitMs, stopping: task.stopping })
   done.healed = found.healed

@@ -11,8 +11,12 @@ export interface Doing {
   page(): Promise<Page>
   /** The frame that the step names; waited for. */
   frame(): Promise<Frame>
-  /** The same at once; null: it is not there. */
+  /** The same at once; null: it is not there, or may not get the secrets of the step. */
   frameNow(): Frame | null
+  /** Why `frameNow` returned null. */
+  placeFault(): string
+  /** Fails with a `StepFault` when the step mentions secrets that are not bound to the host of the address. */
+  requireSecretHost(address: string): void
   /**
    * The step's element, found and told of.
    * @param use what is needed of it, or why it cannot be used yet; it is asked until it can

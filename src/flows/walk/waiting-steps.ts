@@ -64,11 +64,13 @@ function haveAll(first: Element, wanted: string, ...others: Element[]): boolean 
 
 export const waitForExpression: StepKind<'waitForExpression'> = {
   causesTags: true,
-  async do({ expression }, { frameNow, limitMs, stopping }) {
+  async do({ expression }, { frameNow, placeFault, limitMs, stopping }) {
     let fault = ''
     const look = async () => {
       try {
-        return (await frameNow()?.evaluate(expression)) ? true : null
+        const frame = frameNow()
+        fault = frame ? '' : `: ${placeFault()}`
+        return (await frame?.evaluate(expression)) ? true : null
       } catch (error) {
         fault = `: ${messageOf(error)}`
         return null

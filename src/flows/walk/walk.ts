@@ -9,7 +9,7 @@ import type { SeenEvent } from '../../browser/traffic.ts'
 import { within } from '../../browser/waiting.ts'
 import { systemClock } from '../../core/clock.ts'
 import { type CompiledExpectation, compileExpectations, unmet } from '../match.ts'
-import { type RecordedStep, withValues } from '../recording.ts'
+import { placeholdersIn, type RecordedStep, withValues } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
 import { titleOf } from '../recording-title.ts'
 import type { RunEvent, StepResult } from '../run.ts'
@@ -156,6 +156,7 @@ class Walk implements Disposable {
       hasTouch: device === 'mobile' || (typeof device === 'object' && device.mobile === true),
       discreet,
       browsing,
+      secretHosts: secretHostsOf(recorded, plan.secretHosts),
       stopping: this.end.signal,
     }
   }
@@ -250,6 +251,13 @@ class Walk implements Disposable {
     const har = harOf(this.browsing.traffic.requests)
     await writeFile(join(this.plan.folder, 'requests.har'), JSON.stringify(har))
   }
+}
+
+/** Returns the hosts that may get all secrets which a step mentions; null: it mentions none. */
+function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): readonly string[] | null {
+  const names = placeholdersIn(step).filter((name) => Object.hasOwn(hosts, name))
+  const [first, ...others] = names.map((name) => hosts[name] ?? [])
+  return first?.filter((host) => others.every((list) => list.includes(host))) ?? null
 }
 
 const reasonOf = (signal: AbortSignal): string => sentenceOf(signal.reason)

@@ -23,12 +23,20 @@ import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { DraftFrom } from './draft-from.tsx'
 import { Expectations } from './expectations.tsx'
+import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 const MOST_RETRIES = 3
 
 /** What a form holds of a test: fields of text are never null. */
-type Draft = FlowTestInput & { domainId: string | null; startUrl: string; schedule: string }
+type Draft = Omit<FlowTestInput, 'secrets'> & {
+  domainId: string | null
+  startUrl: string
+  schedule: string
+  /** Values that were entered, by name. */
+  secrets: Record<string, string>
+  secretHosts: string[]
+}
 
 /** A new test as it is before anything is typed. */
 const EMPTY: Draft = {
@@ -37,6 +45,8 @@ const EMPTY: Draft = {
   recording: { title: '', steps: [] },
   startUrl: '',
   expectations: [],
+  secrets: {},
+  secretHosts: [],
   device: 'desktop',
   consent: { mode: 'none' },
   vendorRequests: 'answer',
@@ -47,10 +57,10 @@ const EMPTY: Draft = {
   severity: 'high',
 }
 
-/** The fields of a test; what is not among them (channels, variables, secrets) stays as it is. */
+/** The fields of a test; what is not among them (channels, variables) stays as it is, and so do secrets that are not entered. */
 function draftOf(test: FlowTest): Draft {
-  const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets, ...input } = test
-  return { ...input, startUrl: input.startUrl ?? '', schedule: input.schedule ?? '' }
+  const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets: _, ...input } = test
+  return { ...input, secrets: {}, startUrl: input.startUrl ?? '', schedule: input.schedule ?? '' }
 }
 
 /** Makes a test, or changes it. */
@@ -58,14 +68,16 @@ export function TestForm({ test }: { test: FlowTest | null }) {
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
   const goOn = useGoOn()
   const said = words.tests
-  const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, ...given }) => {
+  const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, secrets, ...given }) => {
     const texts = { startUrl: startUrl || null, schedule: schedule || null }
-    const body = { ...given, ...texts, recording: parsed(recording) }
+    const typed = enteredSecrets(test, secrets)
+    const body = { ...given, ...texts, ...(typed && { secrets: typed }), recording: parsed(recording) }
     const { data } = test
       ? await replaceFlowTest({ path: { id: test.id }, body, throwOnError: true })
       : await createFlowTest({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
+    set({ secrets: {} })
     notices.say(said.saved)
     if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })
   })
@@ -83,6 +95,13 @@ export function TestForm({ test }: { test: FlowTest | null }) {
         <RecordingField text={recording} change={setRecording} error={sending.errorOf('recording')} />
         {test === null && <DraftFrom begin={begin} />}
         <TextInput label={said.startUrl} description={said.startUrlHint} {...field('startUrl')} />
+        <SecretsFields
+          {...{ test, recording, errorOf: sending.errorOf }}
+          entered={values.secrets}
+          enter={(secrets) => set({ secrets })}
+          hosts={values.secretHosts}
+          setHosts={(secretHosts) => set({ secretHosts })}
+        />
       </Stack>
       <Expectations
         expectations={values.expectations ?? []}

