@@ -153,4 +153,36 @@ testDecoder(googleAnalytics4, [
   { name: 'the path of a stranger', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
   { name: 'a body of a stranger', url: 'https://shop.example/g/collect', body: '{"groups":1}', events: null },
   { name: 'a ping for Google Ads', url: 'https://www.google.com/ccm/collect?tid=AW-1&en=page_view', events: null },
+  ...[
+    'https://sgtm.shop.example/mp/collect',
+    'https://shop.example/data/relay',
+    'https://region1.google-analytics.com/mp/collect/',
+  ].map((address) => ({
+    name: `the measurement protocol at ${address}`,
+    url: `${address}?measurement_id=G-TEST12345&api_secret=s3cret`,
+    body: '{"client_id":"c1","events":[{"name":"purchase","params":{"transaction_id":"O-1"}}]}',
+    account: 'G-TEST12345',
+    events: ['purchase'],
+    params: { client_id: 'c1', 'params.transaction_id': 'O-1' },
+    without: ['api_secret'],
+  })),
+  {
+    name: 'the measurement protocol of an app',
+    url: 'https://sgtm.shop.example/mp/collect?firebase_app_id=1:123:android:abc&api_secret=s3cret',
+    body: '{"app_instance_id":"i1","events":[{"name":"purchase"}]}',
+    account: '1:123:android:abc',
+    events: ['purchase'],
+  },
+  ...['https://www.google-analytics.com', 'https://sgtm.shop.example'].map((origin) => ({
+    name: `a check of the measurement protocol by ${origin}`,
+    url: `${origin}/debug/mp/collect?measurement_id=G-TEST12345&api_secret=s3cret`,
+    body: '{"client_id":"c1","events":[{"name":"purchase"}]}',
+    events: [],
+  })),
+  {
+    name: 'a relay that is not the measurement protocol',
+    url: 'https://shop.example/data?measurement_id=7',
+    body: '{"events":[]}',
+    events: null,
+  },
 ])

@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { looksLike } from './json.ts'
 import {
   emptyParams,
   objectsOf,
@@ -79,7 +80,10 @@ export const googleAnalytics4: Decoder = {
     { ...sideChannel(COLLECT), when: ({ host }) => host === 'stats.g.doubleclick.net' },
     sideChannel(REPEATS),
     { path: COLLECT, read: readCollect },
-    { path: /^\/mp\/collect$/, read: readMeasurementProtocol },
+    // Checks hits without collecting them.
+    { ...sideChannel(/\/debug\/mp\/collect\/?$/), anyHost: true, when: isMeasurementProtocol },
+    sideChannel(/^\/debug\/mp\/collect\/?$/),
+    { path: /^\/mp\/collect\/?$/, read: readMeasurementProtocol },
     { path: COLLECT, anyHost: true, when: isForProperty, read: readCollect },
     // A server-side container that is told nothing.
     {
@@ -93,12 +97,24 @@ export const googleAnalytics4: Decoder = {
       anyHost: true,
       when: ({ query }) => isProperty(query.id),
     },
+    // A server-side container, under whatever path.
+    { path: /^/, anyHost: true, when: isMeasurementProtocol, read: readMeasurementProtocol },
     { path: /^/, anyHost: true, when: ({ search }) => HIDDEN_QUERY.test(search), read: readHidden },
   ],
 }
 
 function isProperty(id: string | undefined): boolean {
   return id !== undefined && PROPERTY.test(id)
+}
+
+/** No request of another kind has these together. */
+function isMeasurementProtocol({ search, query, body }: VendorRequest): boolean {
+  if (body === null || !/[?&](?:measurement_id|firebase_app_id)=/.test(search)) return false
+  const { measurement_id, firebase_app_id = '' } = query
+  return (
+    (isProperty(measurement_id) || /^\d+:\d+:\w+:\w+$/.test(firebase_app_id)) &&
+    looksLike(body.trimStart(), '{', '"events"')
+  )
 }
 
 /** Long hits have everything in the body. */
@@ -157,8 +173,10 @@ function readItem(text: string): Params {
   return item
 }
 
-/** https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference; the API secret is left out. */
-function* readMeasurementProtocol({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+/** https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference */
+function* readMeasurementProtocol(request: VendorRequest): Iterable<DecodedEvent> {
+  if (request.body === null) return
+  const { query, json } = request
   const { events, ...rest } = json
   const shared = sharedOf(rest)
   const account = scalarOrNull(query.measurement_id ?? query.firebase_app_id)

@@ -17,6 +17,7 @@ import { adroll } from './adroll.ts'
 import { amazonAds } from './amazon-ads.ts'
 import { amplitude } from './amplitude.ts'
 import { applicationInsights } from './application-insights.ts'
+import { applovinAxon } from './applovin-axon.ts'
 import { appsflyer } from './appsflyer.ts'
 import { atInternet } from './at-internet.ts'
 import { attentive } from './attentive.ts'
@@ -99,6 +100,7 @@ import { nextdoorPixel } from './nextdoor-pixel.ts'
 import { nielsen } from './nielsen.ts'
 import { omniconvert } from './omniconvert.ts'
 import { onetrust } from './onetrust.ts'
+import { openaiAds } from './openai-ads.ts'
 import { openpanel } from './openpanel.ts'
 import { optimizely } from './optimizely.ts'
 import { oracleEloqua } from './oracle-eloqua.ts'
@@ -126,6 +128,7 @@ import { salesforceAccountEngagement } from './salesforce-account-engagement.ts'
 import { salesforceMarketingCloud } from './salesforce-marketing-cloud.ts'
 import { salesforcePersonalization } from './salesforce-personalization.ts'
 import { segment } from './segment.ts'
+import { sentry } from './sentry.ts'
 import { seznamSklik } from './seznam-sklik.ts'
 import { simpleAnalytics } from './simple-analytics.ts'
 import { snapchatPixel } from './snapchat-pixel.ts'
@@ -178,6 +181,7 @@ export const decoders: readonly Decoder[] = [
   amazonAds,
   amplitude,
   applicationInsights,
+  applovinAxon,
   appsflyer,
   atInternet,
   attentive,
@@ -258,6 +262,7 @@ export const decoders: readonly Decoder[] = [
   nielsen,
   omniconvert,
   onetrust,
+  openaiAds,
   openpanel,
   optimizely,
   oracleEloqua,
@@ -283,6 +288,7 @@ export const decoders: readonly Decoder[] = [
   salesforceMarketingCloud,
   salesforcePersonalization,
   segment,
+  sentry,
   seznamSklik,
   simpleAnalytics,
   sixSense,

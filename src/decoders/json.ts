@@ -1,4 +1,4 @@
-import { objectsOf } from './params.ts'
+import { objectsOf, readLines } from './params.ts'
 
 /** Any JSON value. Throws, with a message that quotes nothing of the text, when it is missing or no JSON. */
 export function readJson(text: string | null | undefined): unknown {
@@ -17,6 +17,29 @@ export function readJsonObjects(text: string | null | undefined): Record<string,
   const objects = objectsOf(Array.isArray(value) ? value : [value])
   if (objects.length === 0 && !Array.isArray(value)) throw new Error('the body is not JSON objects')
   return objects
+}
+
+/**
+ * The objects of a text with one JSON value a line, or of one JSON value as `readJsonObjects`. Lines that are not JSON are
+ * left out. Throws when nothing can be read.
+ */
+export function readJsonLines(text: string | null | undefined): Record<string, unknown>[] {
+  const lines = readLines(text ?? '')
+  if (lines.length < 2) return readJsonObjects(text)
+  const whole = unfolded(text)
+  if (whole !== text) return readJsonObjects(text)
+  const objects = objectsOf(lines.map(unfolded))
+  return objects.length > 0 ? objects : readJsonObjects(text)
+}
+
+/**
+ * The objects of a list, or the one object that the value is, also where these are written as JSON texts. Empty when there
+ * is no value. Throws for a text that is not JSON.
+ */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  const list = unfolded(value)
+  if (typeof list === 'string' && list !== '') throw new Error('its list of events is not JSON')
+  return objectsOf((Array.isArray(list) ? list : [list]).map(unfolded))
 }
 
 /** Whether the text looks like a JSON object or list; it may yet be broken. */

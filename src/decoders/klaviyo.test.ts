@@ -78,4 +78,38 @@ testDecoder(klaviyo, [
   },
   { name: 'a broken body', url: `${CLIENT}/events/`, body: '{', events: [], error: 'Klaviyo: the body is not JSON' },
   { name: 'the website', url: 'https://www.klaviyo.com/', events: null },
+  {
+    name: 'an event of a server',
+    url: 'https://a.klaviyo.com/api/events/',
+    body: JSON.stringify({
+      data: {
+        type: 'event',
+        attributes: { value: 59.9, unique_id: 'e1', metric: { data: { attributes: { name: 'Placed Order' } } } },
+      },
+    }),
+    events: ['Placed Order'],
+    params: { 'attributes.value': '59.9', 'attributes.unique_id': 'e1' },
+  },
+  {
+    name: 'events of a server in bulk',
+    url: 'https://a.klaviyo.com/api/event-bulk-create-jobs',
+    body: JSON.stringify({
+      data: {
+        type: 'event-bulk-create-job',
+        attributes: {
+          'events-bulk-create': {
+            data: ['A', 'B'].map((name) => ({
+              attributes: {
+                profile: { data: { id: `of ${name}` } },
+                events: { data: [{ type: 'event', attributes: { metric: { data: { attributes: { name } } } } }] },
+              },
+            })),
+          },
+        },
+      },
+    }),
+    events: ['A', 'B'],
+    params: { 'profile.data.id': 'of A' },
+  },
+  { name: 'a question of a server', url: 'https://a.klaviyo.com/api/events/?filter=x', events: [] },
 ])

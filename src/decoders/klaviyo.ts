@@ -11,6 +11,10 @@ export const klaviyo: Decoder = {
   hosts: ['klaviyo.com', 'kmail-lists.com'],
   routes: [
     { path: /^\/client\/(?:[\w-]+)\/?$/, read: readClient },
+    {
+      path: /^\/api\/(?:events|event-bulk-create-jobs|profiles|profile-import|profile-bulk-import-jobs)\/?$/,
+      read: readClient,
+    },
     { path: /^\/api\/(?:track|track-once|identify)\/?$/, read: readBefore },
     pixel(/^\/ajax\/subscriptions\/subscribe$/, { account: 'a', event: () => 'subscription' }),
     // Counts of forms that were shown and sent; texts of forms; speed of the code.
@@ -20,17 +24,31 @@ export const klaviyo: Decoder = {
   ],
 }
 
-/** `{data: {type, attributes}}`; only events have a metric's name, the others go by their type. */
-function* readClient({ query, json }: VendorRequest): Iterable<DecodedEvent> {
-  const { data } = json
+/**
+ * `{data: {type, attributes}}`; only events have a metric's name, the others go by their type. Servers send the same, and
+ * their private key is in a header. A request without a body asks for something.
+ */
+function* readClient(request: VendorRequest): Iterable<DecodedEvent> {
+  if (request.body === null) return
+  const { query, json } = request
   const account = scalarOrNull(query.company_id)
-  const { type, attributes } = objectOf(data)
-  const many = objectsOf(objectOf(objectOf(attributes).events).data)
+  const { type, attributes } = objectOf(json.data)
+  const many = eventsInBulk(objectOf(attributes))
   for (const sent of many.length > 0 ? many : [{ type, attributes }]) {
     const metric = objectOf(objectOf(objectOf(sent.attributes).metric).data)
     const event = scalarText(objectOf(metric.attributes).name) || scalarText(sent.type)
     yield { event, account, params: { ...query, ...sent } }
   }
+}
+
+/** Events of one profile, or lists of them for several. */
+function eventsInBulk(attributes: Record<string, unknown>): Record<string, unknown>[] {
+  const list = attributes['events-bulk-create']
+  const profiles = list === undefined ? [{ attributes }] : objectsOf(objectOf(list).data)
+  return profiles.flatMap((one) => {
+    const { profile, events } = objectOf(one.attributes)
+    return objectsOf(objectOf(events).data).map((event) => (profile === undefined ? event : { profile, ...event }))
+  })
 }
 
 /** The API before: JSON in base64 in one field, `{token, event, properties}`. */

@@ -57,4 +57,19 @@ testDecoder(linkedinInsight, [
   },
   { name: 'the network itself', url: 'https://www.linkedin.com/collect?pid=1', events: null },
   { name: 'a synchronisation of ids', url: 'https://px.ads.linkedin.com/db_sync?pid=1', events: [] },
+  {
+    name: 'a conversion of a server',
+    url: 'https://api.linkedin.com/rest/conversionEvents',
+    body: '{"conversion":"urn:lla:llaPartnerConversion:123","conversionValue":{"amount":"59.9"},"eventId":"e1"}',
+    events: ['conversion'],
+    params: { conversion: 'urn:lla:llaPartnerConversion:123', 'conversionValue.amount': '59.9', eventId: 'e1' },
+  },
+  {
+    name: 'several of a server',
+    url: 'https://api.linkedin.com/rest/conversionEvents',
+    body: '{"elements":[{"eventId":"e1"},{"eventId":"e2"}]}',
+    events: ['conversion', 'conversion'],
+    params: { eventId: 'e1' },
+  },
+  { name: 'another call of the API', url: 'https://api.linkedin.com/rest/posts', body: '{}', events: null },
 ])

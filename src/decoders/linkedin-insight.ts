@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsIn } from './json.ts'
 import { entriesOf, type Named, withNamed } from './named.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
@@ -7,10 +8,11 @@ import { scriptLoad, sideChannel } from './route.ts'
 export const linkedinInsight: Decoder = {
   vendor: 'LinkedIn Insight',
   source: 'https://business.linkedin.com/marketing-solutions/insight-tag',
-  hosts: ['ads.linkedin.com', 'snap.licdn.com'],
+  hosts: ['ads.linkedin.com', 'snap.licdn.com', 'api.linkedin.com'],
   routes: [
     { path: /^\/collect\/?$/, read: readPixel },
     { path: /^\/wa\/?$/, read: readSignal },
+    { path: /^\/(?:rest|v2)\/conversionEvents\/?$/, read: readServerEvents },
     // Repeats a conversion for the browser's attribution interface; who the visitor is; reports on the code itself.
     sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),
@@ -31,4 +33,15 @@ function readPixel({ fields }: VendorRequest): DecodedEvent[] {
 function readSignal({ json }: VendorRequest) {
   const { pids, signalType } = json
   return [{ event: scalarText(signalType), account: scalarOrNull(Array.isArray(pids) ? pids[0] : pids), params: json }]
+}
+
+/**
+ * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api: one conversion, or
+ * `{elements: [conversion, …]}`. As the pixel's conversions they are told apart by the id of the conversion, and nothing
+ * names an account.
+ */
+function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
+  if (request.body === null) return
+  const { json } = request
+  for (const sent of objectsIn(json.elements ?? json)) yield { event: 'conversion', account: null, params: sent }
 }

@@ -8,6 +8,12 @@ const multipart = [
   '--B7--\r\n',
 ].join('')
 
+const SERVER_EVENTS = '[{"event_name":"Purchase","event_id":"e1","custom_data":{"value":9.5}},{"event_name":"Lead"}]'
+const multipartOf = (fields: Record<string, string>) =>
+  `${Object.entries(fields)
+    .map(([name, text]) => `--b1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`)
+    .join('')}--b1--\r\n`
+
 testDecoder(metaPixel, [
   {
     name: 'ids of products',
@@ -95,4 +101,45 @@ testDecoder(metaPixel, [
   },
   { name: 'the social library', url: 'https://connect.facebook.net/en_US/sdk.js', events: null },
   { name: 'a page of the network', url: 'https://www.facebook.com/shop.example', events: null },
+  ...[
+    ['a form', '/v25.0/12345', `data=${encodeURIComponent(SERVER_EVENTS)}&access_token=s3cret&test_event_code=T1`],
+    [
+      'a multipart form',
+      '/v25.0/12345',
+      multipartOf({ data: SERVER_EVENTS, access_token: 's3cret', test_event_code: 'T1' }),
+    ],
+    ['JSON with the list as a text', '/v25.0/12345', JSON.stringify({ data: SERVER_EVENTS, test_event_code: 'T1' })],
+    [
+      'JSON with each event as a text',
+      '/12345',
+      JSON.stringify({
+        data: JSON.parse(SERVER_EVENTS).map((one: object) => JSON.stringify(one)),
+        test_event_code: 'T1',
+      }),
+    ],
+    ['JSON without a version', '/12345', `{"data":${SERVER_EVENTS},"test_event_code":"T1","access_token":"s3cret"}`],
+    ['the query', `/v9.0/12345/events?data=${encodeURIComponent(SERVER_EVENTS)}&test_event_code=T1&x=`, ''],
+  ].map(([name, path, body]) => ({
+    name: `events of a server in ${name}`,
+    url: `https://graph.facebook.com${path?.includes('?') ? path : `${path}/events`}`,
+    ...(body ? { body } : {}),
+    account: '12345',
+    events: ['Purchase', 'Lead'],
+    params: { event_id: 'e1', 'custom_data.value': '9.5', test_event_code: 'T1' },
+    without: ['access_token', 'data'],
+  })),
+  { name: 'no events of a server', url: 'https://graph.facebook.com/v21.0/12345/events', body: '{}', events: [] },
+  {
+    name: 'a list of a server that is broken',
+    url: 'https://graph.facebook.com/v21.0/12345/events',
+    body: 'data=%5B%7B&access_token=s3cret',
+    events: [],
+    error: 'Meta Pixel: its list of events is not JSON',
+  },
+  {
+    name: 'another object of the graph',
+    url: 'https://graph.facebook.com/v21.0/12345/activities',
+    body: '{}',
+    events: null,
+  },
 ])

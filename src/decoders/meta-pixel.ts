@@ -1,12 +1,13 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { bracketed } from './json.ts'
 import { withNamed } from './named.ts'
-import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 const TR = /^\/tr\/?$/
-const SERVER = /^\/v\d+\.\d+\/(?<account>\d+)\/events\/?$/
+/** https://developers.facebook.com/docs/marketing-api/conversions-api; the Graph API allows to leave out the version. */
+const SERVER = /^\/(?:v\d+\.\d+\/)?(?<account>\d+)\/events\/?$/
 
 export const metaPixel: Decoder = {
   vendor: 'Meta Pixel',
@@ -16,7 +17,10 @@ export const metaPixel: Decoder = {
     // What the code found in the page's markup, sent by itself after a page view: nobody's event.
     { ...sideChannel(TR), when: ({ fields }) => fields.ev?.toLowerCase() === 'microdata' },
     { path: TR, read: readPixel },
-    { path: SERVER, when: ({ host }) => host === 'graph.facebook.com', read: readServerEvents },
+    {
+      ...serverEvents(SERVER, { list: 'data', event: 'event_name' }),
+      when: ({ host }) => host === 'graph.facebook.com',
+    },
     // Repeats the event for the browser's attribution interface; reports on the code itself.
     sideChannel(/^\/(?:privacy_sandbox|log)\//),
     scriptLoad(/^\/signals\/config\/(?<account>\d+)$/),
@@ -29,10 +33,4 @@ function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const inside = ['cd[contents]', 'cd[content_ids]'].flatMap((key) => Object.entries(bracketed(key, fields[key])))
   const params = withNamed(fields, inside)
   return [{ event: fields.ev ?? '', account: scalarOrNull(fields.id), params }]
-}
-
-/** https://developers.facebook.com/docs/marketing-api/conversions-api; the access token is left out. */
-function* readServerEvents({ path, json }: VendorRequest): Iterable<DecodedEvent> {
-  const account = scalarOrNull(SERVER.exec(path)?.groups?.account)
-  for (const event of objectsOf(json.data)) yield { event: scalarText(event.event_name), account, params: event }
 }

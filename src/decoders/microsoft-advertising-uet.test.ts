@@ -33,4 +33,12 @@ testDecoder(microsoftAdvertisingUet, [
     kind: 'library',
   },
   { name: 'another service', url: 'https://c.bing.com/action/0?ti=10000&evt=pageLoad', events: null },
+  {
+    name: 'events of a server',
+    url: 'https://capi.uet.microsoft.com/v1/97168911/events',
+    body: '{"data":[{"eventType":"custom","eventName":"purchase","eventId":"e1"},{"eventType":"pageLoad","pageLoadId":"p1"}]}',
+    account: '97168911',
+    events: ['purchase', 'pageLoad'],
+    params: { eventId: 'e1' },
+  },
 ])

@@ -1,18 +1,25 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 export const microsoftAdvertisingUet: Decoder = {
   vendor: 'Microsoft Advertising UET',
   source: 'https://learn.microsoft.com/en-us/advertising/msa-help/hlp_ba_conc_uet_parameters_table',
-  hosts: ['bat.bing.com', 'bat.bing.net'],
+  hosts: ['bat.bing.com', 'bat.bing.net', 'capi.uet.microsoft.com'],
   routes: [
     pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
+    // https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration
+    serverEvents(/^\/v\d+\/(?<account>\d+)\/events\/?$/, { list: 'data', event: serverEventName }),
     // Recordings of sessions by Clarity, which comes along.
     sideChannel(/^\/p\/insights\//),
     scriptLoad(/^\/bat\.js$/),
     scriptLoad(/^\/p\/action\/(?<account>\d+)\.js$/),
   ],
+}
+
+/** The type of an event is `pageLoad` or `custom`; a custom one has a name. */
+function serverEventName({ eventType, eventName }: Record<string, unknown>): unknown {
+  return eventName || eventType
 }
 
 /** `evt` tells only page loads from custom events; a custom one is named by its action. */

@@ -70,4 +70,18 @@ testDecoder(mixpanel, [
   },
   { name: 'broken data', url: TRACK, body: 'data=%7B', events: [], error: 'Mixpanel: the body is not JSON' },
   { name: "another's tracker", url: 'https://shop.example/track/?ip=1', body: 'data=x', events: null },
+  {
+    name: 'an import of one event a line, of which one is broken',
+    url: 'https://api.mixpanel.com/import?strict=1&project_id=12',
+    body: '{"event":"A","properties":{"token":"TOKEN1"}}\n{"event":\n{"event":"B","properties":{}}\n',
+    account: 'TOKEN1',
+    events: ['A', 'B'],
+  },
+  {
+    name: 'an import by the id of the project',
+    url: 'https://api-eu.mixpanel.com/import?project_id=12',
+    body: '[{"event":"A","properties":{}}]',
+    account: '12',
+    events: ['A'],
+  },
 ])

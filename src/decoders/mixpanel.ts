@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, isJson, looksLike, readJsonObjects } from './json.ts'
+import { fromBase64, isJson, looksLike, readJsonLines, readJsonObjects } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -39,8 +39,13 @@ function isFromSdk({ body, fields }: VendorRequest): boolean {
 }
 
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
+  const projectId = request.query.project_id
   for (const sent of readData(request)) {
-    yield { event: scalarText(sent.event), account: scalarOrNull(objectOf(sent.properties).token), params: sent }
+    yield {
+      event: scalarText(sent.event),
+      account: scalarOrNull(objectOf(sent.properties).token ?? projectId),
+      params: sent,
+    }
   }
 }
 
@@ -52,9 +57,9 @@ function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** A JSON body, or one field of a form or of the query that holds JSON, plain or in base64. */
+/** A JSON body, also with one object a line, or one field of a form or of the query that holds JSON, plain or in base64. */
 function readData({ body, fields }: VendorRequest): Record<string, unknown>[] {
-  if (isJson(body)) return readJsonObjects(body)
+  if (isJson(body)) return readJsonLines(body)
   const { data = '' } = fields
   return readJsonObjects(isJson(data) ? data : fromBase64(data))
 }

@@ -37,4 +37,14 @@ testDecoder(pinterestTag, [
   { name: 'ids', url: 'https://ct.pinterest.com/user/?tid=26100&cb=1', events: [] },
   { name: 'the library', url: 'https://s.pinimg.com/ct/lib/main.abc.js', events: [''], kind: 'library' },
   { name: 'the website', url: 'https://www.pinterest.com/v3/?event=checkout', events: null },
+  {
+    name: 'events of a server',
+    url: 'https://api.pinterest.com/v5/ad_accounts/549755885175/events?test=true&access_token=s3cret',
+    body: '{"data":[{"event_name":"checkout","event_id":"e1","custom_data":{"value":"59.9"}},{"event_name":"signup"}]}',
+    account: '549755885175',
+    events: ['checkout', 'signup'],
+    params: { event_id: 'e1', 'custom_data.value': '59.9', test: 'true' },
+    without: ['access_token'],
+  },
+  { name: 'another call of the API', url: 'https://api.pinterest.com/v5/ad_accounts/7/campaigns', events: null },
 ])

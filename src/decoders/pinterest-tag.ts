@@ -2,14 +2,16 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { bracketed } from './json.ts'
 import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 export const pinterestTag: Decoder = {
   vendor: 'Pinterest Tag',
   source: 'https://help.pinterest.com/en/business/article/add-event-codes',
-  hosts: ['ct.pinterest.com', 's.pinimg.com'],
+  hosts: ['ct.pinterest.com', 's.pinimg.com', 'api.pinterest.com'],
   routes: [
     { path: /^\/(?:v3\/?)?$/, read: readEvent },
+    // https://developers.pinterest.com/docs/api/v5/events-create
+    serverEvents(/^\/v5\/ad_accounts\/(?<account>\d+)\/events\/?$/, { list: 'data', event: 'event_name' }),
     // Who the visitor is; what the code found in the page's markup.
     sideChannel(/^\/(?:user|md|stats)\/?$/),
     scriptLoad(/^\/(?:ct\/.+\.js|ct\.html)$/),

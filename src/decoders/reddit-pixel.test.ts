@@ -32,4 +32,28 @@ testDecoder(redditPixel, [
     kind: 'library',
   },
   { name: 'a picture of the website', url: 'https://www.redditstatic.com/logo.png', events: null },
+  {
+    name: 'events of a server',
+    url: 'https://ads-api.reddit.com/api/v3/pixels/a2_abc/conversion_events',
+    body: JSON.stringify({
+      data: {
+        test_id: 't1',
+        events: [
+          { type: { tracking_type: 'PURCHASE' }, metadata: { conversion_id: 'e1' } },
+          { type: { tracking_type: 'CUSTOM', custom_event_name: 'Quiz' } },
+        ],
+      },
+    }),
+    account: 'a2_abc',
+    events: ['PURCHASE', 'Quiz'],
+    params: { 'metadata.conversion_id': 'e1', test_id: 't1' },
+  },
+  {
+    name: 'events of a server in the version before',
+    url: 'https://ads-api.reddit.com/api/v2.0/conversions/events/a2_abc',
+    body: '{"test_mode":true,"events":[{"event_type":{"tracking_type":"Custom","custom_event_name":"Quiz"}}]}',
+    account: 'a2_abc',
+    events: ['Quiz'],
+    params: { test_mode: 'true' },
+  },
 ])

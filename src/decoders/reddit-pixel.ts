@@ -1,15 +1,28 @@
-import type { Decoder } from './decoder.ts'
-import type { Params } from './params.ts'
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsIn } from './json.ts'
+import { objectOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+const SERVER =
+  /^\/api\/v[\d.]+\/(?:pixels\/(?<pixel>[^/]+)\/conversion_events|conversions\/events\/(?<advertiser>[^/]+))\/?$/
 
 export const redditPixel: Decoder = {
   vendor: 'Reddit Pixel',
   source: 'https://business.reddithelp.com/s/article/reddit-pixel',
-  hosts: ['alb.reddit.com', 'redditstatic.com', 'pixel-config.reddit.com', 'conversions-config.reddit.com'],
+  hosts: [
+    'alb.reddit.com',
+    'redditstatic.com',
+    'pixel-config.reddit.com',
+    'conversions-config.reddit.com',
+    'ads-api.reddit.com',
+  ],
   routes: [
     pixel(/^\/(?:rp|snoo)(?:\.gif)?$/, { account: 'id', event: eventName }),
     scriptLoad(/^\/ads\/(?:.+\/)?pixel\.js$/, 'pixel_id'),
     scriptLoad(/^\/ads\/conversions-config\/v1\/pixel\/config\/(?<account>[^/]+?)(?:_telemetry)?$/),
+    // https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events; before it, version 2.
+    { path: SERVER, read: readServerEvents },
     sideChannel(/^\/pixels\//),
   ],
 }
@@ -17,4 +30,19 @@ export const redditPixel: Decoder = {
 /** Events of the page's own making are all `Custom`. */
 function eventName({ event = '', 'm.customEventName': custom }: Params): string {
   return event === 'Custom' ? custom || event : event
+}
+
+/** `{data: {events: [event, …], test_id}}`, in version 2 without `data`. A custom event has a name next to its type. */
+function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
+  if (request.body === null) return
+  const { path, json } = request
+  const { pixel, advertiser } = SERVER.exec(path)?.groups ?? {}
+  const { events, ...rest } = 'data' in json ? objectOf(json.data) : json
+  const shared = sharedOf(rest)
+  for (const event of objectsIn(events)) {
+    const { tracking_type, custom_event_name } = objectOf(event.type ?? event.event_type)
+    const type = scalarText(tracking_type)
+    const name = /^custom$/i.test(type) ? scalarText(custom_event_name) || type : type
+    yield { event: name, account: scalarOrNull(pixel ?? advertiser), params: { ...shared, ...event } }
+  }
 }

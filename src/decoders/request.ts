@@ -1,3 +1,4 @@
+import { isJson } from './json.ts'
 import { emptyParams, type Params, readForm, readJsonObject, readQuery } from './params.ts'
 
 /** A request opened for reading. What several routes ask for is worked out once, and only when asked. */
@@ -31,6 +32,11 @@ export class VendorRequest {
   get fields(): Params {
     this.#fields ??= this.body ? Object.assign(emptyParams(), this.query, readForm(this.body)) : this.query
     return this.#fields
+  }
+
+  /** What was sent, as JSON or as a form, with the query next to it; the body's values win. Throws for broken JSON. */
+  get sent(): Record<string, unknown> {
+    return isJson(this.body) ? { ...this.query, ...this.json } : this.fields
   }
 
   /** The body as a JSON object. Throws when it is missing or anything else. */

@@ -1,6 +1,7 @@
 import type { Route } from './decoder.ts'
+import { objectsIn } from './json.ts'
 import { type Named, withNamed } from './named.ts'
-import { type Params, scalarOrNull, scalarText } from './params.ts'
+import { type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 
 /**
  * A request that loads the vendor's code or configuration. `account` is the query key that names the account; without
@@ -19,6 +20,29 @@ export function scriptLoad(path: RegExp, account?: string): Route {
 /** A request of the vendor that carries no event: it repeats one, synchronises ids, reports on the code itself. */
 export function sideChannel(path: RegExp): Route {
   return { path, read: () => [] }
+}
+
+/**
+ * Events of a server, `{<list>: [event, …]}`; what is next to the list, such as `test_event_code`, belongs to each of them.
+ * The body is JSON or a form whose list is a JSON text. `event` is the key of an event's name, or works it out. Without
+ * `account` the group `(?<account>…)` of the path is the account, if there is one.
+ */
+export function serverEvents(
+  path: RegExp,
+  keys: { list: string; event: JsonKey; account?: (sent: Record<string, unknown>) => unknown },
+): Route {
+  return {
+    path,
+    *read(request) {
+      const { [keys.list]: list, ...rest } = request.sent
+      const shared = sharedOf(rest)
+      const account = scalarOrNull(keys.account ? keys.account(rest) : path.exec(request.path)?.groups?.account)
+      for (const event of objectsIn(list)) {
+        const name = typeof keys.event === 'function' ? keys.event(event) : event[keys.event]
+        yield { event: scalarText(name), account, params: { ...shared, ...event } }
+      }
+    },
+  }
 }
 
 /**

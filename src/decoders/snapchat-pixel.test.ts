@@ -53,4 +53,25 @@ testDecoder(snapchatPixel, [
   },
   { name: 'the library', url: 'https://sc-static.net/scevent.min.js', events: [''], kind: 'library' },
   { name: 'the website', url: 'https://www.snapchat.com/p', events: null },
+  {
+    name: 'test events of a server',
+    url: 'https://tr.snapchat.com/v3/pix-1/events',
+    body: '{"test_event_code":"T1","data":[{"event_name":"PURCHASE"},{"event_name":"SIGN_UP"}]}',
+    account: 'pix-1',
+    events: ['PURCHASE', 'SIGN_UP'],
+    params: { test_event_code: 'T1' },
+  },
+  {
+    name: 'an event of a server in the version before',
+    url: 'https://tr.snapchat.com/v2/conversion',
+    body: '{"pixel_id":"pix-1","event_type":"PURCHASE","price":3}',
+    account: 'pix-1',
+    events: ['PURCHASE'],
+  },
+  {
+    name: 'a check of events',
+    url: 'https://tr.snapchat.com/v3/pix-1/events/validate',
+    body: '{"data":[]}',
+    events: [],
+  },
 ])

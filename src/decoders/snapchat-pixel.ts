@@ -1,10 +1,11 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { isJson } from './json.ts'
+import { isJson, readJsonObjects } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
-const SERVER = /^\/v\d\/(?<account>[^/]+)\/events\/?/
+/** https://developers.snap.com/api/marketing-api/Conversions-API */
+const SERVER = /^\/v\d\/(?<account>[^/]+)\/events\/?$/
 
 export const snapchatPixel: Decoder = {
   vendor: 'Snapchat Pixel',
@@ -12,7 +13,11 @@ export const snapchatPixel: Decoder = {
   hosts: ['tr.snapchat.com', 'tr6.snapchat.com', 'tr-shadow.snapchat.com', 'sc-static.net'],
   routes: [
     { path: /^\/p\/?$/, read: readTracks },
-    { path: SERVER, read: readServerEvents },
+    serverEvents(SERVER, { list: 'data', event: 'event_name' }),
+    // The version before: one event, or a list of them.
+    { path: /^\/v2\/conversion\/?$/, read: readConversions },
+    // Checks events without counting them; what was received.
+    sideChannel(/^\/v\d\/(?:conversion\/|[^/]+\/events\/)/),
     // Who the visitor is.
     sideChannel(/^\/(?:cm|collector)\//),
     scriptLoad(/^\/config\/[^/]+\/(?<account>[^/.]+)\.js$/),
@@ -35,8 +40,9 @@ function* readTracks(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** https://developers.snap.com/api/marketing-api/Conversions-API */
-function* readServerEvents({ path, json }: VendorRequest): Iterable<DecodedEvent> {
-  const account = scalarOrNull(SERVER.exec(path)?.groups?.account)
-  for (const event of objectsOf(json.data)) yield { event: scalarText(event.event_name), account, params: event }
+function* readConversions({ body }: VendorRequest): Iterable<DecodedEvent> {
+  for (const event of readJsonObjects(body)) {
+    const account = scalarOrNull(event.pixel_id ?? event.app_id)
+    yield { event: scalarText(event.event_type), account, params: event }
+  }
 }

@@ -1,16 +1,26 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, looksLike, unfolded } from './json.ts'
-import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import { fromBase64, isJson, looksLike, readJsonObjects, unfolded } from './json.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { scriptLoad } from './route.ts'
 
 /** How the body of a POST begins, under whatever path. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'
 
 /**
- * Collectors run under the customer's own name. An event is `e` (`pv` page view, `pp` page ping, `se` structured, `ue`
- * self-describing, `tr` and `ti` transaction), its application `aid`.
+ * Collectors run under the customer's own name. An event is `e`, its application `aid`.
  */
+/** What `e` means, in the words of the vendor's event tables. A self-describing event (`ue`) goes by its schema. */
+const NAMES = new Map([
+  ['pv', 'page_view'],
+  ['pp', 'page_ping'],
+  ['se', 'struct'],
+  ['ue', 'unstruct'],
+  ['tr', 'transaction'],
+  ['ti', 'transaction_item'],
+  ['ad', 'ad_impression'],
+])
+
 export const snowplow: Decoder = {
   vendor: 'Snowplow',
   source: 'https://docs.snowplow.io/',
@@ -31,10 +41,7 @@ export const snowplow: Decoder = {
       read: ({ query }) => [toEvent(query)],
     },
     // Other tools' webhooks: the schema says what the event is.
-    {
-      ...pixel(/\/com\.snowplowanalytics\.iglu\/v1$/, { account: 'aid', event: 'schema' }),
-      anyHost: true,
-    },
+    { path: /\/com\.snowplowanalytics\.iglu\/v1\/?$/, anyHost: true, read: readWebhook },
     { ...scriptLoad(/\bsp(?:\.lite)?\.js$/), anyHost: true, when: ({ path }) => path.includes('snowplow') },
   ],
 }
@@ -48,7 +55,29 @@ function* readPost(request: VendorRequest): Iterable<DecodedEvent> {
 /** The JSON inside, plain (`ue_pr`, `co`) or in base64 (`ue_px`, `cx`), is opened under the plain one's key. */
 function toEvent({ ue_px, ue_pr, cx, co, ...event }: Record<string, unknown>): DecodedEvent {
   const opened = { ue_pr: open(ue_pr, ue_px), co: open(co, cx) }
-  return { event: scalarText(event.e), account: scalarOrNull(event.aid), params: { ...event, ...opened } }
+  const code = scalarText(event.e)
+  const schema = scalarText(objectOf(objectOf(opened.ue_pr).data).schema)
+  const name = (code === 'ue' && schemaName(schema)) || (NAMES.get(code) ?? code)
+  return { event: name, account: scalarOrNull(event.aid), params: { ...event, ...opened } }
+}
+
+/** `iglu:com.snowplowanalytics.snowplow/link_click/jsonschema/1-0-1` → `link_click`; empty for anything else. */
+function schemaName(schema: string): string {
+  return /^iglu:[^/]+\/([^/]+)\//.exec(schema)?.[1] ?? ''
+}
+
+/**
+ * https://docs.snowplow.io/docs/sources/webhooks/iglu-webhook/: `{schema, data}` or, with the schema in the query, a list
+ * of objects, one object, or the fields of a form or of the query.
+ */
+function* readWebhook({ body, query, fields }: VendorRequest): Iterable<DecodedEvent> {
+  for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {
+    const isSelfDescribing = typeof sent.schema === 'string' && typeof sent.data === 'object'
+    const { schema, data } = isSelfDescribing ? sent : { schema: query.schema ?? sent.schema, data: sent }
+    for (const one of Array.isArray(data) ? objectsOf(data) : [objectOf(data)]) {
+      yield { event: scalarText(schema), account: scalarOrNull(query.aid), params: { ...query, schema, ...one } }
+    }
+  }
 }
 
 function open(plain: unknown, encoded: unknown): unknown {

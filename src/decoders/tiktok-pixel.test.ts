@@ -84,4 +84,27 @@ testDecoder(tiktokPixel, [
     kind: 'library',
   },
   { name: 'a video', url: 'https://www.tiktok.com/api/v2/pixel', events: null },
+  {
+    name: 'test events of a server',
+    url: 'https://business-api.tiktok.com/open_api/v1.3/event/track/',
+    body: '{"event_source":"web","event_source_id":"C1","test_event_code":"T1","access_token":"s3cret","data":[{"event":"Purchase","event_id":"e1"}]}',
+    account: 'C1',
+    events: ['Purchase'],
+    params: { test_event_code: 'T1', event_id: 'e1' },
+    without: ['access_token'],
+  },
+  {
+    name: 'an event of a server in the version before',
+    url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/track/',
+    body: '{"pixel_code":"C1","event":"CompletePayment"}',
+    account: 'C1',
+    events: ['CompletePayment'],
+  },
+  {
+    name: 'events of a server in the version before',
+    url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/batch/',
+    body: '{"pixel_code":"C1","batch":[{"event":"A"},{"event":"B"}]}',
+    account: 'C1',
+    events: ['A', 'B'],
+  },
 ])

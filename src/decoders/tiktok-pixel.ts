@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 export const tiktokPixel: Decoder = {
   vendor: 'TikTok Pixel',
@@ -11,7 +11,19 @@ export const tiktokPixel: Decoder = {
     { path: /^\/api\/v\d\/(?:pixel(?:\/(?:act|track|batch))?|track)\/?$/, read: readEvents },
     // Reports on the code itself: speed, errors, what it can do.
     sideChannel(/^\/api\/v\d\//),
-    { path: /^\/open_api\/v[\d.]+\/event\/track\/?$/, read: readServerEvents },
+    // https://business-api.tiktok.com/portal/docs?id=1771101303285761
+    serverEvents(/^\/open_api\/v[\d.]+\/event\/track\/?$/, {
+      list: 'data',
+      event: 'event',
+      account: ({ event_source_id }) => event_source_id,
+    }),
+    // The version before, with one event or `{pixel_code, batch: [event, …]}`.
+    jsonEvent(/^\/open_api\/v[\d.]+\/pixel\/track\/?$/, { event: 'event', account: 'pixel_code' }),
+    serverEvents(/^\/open_api\/v[\d.]+\/pixel\/batch\/?$/, {
+      list: 'batch',
+      event: 'event',
+      account: ({ pixel_code }) => pixel_code,
+    }),
     scriptLoad(/^\/i18n\/pixel\//, 'sdkid'),
   ],
 }
@@ -25,17 +37,4 @@ function readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
 function toEvent(sent: Record<string, unknown>): DecodedEvent {
   const { pixel } = objectOf(sent.context)
   return { event: scalarText(sent.event ?? sent.action), account: scalarOrNull(objectOf(pixel).code), params: sent }
-}
-
-/** https://business-api.tiktok.com/portal/docs?id=1771101303285761: `{event_source_id, data: [event, …]}` */
-function* readServerEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
-  const { data, ...rest } = json
-  const shared = sharedOf(rest)
-  for (const event of objectsOf(data)) {
-    yield {
-      event: scalarText(event.event),
-      account: scalarOrNull(json.event_source_id),
-      params: { ...shared, ...event },
-    }
-  }
 }

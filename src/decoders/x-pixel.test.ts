@@ -37,4 +37,12 @@ testDecoder(xPixel, [
   { name: 'ids', url: 'https://analytics.twitter.com/i/adsct?p_user_id=u1&p_id=7', events: [] },
   { name: 'the library', url: 'https://static.ads-twitter.com/uwt.js', events: [''], kind: 'library' },
   { name: 'a short link', url: 'https://t.co/abc', events: null },
+  {
+    name: 'conversions of a server',
+    url: 'https://ads-api.x.com/12/measurement/conversions/o8z6j',
+    body: '{"conversions":[{"event_id":"tw-o8z6j-od1","value":"59.9","conversion_id":"c1"},{"event_id":"tw-o8z6j-od2"}]}',
+    account: 'o8z6j',
+    events: ['tw-o8z6j-od1', 'tw-o8z6j-od2'],
+    params: { conversion_id: 'c1' },
+  },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { type Params, scalarOrNull, scalarText } from './params.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
 
@@ -9,11 +9,20 @@ const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
 export const xPixel: Decoder = {
   vendor: 'X Pixel',
   source: 'https://business.x.com/en/help/campaign-measurement-and-analytics/conversion-tracking-for-websites',
-  hosts: ['analytics.twitter.com', 'analytics.x.com', 't.co', 'static.ads-twitter.com'],
+  hosts: [
+    'analytics.twitter.com',
+    'analytics.x.com',
+    't.co',
+    'static.ads-twitter.com',
+    'ads-api.x.com',
+    'ads-api.twitter.com',
+  ],
   routes: [
     // Without a pixel it says who the visitor is elsewhere.
     { ...sideChannel(ADSCT), when: ({ host, fields }) => host === 't.co' || !('txn_id' in fields) },
     { path: ADSCT, read: ({ fields }) => readEvents(fields) },
+    // https://docs.x.com/x-ads-api/measurement/web-conversions
+    serverEvents(/^\/\d+\/measurement\/conversions\/(?<account>[^/]+)\/?$/, { list: 'conversions', event: 'event_id' }),
     scriptLoad(/^\/(?:uwt|oct)\.js$/),
   ],
 }

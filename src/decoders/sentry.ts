@@ -1,0 +1,79 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson, unfolded } from './json.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** What the header of an envelope has under a path of the customer's own (`tunnel`): the address of the project. */
+const ADDRESS = /"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"]*\/)?\d+"/
+/** Longer than any header of an envelope. */
+const MAX_HEADER = 2000
+
+/** The account is the project. */
+export const sentry: Decoder = {
+  vendor: 'Sentry',
+  source: 'https://develop.sentry.dev/sdk/data-model/envelopes/',
+  hosts: ['sentry.io', 'sentry-cdn.com'],
+  routes: [
+    { path: /^\/api\/(?<account>\d+)\/envelope\/?$/, read: readEnvelope },
+    { path: /^\/api\/(?<account>\d+)\/store\/?$/, read: readEvent },
+    // Reports of the browser's own, crash dumps.
+    sideChannel(/^\/api\/(?:\d+\/|embed\/)/),
+    scriptLoad(/\.js$/),
+    // An own installation, or a tunnel.
+    { path: /^\/api\/(?<account>\d+)\/envelope\/?$/, anyHost: true, when: isEnvelope, read: readEnvelope },
+    { path: /^/, anyHost: true, when: ({ body }) => isTunnelled(body), read: readEnvelope },
+  ],
+}
+
+function isEnvelope({ search, body }: VendorRequest): boolean {
+  return search.includes('sentry_key=') || isTunnelled(body)
+}
+
+function isTunnelled(body: string | null): boolean {
+  return body?.startsWith('{') === true && ADDRESS.test(body.slice(0, MAX_HEADER))
+}
+
+const projectIn = (path: string) => /^\/api\/(\d+)\//.exec(path)?.[1]
+
+/**
+ * A header, then items: each is a header line that names its type and, often, its length, and a payload. Each item is an
+ * event that goes by its type: `event` (an error or message), `transaction`, `session`, `log`, `replay_event`, …
+ */
+function* readEnvelope({ path, body }: VendorRequest): Iterable<DecodedEvent> {
+  const bytes = Buffer.from(body ?? '')
+  let at = endOfLine(bytes, 0)
+  const { dsn, event_id, sent_at, sdk } = objectOf(unfolded(bytes.toString('utf8', 0, at)))
+  const account = scalarOrNull(projectIn(path) ?? /\/(\d+)$/.exec(scalarText(dsn))?.[1])
+  while (++at < bytes.length) {
+    const start = endOfLine(bytes, at) + 1
+    const { type, length } = objectOf(unfolded(bytes.toString('utf8', at, start - 1)))
+    at = start - 1
+    // Not the header of an item: the rest of a payload whose bytes are no text.
+    if (typeof type !== 'string') continue
+    at = typeof length === 'number' && length >= 0 ? start + length : endOfLine(bytes, start)
+    yield { event: type, account, params: { event_id, sent_at, sdk, ...summaryOf(bytes.toString('utf8', start, at)) } }
+  }
+}
+
+function endOfLine(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(10, from)
+  return end === -1 ? bytes.length : end
+}
+
+/** One event as JSON, as older versions send it. */
+function* readEvent({ path, body }: VendorRequest): Iterable<DecodedEvent> {
+  if (isJson(body)) yield { event: 'event', account: scalarOrNull(projectIn(path)), params: summaryOf(body) }
+}
+
+/** Without what is only of use where the error is mended: stack traces, breadcrumbs, spans, lists of modules. */
+function summaryOf(payload: string): Record<string, unknown> {
+  const value = unfolded(payload)
+  const { breadcrumbs, spans, modules, debug_meta, threads, exception, ...rest } = objectOf(value)
+  const exceptions = objectsOf(objectOf(exception).values).map(({ type, value, mechanism }) => ({
+    type,
+    value,
+    mechanism,
+  }))
+  return exceptions.length > 0 ? { ...rest, exception: { values: exceptions } } : rest
+}

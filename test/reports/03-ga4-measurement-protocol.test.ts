@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { decodeLine } from '../../src/commands/decode.ts'
+import { testApp } from '../app.ts'
+import { type ExpectedLine, expectDecoded } from './decoded.ts'
+import { describeReport, expectedOf, type ReportedRequest, reportLines } from './report.ts'
+
+const NAME = '03-ga4-measurement-protocol'
+
+describeReport('the measurement protocol of GA4', () => {
+  test('is decoded as expected, and its check endpoint collects nothing', () => {
+    const [collected, checked] = reportLines(`${NAME}.ndjson`) as [ReportedRequest, ReportedRequest]
+    const { lines } = expectedOf<{ lines: [ExpectedLine, ExpectedLine] }>(`${NAME}.expected.json`)
+    expectDecoded(collected, lines[0])
+    expect(decodeLine(checked)).toMatchObject({ vendor: lines[1].vendor, events: [], error: null })
+  })
+
+  test('is stored without its secret', async () => {
+    await using t = await testApp()
+    const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+    await t.collect(domain.token, { hits: reportLines(`${NAME}.ndjson`) })
+    await t.run('flush')
+    const { body } = await t.call('GET', '/v1/events')
+    expect(body.events.map(({ event }: { event: string }) => event).sort()).toEqual(['purchase', 'refund'])
+    expect(JSON.stringify(body)).not.toContain('SEKRET')
+  })
+})
