@@ -42,6 +42,7 @@ import unpackedBytes from './0036_unpacked_bytes.sql' with { type: 'text' }
 import keysOfOrganizations from './0037_keys_of_organizations.sql' with { type: 'text' }
 import passwordResetLinks from './0038_password_reset_links.sql' with { type: 'text' }
 import runSecrets from './0039_run_secrets.sql' with { type: 'text' }
+import cancelledAudits from './0040_cancelled_audits.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -84,4 +85,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0037_keys_of_organizations', sql: keysOfOrganizations },
   { name: '0038_password_reset_links', sql: passwordResetLinks },
   { name: '0039_run_secrets', sql: runSecrets },
+  { name: '0040_cancelled_audits', sql: cancelledAudits },
 ]

@@ -262,7 +262,11 @@ function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Rou
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
       cancel: (testId) => flowRuns.cancel(testId),
     }),
-    ...runRoutes({ db, files: runFiles, privacyOf, sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds) }),
+    ...runRoutes({
+      ...{ db, clock, files: runFiles, privacyOf },
+      sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds),
+      stop: (runId) => flowRuns.stop(runId),
+    }),
     ...auditRoutes({
       ...parts,
       region: config.region,

@@ -91,6 +91,8 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   receiveFromOfficeChat: { status: 401, why: 'Teams alone calls there, with a token of its own' },
   showShare: { status: 404, why: 'nobody shared a run under this token' },
   runFlowTest: { status: 409, why: 'there is no Chromium' },
+  cancelRun: { status: 409, why: 'the run has ended' },
+  cancelAudit: { status: 409, why: 'the audit has ended' },
   createAudit: { status: 409, why: 'there is no Chromium' },
   chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
 }

@@ -3,7 +3,7 @@ import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } fro
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'
 
-export const AUDIT_STATUSES = ['queued', 'running', 'finished', 'failed'] as const
+export const AUDIT_STATUSES = ['queued', 'running', 'finished', 'failed', 'cancelled'] as const
 export type AuditStatus = (typeof AUDIT_STATUSES)[number]
 
 const address = (description: string) => Text(1, 2000, { description, examples: ['https://shop.example/'] })

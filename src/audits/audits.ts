@@ -65,6 +65,11 @@ export class Audits {
     }
   }
 
+  /** Ends an audit that was cancelled. */
+  stop(auditId: string): void {
+    this.underWay.cancel(({ id }) => id === auditId)
+  }
+
   /** Resolves when no audit is under way. */
   idle(): Promise<void> {
     return this.underWay.idle()

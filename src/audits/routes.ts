@@ -6,19 +6,19 @@ import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { findDomain } from '../domains/store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { ById, type Route, route } from '../http/route.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
 import type { Audits } from './audits.ts'
 import { readAudit } from './input.ts'
 import { shownAudit, shownDifferences, shownPages } from './shown.ts'
-import { findAudit, type KeptAudit, listAudits, pagesAfter, queueAudit } from './store.ts'
+import { cancelAudit, findAudit, type KeptAudit, listAudits, pagesAfter, queueAudit } from './store.ts'
 
 export interface AuditParts {
   db: Db
   clock: Clock
   region: string
-  audits: Pick<Audits, 'fault' | 'start'>
+  audits: Pick<Audits, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
   /** Throws an `AppError` that names it for a channel that can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
@@ -106,6 +106,23 @@ export function auditRoutes(parts: AuditParts): Route[] {
       params: ById,
       answer: AuditDetailSchema,
       handle: ({ principal, params: { id } }) => detailOf(findAudit(db, { orgId: principal.orgId, id }), principal),
+    }),
+    route({
+      id: 'cancelAudit',
+      method: 'POST',
+      path: '/v1/audits/{id}/cancel',
+      access: 'edit',
+      tag,
+      summary: 'Cancel an audit that waits or goes on; its pages so far stay',
+      refusals: ['conflict'],
+      tool: true,
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id } }) {
+        cancelAudit(db, { orgId, id }, clock.now())
+        return OK
+      },
+      after: ({ params: { id } }) => audits.stop(id),
     }),
     route({
       id: 'listAuditPages',

@@ -179,6 +179,17 @@ export function endAudit(
   return changes > 0
 }
 
+/** Ends an audit that waits or goes on; its pages stay. Fails with `notFound`, and with `conflict` when it has ended. */
+export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void {
+  findAudit(db, { orgId, id })
+  const { changes } = prepared<[object]>(
+    db,
+    `UPDATE audit SET status = 'cancelled', finishedAt = max(@now, coalesce(startedAt, 0))
+     WHERE id = @id AND status IN ('queued', 'running')`,
+  ).run({ id, now })
+  if (changes === 0) throw new AppError('conflict', 'the audit has ended')
+}
+
 /** Ends the audits that a stop or a kill of the server cut off. Those that waited are left to wait. */
 export function failCutOffAudits(db: Db, now: Instant): void {
   prepared<[Instant]>(
@@ -218,7 +229,7 @@ export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string
 
 /** Deletes audits that are older than records are kept; not the one that goes on by itself. */
 export function removeOldAudits(db: Db, now: Instant): void {
-  db.prepare(`DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed') AND nextAt IS NULL`).run(
-    now - RECORDS_KEPT_MS,
-  )
+  db.prepare(
+    `DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed', 'cancelled') AND nextAt IS NULL`,
+  ).run(now - RECORDS_KEPT_MS)
 }

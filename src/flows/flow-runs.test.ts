@@ -16,7 +16,7 @@ import type { FlowTestInput } from './flow-test.ts'
 import { planRuns } from './plan-runs.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import { RunFiles } from './run-files.ts'
-import { factsOf, failCutOffRuns, findRun, listRuns, queueRun, removeOldRuns } from './run-store.ts'
+import { cancelRun, factsOf, failCutOffRuns, findRun, listRuns, queueRun, removeOldRuns } from './run-store.ts'
 import {
   createFlowTest,
   deleteFlowTest,
@@ -204,6 +204,26 @@ describe('a run', () => {
     expect(existsSync(files.of(runId))).toBe(true)
     await files.retain(db, clock.now())
     expect([existsSync(files.of(runId)), listRuns(db, orgId, {}, { limit: 9 }).runs, faults]).toEqual([false, [], []])
+  })
+
+  test('that is cancelled ends at once, and no retry follows', async () => {
+    const { make, queue, walks, flowRuns, db, orgId, faults, clock } = world()
+    const { id } = make({ retries: 1 })
+    walks.push('until it is stopped')
+    const [goesOn, waits] = [queue(id), queue(id)]
+    flowRuns.start()
+    for (const run of [goesOn, waits]) {
+      cancelRun(db, { orgId, id: run }, clock.now())
+      flowRuns.stop(run)
+    }
+    await flowRuns.idle()
+    flowRuns.start()
+    await flowRuns.idle()
+    for (const run of [goesOn, waits]) {
+      expect(findRun(db, { orgId, id: run })).toMatchObject({ status: 'cancelled', finishedAt: clock.now() })
+      expect(() => cancelRun(db, { orgId, id: run }, clock.now())).toThrow('the run has ended')
+    }
+    expect(faults).toEqual([])
   })
 
   test('that waits behind a hundred others is refused', () => {

@@ -78,6 +78,11 @@ export class FlowRuns {
     this.underWay.cancel((run) => run.testId === testId)
   }
 
+  /** Ends a run that was cancelled. */
+  stop(runId: string): void {
+    this.underWay.cancel((run) => run.id === runId)
+  }
+
   /** Resolves when nothing is under way. */
   idle(): Promise<void> {
     return this.underWay.idle()

@@ -1,20 +1,24 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
-import { ById, type Route, route } from '../http/route.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { maskedFacts } from './masked-run.ts'
 import { ownExpectations } from './own-expectations.ts'
 import type { RunFiles } from './run-files.ts'
 import { ReportListSchema, RUN_STATUSES, RunDetailSchema, RunSchema, type Share, withoutNulls } from './run-schema.ts'
-import { endedRuns, factsOf, findRun, listRuns, shownRun } from './run-store.ts'
+import { cancelRun, endedRuns, factsOf, findRun, listRuns, shownRun } from './run-store.ts'
 
 export interface RunRouteParts {
   db: Db
+  clock: Clock
   files: RunFiles
+  /** Ends the browser of a run that was cancelled. */
+  stop(runId: string): void
   privacyOf(orgId: string): Privacy
   /** Returns the public links of runs, revoked ones too. */
   sharesOf(orgId: string, runIds: readonly string[]): ReadonlyMap<string, readonly Share[]>
@@ -44,7 +48,7 @@ const ByStep = Closed({ id: Type.String({ maxLength: 100 }), index: Type.String(
 
 /** Runs under `/v1/flows/runs`, and `/v1/flows/reports`. */
 export function runRoutes(parts: RunRouteParts): Route[] {
-  return [...listingRoutes(parts), ...detailRoutes(parts), ...fileRoutes(parts)]
+  return [...listingRoutes(parts), ...detailRoutes(parts), cancelRoute(parts), ...fileRoutes(parts)]
 }
 
 function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
@@ -143,6 +147,26 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[
       },
     }),
   ]
+}
+
+function cancelRoute({ db, clock, stop }: RunRouteParts): Route {
+  return route({
+    id: 'cancelRun',
+    method: 'POST',
+    path: '/v1/flows/runs/{id}/cancel',
+    access: 'edit',
+    tag,
+    summary: 'Cancel a run that waits or goes on; its browser ends at once',
+    refusals: ['conflict'],
+    tool: true,
+    params: ById,
+    answer: OkSchema,
+    handle({ principal: { orgId }, params: { id } }) {
+      cancelRun(db, { orgId, id }, clock.now())
+      return OK
+    },
+    after: ({ params: { id } }) => stop(id),
+  })
 }
 
 function fileRoutes({ db, files }: RunRouteParts): Route[] {

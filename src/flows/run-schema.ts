@@ -1,7 +1,7 @@
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { RUN_FINDING_KINDS } from './run.ts'
 
-export const RUN_STATUSES = ['queued', 'running', 'passed', 'failed'] as const
+export const RUN_STATUSES = ['queued', 'running', 'passed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 export const TRIGGERS = ['api', 'manual', 'schedule', 'change'] as const

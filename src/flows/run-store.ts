@@ -199,6 +199,18 @@ export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolea
   })
 }
 
+/** Ends a run that waits or goes on. Fails with `notFound`, and with `conflict` when it has ended. */
+export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): void {
+  findRun(db, { orgId, id })
+  const { changes } = prepared<[object]>(
+    db,
+    `UPDATE flowRun SET status = 'cancelled', finishedAt = max(@now, coalesce(startedAt, 0)), headline = 'The run was cancelled',
+       secrets = NULL
+     WHERE id = @id AND status IN ('queued', 'running')`,
+  ).run({ id, now })
+  if (changes === 0) throw new AppError('conflict', 'the run has ended')
+}
+
 const CUT_OFF = 'the server stopped while it ran'
 
 /** Ends the runs that a stop or a kill of the server cut off. Those that waited are left to wait. */
@@ -213,7 +225,7 @@ export function failCutOffRuns(db: Db, now: Instant): void {
 /** Deletes old runs, and versions that no run and no test is of. */
 export function removeOldRuns(db: Db, now: Instant): void {
   const oldest = newId('run', Math.max(0, now - RECORDS_KEPT_MS)).slice(0, 'run_'.length + 10)
-  db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed')`).run(oldest)
+  db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed', 'cancelled')`).run(oldest)
   db.prepare(
     `DELETE FROM flowVersion WHERE createdAt < ?
        AND NOT EXISTS (SELECT 1 FROM flowTest WHERE versionId = flowVersion.id)

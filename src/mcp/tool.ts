@@ -43,6 +43,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'What create_alert takes',
   Audit: 'What create_audit takes, and id, status, times, region, error and summary',
   AuditDetail: 'What create_audit takes, and id, status, times, region, error, summary, pages and differences',
+  RunExpectations: 'expectations, as a flow test takes them; see /docs',
   FlowTest: 'A recording with its settings, as in /docs: name, expectations, schedule, status, healing and more',
   RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',

@@ -1,8 +1,9 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getAuditOptions, listAuditPagesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { cancelAudit } from '#client/sdk.gen'
 import type { AuditDetail } from '#client/types.gen'
 import { PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
@@ -15,6 +16,7 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
+import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_STANDING } from '../tests/standing.ts'
@@ -24,8 +26,7 @@ import { PageTable } from './page-table.tsx'
 const LOOK_EVERY_MS = 2000
 const AT_ONCE = 100
 
-const isOver = (status: AuditDetail['status'] | undefined) =>
-  status === undefined || status === 'finished' || status === 'failed'
+const isOver = (status: AuditDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
 /** `/audits/{id}`: what was found page by page, and what is different from the audit before. */
 export function AuditPage() {
@@ -50,14 +51,25 @@ export function AuditPage() {
 function AuditDetailView({ audit }: { audit: AuditDetail }) {
   const [isSharing, share] = useState(false)
   const may = useMay('member')
+  const queries = useQueryClient()
   const said = words.tests
+  const cancel = async () => {
+    await cancelAudit({ path: { id: audit.id }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getAudit' }] })
+    notices.say(said.auditCancelled)
+  }
   return (
     <>
       <PageHead title={audit.name} isData>
         <StatusMark status={AUDIT_STANDING[audit.status]} word={said.auditStatuses[audit.status]} />
-        {may && isOver(audit.status) && (
+        {may && (audit.status === 'finished' || audit.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
             {said.shareAudit}
+          </Button>
+        )}
+        {may && !isOver(audit.status) && (
+          <Button variant="default" onClick={() => void cancel()}>
+            {said.cancelAudit}
           </Button>
         )}
       </PageHead>

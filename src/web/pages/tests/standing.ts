@@ -8,7 +8,7 @@ export const TEST_STANDING: Record<FlowTest['status'], Standing> = {
 
 /** How a run is marked. */
 export const RUN_STANDING: Record<Run['status'], Standing> = {
-  ...{ queued: 'learning', running: 'learning', passed: 'resolved', failed: 'failed' },
+  ...{ queued: 'learning', running: 'learning', passed: 'resolved', failed: 'failed', cancelled: 'muted' },
 }
 
 /** How a step of a run is marked. */
@@ -18,5 +18,5 @@ export const STEP_STANDING: Record<RunDetail['steps'][number]['status'], Standin
 
 /** How an audit is marked. */
 export const AUDIT_STANDING: Record<Audit['status'], Standing> = {
-  ...{ queued: 'learning', running: 'learning', finished: 'resolved', failed: 'failed' },
+  ...{ queued: 'learning', running: 'learning', finished: 'resolved', failed: 'failed', cancelled: 'muted' },
 }

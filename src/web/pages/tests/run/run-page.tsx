@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
+import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
@@ -14,6 +15,7 @@ import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
+import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
 import { RUN_STANDING } from '../standing.ts'
 import { SentEvents } from './sent-events.tsx'
@@ -43,20 +45,30 @@ export function RunPage() {
   )
 }
 
-const isOver = (status: RunDetail['status'] | undefined) =>
-  status === undefined || status === 'passed' || status === 'failed'
+const isOver = (status: RunDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
 function RunDetailView({ run }: { run: RunDetail }) {
   const [isSharing, share] = useState(false)
   const may = useMay('member')
+  const queries = useQueryClient()
   const said = words.tests
+  const cancel = async () => {
+    await cancelRun({ path: { id: run.id }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getRun' }] })
+    notices.say(said.runCancelled)
+  }
   return (
     <>
       <PageHead title={said.runTitle}>
         <StatusMark status={RUN_STANDING[run.status]} word={said.runStatuses[run.status]} />
-        {may && isOver(run.status) && (
+        {may && (run.status === 'passed' || run.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
             {said.share}
+          </Button>
+        )}
+        {may && !isOver(run.status) && (
+          <Button variant="default" onClick={() => void cancel()}>
+            {said.cancelRun}
           </Button>
         )}
       </PageHead>
@@ -106,7 +118,7 @@ function Headline({ run }: { run: RunDetail }) {
       <Text fw={600} fz="lg">
         {status === 'passed' && said.passedSummary(summary.stepsPassed, summary.vendorsFired)}
         {status === 'failed' && (error === null ? said.failedSummary(summary.findings) : <Data>{error}</Data>)}
-        {(status === 'queued' || status === 'running') && said.runStatuses[status]}
+        {(status === 'queued' || status === 'running' || status === 'cancelled') && said.runStatuses[status]}
       </Text>
       <Group gap="md" c="dimmed" fz="sm">
         <span>
