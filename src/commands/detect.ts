@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import { instantOf } from '../core/time-unit.ts'
 import { UnknownStepDetector } from '../detector/unknown-step.ts'
 import { type Command, UsageError } from './command.ts'
 import { linesOf } from './decode.ts'
@@ -6,18 +7,19 @@ import { linesOf } from './decode.ts'
 const DEFAULT_SENSITIVITY = 4
 const HEADER = 'timestamp,value,expected,score,anomaly'
 const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i
-const MILLISECONDS = /^-?\d{1,15}$/
+const WHOLE_NUMBER = /^-?\d{1,17}$/
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 /** Scores are truncated, not rounded: one just below the sensitivity must not look like an anomaly. */
 const SCORE_DIGITS = 1e6
 const EXPECTED_DIGITS = 1e3
 
 /**
- * Parses milliseconds since the epoch, or an ISO 8601 date with or without time, also with a space for the `T`; UTC
- * when there is no offset. Null for anything else, such as February 30.
+ * Parses a number in the unit that its size allows (`instantOf`), and one that is no time in any as milliseconds, or an ISO
+ * 8601 date with or without time, also with a space for the `T`; UTC when there is no offset. Null for anything else,
+ * such as February 30.
  */
 export function parseTime(text: string): Instant | null {
-  if (MILLISECONDS.test(text)) return Number(text)
+  if (WHOLE_NUMBER.test(text)) return instantOf(Number(text)) ?? Number(text)
   const [matched, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] =
     TIME.exec(text) ?? []
   if (matched === undefined) return null
@@ -33,20 +35,24 @@ export function parseTime(text: string): Instant | null {
 const unquoted = (text: string) => text.trim().replace(/^"(.*)"$/, '$1')
 
 /** Parses a line of the input; null for the header and for empty lines. */
-function readLine(line: string, number: number): { t: Instant; value: number | null; written: string } | null {
+function readLine(
+  line: string,
+  number: number,
+  inMs: boolean,
+): { t: Instant; time: string; value: number | null; written: string } | null {
   const written = line.replace(/\r$/, '')
   if (written.trim() === '') return null
   const fail = (what: string) => new UsageError(`detect: line ${number}: ${what}`)
   const fields = written.split(',').map(unquoted)
   const [time = '', text = ''] = fields
-  const t = parseTime(time)
+  const t = inMs && WHOLE_NUMBER.test(time) ? Number(time) : parseTime(time)
   if (fields.length !== 2) throw fail(`expected timestamp,value, not "${written.slice(0, 80)}"`)
   if (number === 1 && t === null && !NUMBER.test(text)) return null
-  if (t === null) throw fail(`"${time.slice(0, 40)}" is no time; expected ISO 8601 or milliseconds`)
+  if (t === null) throw fail(`"${time.slice(0, 40)}" is no time; expected ISO 8601, Unix time or YYYYMMDD`)
   if (text !== '' && !(NUMBER.test(text) && Number.isFinite(Number(text)))) {
     throw fail(`"${text.slice(0, 40)}" is no number`)
   }
-  return { t, value: text === '' ? null : Number(text), written }
+  return { t, time, value: text === '' ? null : Number(text), written }
 }
 
 /** Judges the lines of a CSV one by one; the output for a line never depends on later lines. */
@@ -54,6 +60,8 @@ export class LineDetector {
   private readonly detector: UnknownStepDetector
   private number = 0
   private last = Number.NEGATIVE_INFINITY
+  /** True for a series that begins with a number that is no time in any unit: all of it is in milliseconds. */
+  private inMs = false
 
   constructor(sensitivity: number) {
     this.detector = new UnknownStepDetector({ sensitivity })
@@ -62,8 +70,10 @@ export class LineDetector {
   /** Returns the line to print; null when there is nothing to judge. Throws `UsageError` that names the line. */
   judge(line: string): string | null {
     this.number += 1
-    const row = readLine(line, this.number)
+    const row = readLine(line, this.number, this.inMs)
     if (!row) return null
+    if (this.last === Number.NEGATIVE_INFINITY)
+      this.inMs = WHOLE_NUMBER.test(row.time) && instantOf(Number(row.time)) === null
     if (row.t < this.last)
       throw new UsageError(`detect: line ${this.number}: its time is before that of an earlier line`)
     this.last = row.t

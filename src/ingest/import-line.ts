@@ -3,6 +3,7 @@ import type { Instant } from '../core/clock.ts'
 import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
 import { quickCheck } from '../core/quick-check.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { timeOf } from '../core/time-unit.ts'
 import { cleanText, flattenParams, objectOf } from '../decoders/params.ts'
 import type { ImportDomain } from '../domains/directory.ts'
 import { normalizeHostname } from '../domains/domain.ts'
@@ -96,12 +97,13 @@ const refused = (error: string): ReadLine => ({ event: null, error })
  */
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is no JSON object')
-  const line = withoutNulls(value)
+  const given = withoutNulls(value)
+  const line = fits(given) ? given : asExported(given)
   if (!fits(line)) {
     const first = slowly.Errors(line).First()
     return refused(first ? describeError(first) : 'does not fit')
   }
-  const receivedAt = Math.round(line.receivedAt)
+  const receivedAt = Math.round(timeOf(line.receivedAt))
   if (receivedAt > rules.to) return refused('receivedAt: lies in the future')
   if (receivedAt < rules.from) return refused('receivedAt: is longer ago than events are kept')
   const domainId = rules.domainId ?? line.domainId
@@ -133,13 +135,58 @@ function idsOf(line: Line, { id, orgId, customerSalt }: ImportDomain) {
   return { domainId: id, orgId, customerId }
 }
 
+const NUMBERS = ['receivedAt', 'ts', 'execMs', 'durMs', 'bytes', 'version', 'weight']
+const OPTIONAL_TEXTS = ['id', 'sessionId', 'customerId', 'domainId', 'env', 'kind', 'status']
+
+/**
+ * Returns a line as BigQuery's export to JSON means it (https://cloud.google.com/bigquery/docs/exporting-data): an INT64 as a
+ * text is a number, an empty text is not known, and parameters may be the list of keys and values of Google Analytics'
+ * export (https://support.google.com/analytics/answer/7029846), or JSON as a text. What is neither stays as it is.
+ */
+function asExported(line: Record<string, unknown>): Record<string, unknown> {
+  const read = { ...line }
+  for (const name of NUMBERS) {
+    const text = read[name]
+    if (typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)) read[name] = Number(text)
+  }
+  for (const name of [...NUMBERS, ...OPTIONAL_TEXTS]) if (read[name] === '') delete read[name]
+  read.params = exportedParams(line.params)
+  if (read.params === undefined) delete read.params
+  return read
+}
+
+function exportedParams(params: unknown): unknown {
+  if (params === '') return undefined
+  if (typeof params === 'string') return parsed(params)
+  if (!Array.isArray(params) || !params.every(isKeyed)) return params
+  return Object.fromEntries(params.map(({ key, value }) => [key, typedValue(value)]))
+}
+
+const isKeyed = (item: unknown): item is { key: string; value: unknown } =>
+  typeof item === 'object' && item !== null && 'key' in item && typeof item.key === 'string' && 'value' in item
+
+/** Of `{string_value, int_value, float_value, double_value}` the one that is given; any other value is itself. */
+function typedValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const typed = Object.entries(value).filter(([name]) => /^(?:string|int|float|double|bool(?:ean)?)_value$/.test(name))
+  return typed.length === 0 ? value : (typed.find(([, one]) => one !== null && one !== undefined)?.[1] ?? null)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 function fieldsOf(line: Line) {
-  const receivedAt = Math.round(line.receivedAt)
+  const receivedAt = Math.round(timeOf(line.receivedAt))
   // An address may come whole: the query string of a page is not kept.
   const path = line.path?.replace(/[?#].*$/s, '')
   return {
     id: clean(line.id),
-    ts: Math.min(Math.round(line.ts ?? receivedAt), receivedAt),
+    ts: Math.min(Math.round(line.ts === undefined ? receivedAt : timeOf(line.ts)), receivedAt),
     env: line.env ?? ('prod' as const),
     vendor: cleanText(line.vendor),
     event: cleanText(line.event ?? ''),

@@ -412,6 +412,19 @@ describe('a customer id', () => {
   })
 })
 
+test('a time that is none is told to the ledger, and costs the event nothing', () => {
+  const { events, answer, ledger } = read({
+    events: [
+      { vendor: 'A', ts: 5000 },
+      { vendor: 'A', ts: NOW },
+    ],
+  })
+  expect([events.length, answer.accepted, answer.rejected]).toEqual([2, 2, 0])
+  expect([...ledger.values()]).toEqual([
+    { reason: 'ts: is no plausible time; the time of receipt is taken', count: 1, sample: '5000' },
+  ])
+})
+
 describe('time', () => {
   test.each<[string, number | undefined, number | undefined, number]>([
     ['is kept when the clocks agree', NOW - 30, NOW, NOW - 30],
@@ -424,8 +437,14 @@ describe('time', () => {
     ['is never after it was sent', NOW, NOW - HOUR_MS, NOW],
     ['is a whole millisecond', NOW - 0.6, undefined, NOW - 1],
     ['is late when it is late', NOW - 90 * 24 * HOUR_MS, NOW, NOW - 90 * 24 * HOUR_MS],
-    ['is never before the epoch', 0, NOW * 2, 0],
-    ['is a time, whatever the clocks say', 0, 1e300, 0],
+    ['is that of receipt where it would be before the epoch', 0, NOW * 2, NOW],
+    ['is a time, whatever the clocks say', 0, 1e300, NOW],
+    ['is read in seconds', NOW / 1000 - 60, undefined, NOW - 60_000],
+    ['is read in microseconds', (NOW - 60_000) * 1000, undefined, NOW - 60_000],
+    ['and the sending may be in seconds both', NOW / 1000 - 3600, NOW / 1000 - 3540, NOW - 60_000],
+    ['of a clock that began with the device is read by the sending', 5000, 65_000, NOW - 60_000],
+    ['that is no time is that of receipt', 5000, undefined, NOW],
+    ['a year ahead is that of receipt', NOW + 365 * 24 * HOUR_MS, undefined, NOW],
     ['is a time, whatever the event says', 1e300, 0, NOW],
   ])('%s', (_what, ts, sentAt, expected) => {
     expect(readEvent({ ts }, sentAt === undefined ? {} : { sentAt }).ts).toBe(expected)

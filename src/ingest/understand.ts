@@ -1,7 +1,8 @@
-import type { Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import { cutText } from '../core/text.ts'
+import { timeOf } from '../core/time-unit.ts'
 import { readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
@@ -127,6 +128,9 @@ function allAccepted(accepted: number): BatchAnswer {
   return answer
 }
 
+const EARLIEST = Date.UTC(2000, 0)
+const IMPLAUSIBLE = 'ts: is no plausible time; the time of receipt is taken'
+
 class Reading {
   readonly events: StoredEvent[] = []
   readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
@@ -156,7 +160,7 @@ class Reading {
     this.sessionId = batch.sessionId === undefined ? null : this.clean(batch.sessionId)
     this.customerId =
       batch.customerId === undefined ? null : hashCustomer(arrival.domain.customerSalt, batch.customerId)
-    this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - batch.sentAt
+    this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - timeOf(batch.sentAt)
     this.weight = 1 / (batch.sampleRate ?? 1)
     this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']
     this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
@@ -241,10 +245,14 @@ class Reading {
     this.answer.accepted += this.pages.length
   }
 
-  /** Converts a time of the sender's clock to the server's. */
+  /** Converts a time of the sender's clock, in the unit that its size allows, to the server's; an implausible one is noted. */
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
-    return ts === undefined ? receivedAt : clamp(Math.round(ts + this.skewMs), 0, receivedAt)
+    if (ts === undefined) return receivedAt
+    const at = Math.round(timeOf(ts) + this.skewMs)
+    if (at >= EARLIEST && at <= receivedAt + DAY_MS) return Math.min(at, receivedAt)
+    this.note(IMPLAUSIBLE, 1, String(ts))
+    return receivedAt
   }
 
   /** Stores a request that no decoder knows, with its vendor by the domain's own patterns first. */
@@ -378,10 +386,6 @@ function hitFields(item: HitItem, vendor: string, event: string, account: string
 export function outcomeOf(status: HitItem['status']): EventStatus | null {
   if (typeof status !== 'number') return status ?? null
   return status === 0 || status >= 400 ? 'failure' : 'ok'
-}
-
-function clamp(value: number, min: number, max: number): number {
-  return Math.min(Math.max(value, min), max)
 }
 
 /** Returns the number of characters in the parameters of the events. */

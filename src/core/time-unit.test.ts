@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { instantOf } from './time-unit.ts'
+
+const at = Date.UTC(2026, 6, 13, 14, 30, 5)
+
+test.each([
+  ['seconds', at / 1000, at],
+  ['seconds with a fraction', at / 1000 + 0.25, at + 250],
+  ['milliseconds', at, at],
+  ['microseconds', at * 1000, at],
+  ['a day', 20_260_713, Date.UTC(2026, 6, 13)],
+  ['an hour', 2_026_071_314, Date.UTC(2026, 6, 13, 14)],
+  ['no day', 20_260_230, null],
+  ['no hour, so seconds', 2_026_071_324, 2_026_071_324_000],
+  ['a small number', 3600, null],
+  ['zero', 0, null],
+  ['a negative number', -at, null],
+  ['nanoseconds', at * 1e6, null],
+  ['infinity', Number.POSITIVE_INFINITY, null],
+])('%s', (_, number, expected) => {
+  expect(instantOf(number)).toBe(expected)
+})
+
+test('every instant from 1974 to 2031 is read the same in each unit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: Date.UTC(1974, 0), max: Date.UTC(2031, 0) }), (instant) => {
+      const whole = instant - (instant % 1000)
+      expect([instantOf(whole / 1000), instantOf(whole), instantOf(whole * 1000)]).toEqual([whole, whole, whole])
+    }),
+  )
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { LineDetector } from '../../src/commands/detect.ts'
+import { describeReport, reportText } from './report.ts'
+
+/** The rows that are marked, by their number. */
+function marked(text: string): number[] {
+  const detector = new LineDetector(4)
+  return text
+    .trim()
+    .split('\n')
+    .flatMap((line, row) => (detector.judge(line)?.endsWith(',1') ? [row] : []))
+}
+
+describeReport('a series whose times are numbers', () => {
+  const iso = () => reportText('17-ga4date-series-iso.csv')
+  const numbers = (of: (at: number) => number) =>
+    iso().replaceAll(/^(\d{4}-\d\d-\d\d)/gm, (day) => String(of(Date.parse(day))))
+
+  test('as the Data API of Google Analytics writes days', () => {
+    expect(marked(iso())).not.toEqual([])
+    expect(marked(reportText('17-ga4date-series.csv'))).toEqual(marked(iso()))
+  })
+
+  test.each([
+    ['seconds', (at: number) => at / 1000],
+    ['milliseconds', (at: number) => at],
+    ['microseconds', (at: number) => at * 1000],
+    ['hours', (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`)],
+    ['milliseconds since its beginning', (at: number) => at - Date.UTC(2026, 6, 13)],
+  ])('in %s', (_, of) => {
+    expect(marked(numbers(of))).toEqual(marked(iso()))
+  })
+})
