@@ -58,7 +58,7 @@ describe('a shared run', () => {
 
   test('has its pictures under its own address', async () => {
     await using world = await testApp()
-    const { path } = await shared(world)
+    const { path } = await shared(world, { screenshots: true })
     const html = await (await open(world, path)).text()
     const pictures = [...html.matchAll(/<img src="([^"]+)"/g)].map(
       ([, src = '']) => new URL(src, `http://localhost${path}`),
@@ -76,9 +76,30 @@ describe('a shared run', () => {
     }
   })
 
-  test('is gone the moment its links are ended, pictures too', async () => {
+  test('shows no picture but those that were chosen', async () => {
     await using world = await testApp()
     const { id, path } = await shared(world)
+    expect(await (await open(world, path)).text()).not.toContain('<img')
+    const statuses = (from: string) =>
+      Promise.all([0, 1, 2, 3].map(async (step) => (await open(world, `${from}?step=${step}`)).status))
+    expect(await statuses(path)).toEqual([404, 404, 404, 404])
+    for (const screenshots of [false, undefined]) {
+      const refused = await share(world, id, { screenshots, screenshotSteps: [1] })
+      expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^screenshotSteps: /) } })
+    }
+    const none = await share(world, id, { screenshots: true, screenshotSteps: [1, 9] })
+    expect(none).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^screenshotSteps\[1\]: step 9/) } })
+    const chosen = await share(world, id, { screenshots: true, screenshotSteps: [1, 3] })
+    const { pathname } = new URL(chosen.body.url)
+    const html = await (await open(world, pathname)).text()
+    expect([...html.matchAll(/<img src="([^"]+)"/g)].map(([, src]) => src)).toEqual(['?step=1', '?step=3'])
+    expect(await statuses(pathname)).toEqual([404, 200, 404, 200])
+  })
+
+  test('is gone the moment its links are ended, pictures too', async () => {
+    await using world = await testApp()
+    const { id, path } = await shared(world, { screenshots: true })
+    expect((await open(world, `${path}?step=3`)).status).toBe(200)
     const second = new URL((await share(world, id)).body.url).pathname
     expect(second).not.toBe(path)
     expect((await share(world, id, { revoke: true })).body).toEqual({ url: '' })
@@ -128,7 +149,7 @@ describe('a shared run', () => {
 
   test('guessing is limited by address', async () => {
     await using world = await testApp({ rateSigninPerMinute: '60' })
-    const { path } = await shared(world)
+    const { path } = await shared(world, { screenshots: true })
     const guess = async () => (await open(world, `/share/${'x'.repeat(43)}?step=1`)).status
     const tries = await Promise.all(Array.from({ length: 61 }, guess))
     expect(tries.filter((status) => status === 404)).toHaveLength(60)
@@ -147,7 +168,9 @@ describe('a shared run', () => {
     )
     facts.events[0].params = { [mark]: mark, constructor: mark, __proto__x: mark }
     const id = storeRun(world, facts, { name: mark, picture: () => PNG })
-    const html = await (await open(world, new URL((await share(world, id)).body.url).pathname)).text()
+    const html = await (
+      await open(world, new URL((await share(world, id, { screenshots: true })).body.url).pathname)
+    ).text()
     expect(html).not.toContain('<script')
     expect(html).not.toContain('src=x onerror=alert(1)>')
     expect(html).not.toContain('\u202e')

@@ -1,7 +1,7 @@
 import { version } from '../../package.json'
 import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
 import { UnderWay } from '../browser/under-way.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy.ts'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { type LabelMembers, membersOfNamed } from '../flows/match.ts'
@@ -155,6 +155,8 @@ function planOf(audit: Audit, labels: LabelMembers, own: OwnBrowsing): CrawlPlan
       device: device as CrawlPlan['browsing']['device'],
       vendorRequests,
       secrets: [],
+      // An audit takes no screenshots.
+      privacy: PLAIN_PRIVACY,
       userAgentSuffix: `Tagwarden/${version}`,
     },
     ...{ startUrls, sitemap, include, exclude, maxPages, maxDepth, respectRobots, delayMs, settleMs },

@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'puppeteer-core'
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Traffic } from './traffic.ts'
 
 /** `desktop` is 1,280 × 800, `mobile` a phone of 390 × 844 with touch and its user agent. */
@@ -17,6 +18,8 @@ export interface BrowsingOptions {
   vendorRequests: VendorRequests
   /** Texts that must stand in nothing that is kept or shown. */
   secrets: readonly string[]
+  /** What is personal in texts that are shown; it is covered in screenshots. */
+  privacy: Privacy
   /** `TAGWARDEN_OUTBOUND_ALLOW`. */
   outboundAllow: readonly string[]
   /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
@@ -44,7 +47,7 @@ export interface Browsing extends AsyncDisposable {
   tabs(): readonly Page[]
   /** Texts with secrets masked: `***`. */
   mask(text: string): string
-  /** A PNG of what the page's viewport shows, with what shows a secret covered. Fails when the page hangs. */
+  /** A PNG of what the page's viewport shows, with secrets and personal data in texts and fields covered. Fails when the page hangs. */
   screenshot(page: Page): Promise<Uint8Array>
   /** Resolves with why, when the browser is gone: it crashed or was killed. Never otherwise. */
   readonly gone: Promise<string>

@@ -60,6 +60,23 @@ test('of two secrets the longer one is masked whole', () => {
   expect(maskerOf(['pass', 'password'])('my password, a pass')).toBe('my ***, a ***')
 })
 
+test.each([
+  ['4929123488887777', '4929 1234 8888 7777'],
+  ['4929 1234 8888 7777', '4929123488887777'],
+  ['4929-1234-8888-7777', '4929.1234.8888.7777'],
+  ['4929123488887777', '4929%201234%208888%207777'],
+  ['4929123488887777', '4929+1234+8888+7777'],
+  ['4929123488887777', '4929\u00a01234\u20118888 - 7777'],
+  ['ABCD-EFGH-1234', 'abcdefgh1234'],
+  ['DE89370400440532013000', 'DE89 3704 0044 0532 0130 00'],
+])('%s is masked in %s', (secret, text) => {
+  expect(maskerOf([secret])(`a ${text} b`)).toBe('a *** b')
+})
+
+test('a short secret in groups is any text', () => {
+  expect(maskerOf(['12345'])('1 2 3 4 5')).toBe('1 2 3 4 5')
+})
+
 test('a text without secrets stays as it is', () => {
   const text = '{"a":"b%20c","d":"ZGVmZ2g="}'
   expect(maskerOf(['hunter2secret'])(text)).toBe(text)

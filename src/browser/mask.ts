@@ -15,8 +15,8 @@ const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"'
 const hex = (value: number, width: number) => value.toString(16).padStart(width, '0')
 
 /**
- * Returns a function that replaces the secrets in a text by `***`: as they are, in any case of their letters, and as
- * addresses, forms, JSON, JavaScript, HTML and base64 spell them, also when these are nested. Empty secrets are passed over.
+ * Returns a function that replaces the secrets in a text by `***`: as they are, in any case of their letters, with separators
+ * between their characters, and as addresses, forms, JSON, JavaScript, HTML and base64 spell them, also when these are nested. Empty secrets are passed over.
  * In base64 that has other text before it, a secret of less than four bytes is not found.
  */
 export function maskerOf(secrets: readonly string[]): (text: string) => string {
@@ -26,11 +26,27 @@ export function maskerOf(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(plain, HIDDEN).replace(packed, HIDDEN)
 }
 
-/** Matches every spelling of the secrets but base64; null: there are none. For the RegExp of browsers too. */
+/** Matches every spelling of the secrets but base64; null: there are none. */
 export function secretPattern(secrets: readonly string[]): RegExp | null {
   const texts = formsOf(secrets)
   if (texts.length === 0) return null
-  return new RegExp(texts.map((text) => Array.from(text, spellings).join('')).join('|'), 'giu')
+  const whole = texts.map((text) => Array.from(text, spellings).join(''))
+  const grouped = secrets.flatMap((secret) => groupedPattern(secret) ?? [])
+  return new RegExp([...grouped, ...whole].join('|'), 'giu')
+}
+
+/** A shorter text with separators between its characters stands in texts by chance. */
+const SHORTEST_GROUPED = 6
+/** What pages put between groups of a number or a code: `4929 1234`, `4929-1234`, `4929%201234`. */
+const GAP = String.raw`\s.,:;\u00a0\u00ad\u200b-\u200d\u2010-\u2015\u2212\u2060·•_\/|\-`
+const GAPS = new RegExp(`[${GAP}]+`, 'gu')
+const ANY_GAPS = `(?:[${GAP}+]|%(?:25){0,2}20|&nbsp;){0,4}`
+
+/** A pattern of the secret with any separators between its characters, its own left out; null: it is too short. */
+function groupedPattern(secret: string): string | null {
+  const characters = Array.from(secret.replaceAll(GAPS, ''))
+  if (characters.length < SHORTEST_GROUPED) return null
+  return characters.map((character) => RegExp.escape(character)).join(ANY_GAPS)
 }
 
 /** Longest first, so that no rest of a secret is left that begins with another one. */

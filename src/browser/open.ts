@@ -6,6 +6,7 @@ import type { Browsing, BrowsingOptions } from './browsing.ts'
 import { versionIn, versionOf } from './chromium.ts'
 import { type Emulation, emulate, emulationOf } from './device.ts'
 import { openGuardProxy } from './guard-proxy.ts'
+import { hiddenIn } from './hidden-parts.ts'
 import { maskerOf } from './mask.ts'
 import { screenshotOf } from './screenshot.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
@@ -80,7 +81,7 @@ export async function openBrowsing(
     faultOf: proxy.faultOf,
     tabs: () => tabs,
     mask,
-    screenshot: (of) => screenshotOf(of, options.secrets),
+    screenshot: (of) => screenshotOf(of, hiddenIn(options)),
     gone: chromium.gone,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }

@@ -3,7 +3,7 @@ import type { CDPSession, Frame } from 'puppeteer-core'
 /** What puppeteer has and does not declare. Its version is exact, and the tests of this room hold it. */
 interface Internals {
   client: CDPSession
-  isolatedRealm(): Pick<Frame, 'evaluate'>
+  isolatedRealm(): Pick<Frame, 'evaluate' | 'evaluateHandle'>
 }
 
 const internalsOf = (frame: Frame): Internals => frame as unknown as Internals
@@ -14,6 +14,6 @@ export function sessionOf(frame: Frame): CDPSession {
 }
 
 /** Evaluates in a world of puppeteer's own, where a page's scripts can neither see nor change what is done. */
-export function apart(frame: Frame): Pick<Frame, 'evaluate'> {
+export function apart(frame: Frame): Pick<Frame, 'evaluate' | 'evaluateHandle'> {
   return internalsOf(frame).isolatedRealm()
 }

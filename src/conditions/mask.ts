@@ -68,6 +68,30 @@ function hide(text: string, key: string, { regions, patterns }: Privacy): string
   return shown
 }
 
+/**
+ * Returns the parts of a text shown to people that `maskPersonal` would change, in order; the whole text where they show
+ * only when it is decoded. Parts may overlap.
+ */
+export function personalSpans(text: string, key: string, privacy: Privacy): Span[] {
+  const spans = [
+    ...privacy.patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
+    ...[...findEmails(text), ...findIbans(text), ...findCards(text), ...findPhones(key, text, privacy.regions)],
+  ].toSorted((a, b) => a.start - b.start)
+  const rest = replaceSpans(text, merged(spans), (part) => '\n'.repeat(part.length))
+  return maskPersonal(rest, key, privacy) === rest ? spans : [{ start: 0, end: text.length }]
+}
+
+/** Returns spans in order without overlaps. */
+function merged(spans: readonly Span[]): Span[] {
+  const out: Span[] = []
+  for (const { start, end } of spans) {
+    const last = out.at(-1)
+    if (last && start < last.end) last.end = Math.max(last.end, end)
+    else out.push({ start, end })
+  }
+  return out
+}
+
 type ValueTest = (value: string) => boolean
 
 /** Fields whose text comes from outside, and may contain anything. */

@@ -3,6 +3,7 @@ import { describeAlert } from '../alerts/routes.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
+import { may } from '../http/permission.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
 import { insight } from '../insights/insight.ts'
@@ -104,7 +105,7 @@ export const issueEvidence = insight({
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
       cause: cause?.cause ?? null,
-      run: runOfIssue(db, trouble.issue, sources.privacy()),
+      run: runOfIssue(db, trouble.issue, sources.privacy(), may(principal, 'seePersonal')),
       changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,

@@ -20,7 +20,9 @@ export const EvidenceRunSchema = Closed(
         title: Type.String(),
         status: Type.String(),
         error: Nullable(Type.String()),
-        screenshot: Nullable(Type.String({ description: 'Path of a PNG' })),
+        screenshot: Nullable(
+          Type.String({ description: 'Path of a PNG; null: there is none that the caller may see' }),
+        ),
       }),
     ),
     sent: Type.Array(
@@ -49,8 +51,11 @@ export const EvidenceRunSchema = Closed(
 )
 export type EvidenceRun = Static<typeof EvidenceRunSchema>
 
-/** Returns the run that found the issue last, with personal data masked; null when no run did, or it is gone. */
-export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy): EvidenceRun | null {
+/**
+ * Returns the run that found the issue last, with personal data masked; null when no run did, or it is gone.
+ * @param seesPersonal whether the caller may see screenshots
+ */
+export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPersonal: boolean): EvidenceRun | null {
   const { orgId, alertType, evidence } = issue
   const id = evidence?.runId
   if (id === undefined) return null
@@ -66,7 +71,7 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy): Eviden
     headline: mask(run.headline),
     steps: steps.map(({ index, title, status, error, screenshot }) => ({
       ...{ title: mask(title), status, error: error === null ? null : mask(error) },
-      screenshot: screenshot ? `${path}/steps/${index}/screenshot` : null,
+      screenshot: screenshot && seesPersonal ? `${path}/steps/${index}/screenshot` : null,
     })),
     sent: events
       .filter(isMeant)

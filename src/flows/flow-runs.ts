@@ -153,6 +153,7 @@ export class FlowRuns {
         device,
         vendorRequests,
         secrets: Object.values(secrets).filter(Boolean),
+        privacy: this.parts.privacyOf(run.orgId),
         userAgentSuffix: '',
       },
       values: { ...test.variables, ...run.variables, ...secrets },

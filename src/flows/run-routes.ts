@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
+import { may } from '../http/permission.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { ExpectationSchema } from './expectation.ts'
@@ -115,11 +116,12 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[
       tool: true,
       params: ById,
       answer: RunDetailSchema,
-      handle({ principal: { orgId }, params: { id } }) {
+      handle({ principal, params: { id } }) {
+        const { orgId } = principal
         const run = findRun(db, { orgId, id })
         const privacy = privacyOf(orgId)
         const { steps, findings, events, errors } = maskedFacts(factsOf(db, id), privacy)
-        const shots = files.screenshots(id)
+        const shots = may(principal, 'seePersonal') ? files.screenshots(id) : new Set()
         return {
           ...masked(shownRun(run), privacy),
           attempts: run.attempts,
@@ -190,9 +192,9 @@ function fileRoutes({ db, files }: RunRouteParts): Route[] {
       id: 'getRunScreenshot',
       method: 'GET',
       path: '/v1/flows/runs/{id}/steps/{index}/screenshot',
-      access: 'read',
+      access: 'seePersonal',
       tag,
-      summary: 'What the page showed after a step: a PNG',
+      summary: 'What the page showed after a step: a PNG, with personal data and secrets in texts and fields covered',
       params: ByStep,
       produces: 'image/png',
       answer: Png,

@@ -79,7 +79,7 @@ const StepSchema = Closed({
   durationMs: Nullable(Int()),
   error: Nullable(Type.String()),
   healed: Nullable(Closed({ before: Type.String(), after: Type.String() })),
-  screenshot: Type.Boolean(),
+  screenshot: Type.Boolean({ description: 'There is one that the caller may see: see `seePersonal` in the roles' }),
 })
 
 const FindingSchema = Closed({

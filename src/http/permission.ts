@@ -42,7 +42,7 @@ export const PERMISSIONS = {
     from: 'member',
     writes: false,
     audited: false,
-    meaning: 'See personal data in events, which others see masked',
+    meaning: 'See personal data in events, which others see masked, and screenshots and HARs of flow tests',
   },
   configure: {
     from: 'admin',

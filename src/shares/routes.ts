@@ -1,7 +1,9 @@
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Int, Type } from '../core/schema.ts'
+import { Closed, Int, type Static, Type } from '../core/schema.ts'
+import { requirePermission } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { ById, publicRoute, type Route, route } from '../http/route.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
@@ -31,9 +33,24 @@ const ShareInputSchema = Closed(
     expiresInDays: Type.Optional(
       Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'How long the new link is valid' }),
     ),
+    screenshots: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'True: the page shows screenshots. Look at each before: text in images and canvases is not covered',
+      }),
+    ),
+    screenshotSteps: Type.Optional(
+      Type.Array(Int({ minimum: 0, maximum: 199 }), {
+        maxItems: 200,
+        description: 'Indexes of the steps whose screenshots are shown; by default all',
+      }),
+    ),
   },
-  { $id: 'ShareInput', examples: [{ expiresInDays: 7 }] },
+  { $id: 'ShareInput', examples: [{ expiresInDays: 7, screenshots: true }] },
 )
+
+type ShareInput = Static<typeof ShareInputSchema>
 
 const ShareLinkSchema = Closed(
   { url: Type.String({ description: 'The address of the public page, answered only now; empty after `revoke`' }) },
@@ -55,13 +72,14 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
       summary: 'Make a public link to the page of a finished run, or end all links of it',
       description:
         'For an audit and for a run of a flow test. Whoever has the link sees this run and nothing else, without signing ' +
-        'in, with personal data masked. Each call makes a further link, 50 at once at most. A run that is not finished is 409.',
+        'in, with personal data masked, and without screenshots unless `screenshots` is true. Each call makes a further link, 50 at once at most. A run that is not finished is 409.',
       refusals: ['conflict'],
       params: ById,
       body: ShareInputSchema,
       bodyOptional: true,
       answer: ShareLinkSchema,
-      handle({ principal, params, body: { revoke = false, expiresInDays = DEFAULT_DAYS }, origin }) {
+      handle({ principal, params, body, origin }) {
+        const { revoke = false, expiresInDays = DEFAULT_DAYS } = body
         const { orgId, userId, keyId } = principal
         const run = { orgId, runId: params.id }
         const found = findRun(run)
@@ -74,8 +92,10 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
           return { url: '' }
         }
         if (!found.report()) throw new AppError('conflict', 'id: the run is not finished; share it when it is')
-        const token = addShare(db, run, now + expiresInDays * DAY_MS, now)
-        writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note: { expiresInDays } })
+        const screenshots = chosenScreenshots(body, found, principal)
+        const token = addShare(db, run, { expiresAt: now + expiresInDays * DAY_MS, screenshots }, now)
+        const note = { expiresInDays, ...(screenshots.length > 0 && { screenshots: screenshots.length }) }
+        writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note })
         return { url: `${publicUrl}/share/${token}` }
       },
     }),
@@ -100,7 +120,7 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
         const run = share && findRun(share)
         // Pictures of a page that is there are not counted: a page has many.
         if (!run || step === undefined) limit.take(networkOf(origin.address))
-        const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await run.screenshot(step))
+        const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await pictureOf(share, run, step))
         if (!shown) throw new AppError('notFound', 'token: there is no such page, or it is not shared any more')
         return shown as string
       },
@@ -108,7 +128,33 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
   ]
 }
 
-function pageOf({ orgId, expiresAt }: SharedRun, run: RunToShare, privacyOf: ShareRoutesParts['privacyOf']) {
-  const report = run.report()
-  return report && sharePage(publicReport(report, privacyOf(orgId)), expiresAt)
+/** Returns the steps whose screenshots the new link shows. Fails with `invalid` for a step that has none. */
+function chosenScreenshots(
+  { screenshots = false, screenshotSteps }: ShareInput,
+  run: RunToShare,
+  principal: Principal,
+): readonly number[] {
+  if (!screenshots) {
+    if (screenshotSteps === undefined) return []
+    throw new AppError('invalid', 'screenshotSteps: requires "screenshots": true')
+  }
+  requirePermission(principal, 'seePersonal')
+  const present = run.screenshots()
+  if (screenshotSteps === undefined) return [...present].sort((a, b) => a - b)
+  const missing = screenshotSteps.findIndex((step) => !present.has(step))
+  if (missing < 0) return screenshotSteps
+  throw new AppError('invalid', `screenshotSteps[${missing}]: step ${screenshotSteps[missing]} has no screenshot`)
 }
+
+function pageOf(share: SharedRun, run: RunToShare, privacyOf: ShareRoutesParts['privacyOf']) {
+  const report = run.report()
+  if (report?.kind === 'flow') {
+    const isShown = new Set(share.screenshots)
+    report.steps = report.steps.map((step) => ({ ...step, screenshot: step.screenshot && isShown.has(step.index) }))
+  }
+  return report && sharePage(publicReport(report, privacyOf(share.orgId)), share.expiresAt)
+}
+
+/** Returns the screenshot of a step; null when the link does not show it. */
+const pictureOf = async ({ screenshots }: SharedRun, run: RunToShare, step: number) =>
+  screenshots.includes(step) ? run.screenshot(step) : null

@@ -11,6 +11,8 @@ import type { RunOf } from './store.ts'
 export interface RunToShare {
   /** Null while it is queued or running. */
   report(): Report | null
+  /** Returns the indexes of the steps that have a screenshot. */
+  screenshots(): ReadonlySet<number>
   /** Returns the screenshot of a step as PNG; null when there is none, or none any more. */
   screenshot(step: number): Promise<Uint8Array | null>
 }
@@ -40,6 +42,7 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunOf): RunTo
         steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
       }
     },
+    screenshots: () => files.screenshots(runId),
     async screenshot(step) {
       return files.screenshots(runId).has(step) ? files.screenshot(runId, step) : null
     },
@@ -64,6 +67,7 @@ function auditToShare(db: Db, { orgId, runId: id }: RunOf): RunToShare | null {
         differences: differences?.pages ?? null,
       }
     },
+    screenshots: () => new Set(),
     screenshot: async () => null,
   }
 }

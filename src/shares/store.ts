@@ -17,8 +17,15 @@ export interface RunOf {
   runId: string
 }
 
+/** What a new link shows, and until when. */
+export interface NewShare {
+  expiresAt: Instant
+  /** Indexes of the steps whose screenshots it shows. */
+  screenshots: readonly number[]
+}
+
 /** Makes a link, and returns the token of its address, which is kept as a hash only. Fails with `conflict` above 50. */
-export function addShare(db: Db, { orgId, runId }: RunOf, expiresAt: Instant, now: Instant): string {
+export function addShare(db: Db, { orgId, runId }: RunOf, { expiresAt, screenshots }: NewShare, now: Instant): string {
   return tx(db, () => {
     const valid = prepared<[string, Instant], number>(
       db,
@@ -32,9 +39,12 @@ export function addShare(db: Db, { orgId, runId }: RunOf, expiresAt: Instant, no
     const token = randomBytes(32).toString('base64url')
     prepared(
       db,
-      `INSERT INTO share (id, orgId, runId, tokenHash, expiresAt, revokedAt, createdAt)
-       VALUES (@id, @orgId, @runId, @tokenHash, @expiresAt, NULL, @now)`,
-    ).run({ id: newId('shr', now), orgId, runId, tokenHash: hashOf(token), expiresAt, now })
+      `INSERT INTO share (id, orgId, runId, tokenHash, expiresAt, screenshots, revokedAt, createdAt)
+       VALUES (@id, @orgId, @runId, @tokenHash, @expiresAt, @screenshots, NULL, @now)`,
+    ).run({
+      ...{ id: newId('shr', now), orgId, runId, tokenHash: hashOf(token), expiresAt, now },
+      screenshots: JSON.stringify(screenshots),
+    })
     return token
   })
 }
@@ -52,15 +62,17 @@ export function revokeShares(db: Db, { orgId, runId }: RunOf, now: Instant): voi
 export interface SharedRun extends RunOf {
   /** When the link ends. */
   expiresAt: Instant
+  /** Indexes of the steps whose screenshots it shows. */
+  screenshots: readonly number[]
 }
 
 /** Returns the run whose page the token opens; null when it is unknown, expired or revoked. */
 export function sharedRun(db: Db, token: string, now: Instant): SharedRun | null {
-  const found = prepared<[Buffer, Instant], SharedRun>(
+  const found = prepared<[Buffer, Instant], Omit<SharedRun, 'screenshots'> & { screenshots: string }>(
     db,
-    'SELECT orgId, runId, expiresAt FROM share WHERE tokenHash = ? AND revokedAt IS NULL AND expiresAt > ?',
+    'SELECT orgId, runId, expiresAt, screenshots FROM share WHERE tokenHash = ? AND revokedAt IS NULL AND expiresAt > ?',
   ).get(hashOf(token), now)
-  return found ?? null
+  return found ? { ...found, screenshots: JSON.parse(found.screenshots) } : null
 }
 
 /** Returns the links of these runs, newest first, also those that ended; runs without any are left out. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout, test } from 'bun:test'
 import { installedChromium } from '../browser/installed-chromium.ts'
+import { attackScreenshots } from '../flows/screenshot-attacks.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from '../flows/secret-attacks.ts'
 import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
 
@@ -8,11 +9,12 @@ setDefaultTimeout(240_000)
 describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () => {
   const data = temporaryFolder()
   let server: Server
+  let key: string
   let sites: TwoSites
   let attacked: Attacked
   beforeAll(async () => {
     sites = openTwoSites()
-    const key = await initialize(data.path)
+    key = await initialize(data.path)
     const env = { TAGWARDEN_CHROMIUM: await installedChromium(), TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' }
     server = await startServer(data.path, { env })
     const ask: Attacked['call'] = (method, path, body) => call(method, server.url + path, { as: key, body })
@@ -33,4 +35,14 @@ describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () 
 
   test('a change of the test needs them entered again', () => attackByRequests(attacked, sites))
   test('a run gives them to no other host', () => attackByRuns(attacked, sites))
+  test('screenshots show none of them, and no personal data', () =>
+    attackScreenshots({
+      call: (method, path, body, as = key) => call(method, server.url + path, { ...(as !== null && { as }), body }),
+      async get(path, as = key) {
+        const headers: Record<string, string> = as === null ? {} : { authorization: `Bearer ${as}` }
+        const answer = await fetch(server.url + path, { headers })
+        return { status: answer.status, bytes: await answer.bytes() }
+      },
+      ended: (runId) => attacked.ended(runId),
+    }))
 })

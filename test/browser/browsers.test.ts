@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Browsers } from '../../src/browser/browsers.ts'
 import { processesOf } from '../../src/browser/memory.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { temporaryFolder, until } from '../process.ts'
 import { commandOf, isAlive, pids } from '../processes.ts'
 import type { TestPlan } from './browsing-task.ts'
@@ -50,7 +51,14 @@ async function run(of: Browsers, { after = 'end', orgId = 'org_1', limitMs = 60_
     orgId,
     task: 'walk',
     plan: (own) => ({
-      browsing: { ...own, device: 'desktop', vendorRequests: 'answer', secrets: [], userAgentSuffix: '' },
+      browsing: {
+        ...own,
+        device: 'desktop',
+        vendorRequests: 'answer',
+        secrets: [],
+        privacy: PLAIN_PRIVACY,
+        userAgentSuffix: '',
+      },
       url: `http://127.0.0.1:${site.port}/`,
       after,
     }),

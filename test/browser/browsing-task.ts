@@ -3,6 +3,7 @@ import type { BrowsingOptions } from '../../src/browser/browsing.ts'
 import { browseForParent } from '../../src/browser/browsing-process.ts'
 import { openBrowsing } from '../../src/browser/open.ts'
 import type { Task } from '../../src/browser/task.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 
 /** Started in place of the program: opens a page, tells its title, and then does what is asked of it. */
 export interface TestPlan {
@@ -37,7 +38,14 @@ async function serve({ chromium, folder, url }: { chromium: string; folder: stri
   await new Browsers({ chromium, folder, concurrency: 1, command, ...own }).run<TestPlan, string>({
     ...{ orgId: 'org_1', task: 'walk', limitMs: 60_000, stopping: new AbortController().signal },
     plan: (has) => ({
-      browsing: { ...has, device: 'desktop', vendorRequests: 'answer', secrets: [], userAgentSuffix: '' },
+      browsing: {
+        ...has,
+        device: 'desktop',
+        vendorRequests: 'answer',
+        secrets: [],
+        privacy: PLAIN_PRIVACY,
+        userAgentSuffix: '',
+      },
       ...{ url, after: 'wait' },
     }),
     onStart: () => undefined,

@@ -1,5 +1,6 @@
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import { type BrowsingParts, openBrowsing } from '../../src/browser/open.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { temporaryFolder } from '../process.ts'
 import { installedChromium } from './installed-chromium.ts'
 
@@ -14,6 +15,7 @@ export async function browsingOptions(
     device: 'desktop',
     vendorRequests: 'answer',
     secrets: [],
+    privacy: PLAIN_PRIVACY,
     outboundAllow: ['127.0.0.1'],
     outboundProxy: '',
     outboundCa: '',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { screenshotOf } from '../../src/browser/screenshot.ts'
+import type { Privacy } from '../../src/conditions/privacy.ts'
 import { browse } from './browsing.ts'
 
 setDefaultTimeout(60_000)
@@ -27,20 +28,48 @@ const SHOWN = [
   `<div ${place(350)}>${encodeURIComponent(`${SECRET}`)}</div>`,
 ]
 
+/** What shows personal data, or a secret in groups. */
+const PERSONAL = [
+  `<div ${place(0)}>ann.miller@mail.example.com</div>`,
+  `<div ${place(50)}><i>ann.miller</i>@<b>mail</b>.example.com</div>`,
+  `<input value="ann.miller@mail.example.com" ${place(100)}>`,
+  `<div ${place(150)}>4929 1234 8888 7777</div>`,
+  `<div ${place(200)}><span>4929</span> <span>1234-</span><span style="display:inline-block">8888</span>7777</div>`,
+  `<div ${place(250)}>DE89 3704 0044 0532 0130 00</div>`,
+  `<div ${place(300)}>+49 30 901820 00</div>`,
+  `<select ${place(350)}><option>x<option selected>ann@mail.example.com</select>`,
+  `<style>#gen::after { content: attr(data-mail) }</style><div id=gen data-mail="ann@mail.example.com" ${place(400)}></div>`,
+  `<div ${place(450)}>KD-00471199</div>`,
+  `<div ${place(500, 'display:flex')}>${['4929', '1234', '8888', '7777'].map((part) => `<input value=${part} style="width:40px">`).join('')}</div>`,
+  `<iframe ${place(550, 'border:0')} srcdoc="<body style='margin:0;font:20px sans-serif'>ann@mail.example.com"></iframe>`,
+  `<div ${place(600)}>ann.miller%40mail.example.com</div>`,
+  `<textarea ${place(650)}>+49 30 901820 00 is my number</textarea>`,
+]
+const SECRET_NUMBER = '4929-1234-8888-7777'
+const PLAIN = ['Blue shirt, 19.90', '2026-01-05 12:00', 'Order 17', '4929 1234', 'W 1280 x 800']
+
 const site = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   fetch(request) {
     const { pathname, port } = new URL(request.url)
     if (pathname === '/frame') return html(SECRET)
+    if (pathname === '/personal') return html(PERSONAL.join(''))
+    if (pathname === '/plain') return html(PLAIN.map((text, at) => `<div ${place(at * 50)}>${text}</div>`).join(''))
+    if (pathname === '/moving') {
+      return html(`<div id=m ${place(0)}>ann@mail.example.com</div>
+        <script>let x = 0; setInterval(() => { m.style.left = (x = (x + 7) % 300) + 'px' }, 1)</script>`)
+    }
     if (pathname === '/hang') return html(`<script>setTimeout(() => { console.log('hangs'); for (;;); })</script>`)
     return html(SHOWN.join('').replace('PORT', port))
   },
 })
 
+const privacy: Privacy = { regions: [], patterns: [{ name: 'customer', pattern: 'KD-\\d{8}' }] }
+
 let browsing: Browsing
 beforeAll(async () => {
-  browsing = await browse({ secrets: [SECRET] })
+  browsing = await browse({ secrets: [SECRET, SECRET_NUMBER], privacy })
 })
 afterAll(async () => {
   await browsing?.[Symbol.asyncDispose]()
@@ -48,7 +77,7 @@ afterAll(async () => {
 })
 
 /** How many pixels in each of the places are black, as a share of the 80 by 12 in the middle of the text. */
-async function blackShares(page: Page, png: Uint8Array): Promise<number[]> {
+async function blackShares(page: Page, png: Uint8Array, places = SHOWN.length): Promise<number[]> {
   const count = async (data: string, places: number) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())
     const canvas = new OffscreenCanvas(image.width, image.height)
@@ -63,7 +92,7 @@ async function blackShares(page: Page, png: Uint8Array): Promise<number[]> {
       return black / (rgba.length / 4)
     })
   }
-  return page.evaluate(count, Buffer.from(png).toString('base64'), SHOWN.length)
+  return page.evaluate(count, Buffer.from(png).toString('base64'), places)
 }
 
 test('what shows a secret is black, and as before afterwards', async () => {
@@ -71,8 +100,31 @@ test('what shows a secret is black, and as before afterwards', async () => {
   await page.goto(`http://127.0.0.1:${site.port}/`)
   const covered = await blackShares(page, await browsing.screenshot(page))
   expect(covered).toEqual(SHOWN.map(() => 1))
-  const bare = await blackShares(page, await screenshotOf(page, []))
+  const bare = await blackShares(page, await screenshotOf(page, () => []))
   expect(bare.every((share) => share < 0.9)).toBe(true)
+})
+
+test('personal data and grouped secrets are black', async () => {
+  const { page } = browsing
+  await page.goto(`http://127.0.0.1:${site.port}/personal`)
+  const covered = await blackShares(page, await browsing.screenshot(page), PERSONAL.length)
+  expect(covered.map((share) => share > 0.75)).toEqual(PERSONAL.map(() => true))
+  const bare = await blackShares(page, await screenshotOf(page, () => []), PERSONAL.length)
+  expect(bare.every((share) => share < 0.5)).toBe(true)
+})
+
+test('what is neither is shown', async () => {
+  const { page } = browsing
+  await page.goto(`http://127.0.0.1:${site.port}/plain`)
+  const covered = await browsing.screenshot(page)
+  expect(covered).toEqual(await screenshotOf(page, () => []))
+})
+
+test('personal data that moves under its cover gives no picture', async () => {
+  const page = await browsing.browser.newPage()
+  await page.goto(`http://moving.test:${site.port}/moving`)
+  expect(await browsing.screenshot(page).catch(String)).toContain('keeps moving')
+  await page.close()
 })
 
 test('a page that hangs costs its own picture only', async () => {
@@ -80,6 +132,6 @@ test('a page that hangs costs its own picture only', async () => {
   const hangs = new Promise((resolve) => page.once('console', resolve))
   page.goto(`http://hang.test:${site.port}/hang`).catch(() => undefined)
   await hangs
-  expect(await screenshotOf(page, [SECRET], 1000).catch(String)).toContain('The page hangs')
+  expect(await screenshotOf(page, () => [], 1000).catch(String)).toContain('The page hangs')
   expect((await browsing.screenshot(browsing.page)).length).toBeGreaterThan(1000)
 })

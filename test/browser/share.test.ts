@@ -95,7 +95,7 @@ async function shareIn(world: TestApp, isLong: boolean): Promise<string> {
     Object.assign(facts.steps[1] ?? {}, { title: long, healed: { before: long, after: long } })
   }
   const id = storeRun(world, facts, { name: isLong ? long.slice(0, 200) : 'Checkout', picture: () => shop })
-  const { body } = await world.call('POST', `/v1/audits/${id}/share`, { body: {} })
+  const { body } = await world.call('POST', `/v1/audits/${id}/share`, { body: { screenshots: true } })
   return new URL(body.url).pathname
 }
 
@@ -193,6 +193,51 @@ test(
       expect(steps[3]).toContain('Click “Buy”')
       expect(steps[3]).toContain('Passed')
       expect(steps[4]).toContain('there is no such element')
+    } finally {
+      await server.stop(true)
+    }
+  },
+  TEST_MS,
+)
+
+test(
+  'a run is shared with the screenshots that were looked at and ticked, on a phone and on a desk',
+  async () => {
+    await using world = await testApp()
+    const { owner } = world
+    const id = storeRun(world, aRun(), { picture: () => shop })
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => world.app.fetch(request) })
+    try {
+      await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
+      await screen.open(`/tests/runs/${id}`)
+      await screen.press('Sign in with an API key')
+      await screen.type('API key', owner.apiKey)
+      await screen.press('Sign in')
+      for (const [ticked, width] of [360, 1280].entries()) {
+        await screen.page.setViewport({ width, height: 800 })
+        await screen.press('Share the run')
+        await screen.page.waitForFunction(
+          () => document.querySelectorAll('[role=dialog] fieldset img[alt^="Picture of"]').length === 4,
+        )
+        const boxes = await screen.page.$$('[role=dialog] fieldset input[type=checkbox]')
+        const states = await Promise.all(boxes.map((box) => box.evaluate(({ checked }) => checked)))
+        expect(states).toEqual([false, false, false, false])
+        const tooWide = await screen.page.$$eval('[role=dialog] *', (elements) =>
+          elements.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map(({ tagName }) => tagName),
+        )
+        expect(tooWide).toEqual([])
+        if (ticked > 0) await screen.page.locator('[role=dialog] fieldset input[type=checkbox]').click()
+        if (PICTURES) await screen.page.screenshot({ path: join(PICTURES, `sharing-${width}.png`) })
+        await screen.press('Make a link')
+        const link = await screen.page.waitForSelector('[role=dialog] input[readonly], [role=dialog] code')
+        const url = await link?.evaluate((one) => (one as HTMLInputElement).value ?? one.textContent ?? '')
+        const page = await world.app.fetch(new Request(`http://localhost${new URL(url ?? '').pathname}`))
+        expect([...(await page.text()).matchAll(/<img src="([^"]+)"/g)].map(([, src]) => src)).toEqual(
+          Array.from({ length: ticked }, (_, step) => `?step=${step}`),
+        )
+        await screen.press('Done')
+        await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
+      }
     } finally {
       await server.stop(true)
     }

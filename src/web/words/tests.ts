@@ -143,7 +143,11 @@ export const tests = {
   sharing: 'Sharing a run',
   share: 'Share the run',
   shareAudit: 'Share the audit',
-  shareHint: 'Whoever has the link sees what this found, without secrets, until it expires.',
+  shareHint: 'Anyone with the link sees the findings until it expires. Secrets and personal data are masked.',
+  sharePictures: 'Screenshots to share',
+  sharePicturesHint:
+    'None is shared unless you select it. Look at each one first: text inside images and canvases is not masked.',
+  sharePicture: (step: number, title: string) => `Step ${step}: ${title}`,
   shareDays: 'Expires in days',
   makeLink: 'Make a link',
   link: 'Link',

@@ -103,7 +103,10 @@ function RunDetailView({ run }: { run: RunDetail }) {
           </section>
         )}
       </Stack>
-      <ShareDialog id={run.id} shares={run.shares} title={said.share} isOpen={isSharing} close={() => share(false)} />
+      <ShareDialog
+        {...{ id: run.id, shares: run.shares, steps: run.steps, title: said.share, isOpen: isSharing }}
+        close={() => share(false)}
+      />
     </>
   )
 }

@@ -9,14 +9,17 @@ import { Form } from '../../../parts/form.tsx'
 import { useNow } from '../../../parts/now.ts'
 import { Secret } from '../../../parts/secret.tsx'
 import { words } from '../../../words.ts'
+import { SharePictures } from './share-pictures.tsx'
 
 const DAYS = 30
-const MOST_DAYS = 365
+const MOST_DAYS = 90
 
 interface ShareProps {
   /** Of a run or an audit. */
   id: string
   shares: RunDetail['shares']
+  /** Steps of the run; an audit has none. */
+  steps?: RunDetail['steps']
 }
 
 /** Makes a public link to a run or an audit, which is shown once, or ends all of them. */
@@ -38,6 +41,7 @@ export function ShareDialog({
       opened={isOpen || link !== null}
       onClose={leave}
       title={title}
+      size={of.steps ? 'xl' : 'md'}
       closeButtonProps={{ 'aria-label': words.shell.close }}
     >
       {link === null ? (
@@ -45,18 +49,21 @@ export function ShareDialog({
       ) : (
         <Secret
           {...{ label: said.link, hint: said.linkHint, value: link, button: words.settings.members.done }}
-          close={() => show(null)}
+          close={leave}
         />
       )}
     </Modal>
   )
 }
 
-function ShareForm({ id, shares, show }: ShareProps & { show(link: string): void }) {
+function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: string): void }) {
   const now = useNow()
   const said = words.tests
   const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
-  const { field, sending } = useFields({ expiresInDays: DAYS }, async (body) => {
+  const pictured = steps.filter(({ screenshot }) => screenshot)
+  const initial = { expiresInDays: DAYS, screenshotSteps: [] as number[] }
+  const { field, values, set, sending } = useFields(initial, async ({ expiresInDays, screenshotSteps }) => {
+    const body = { expiresInDays, ...(screenshotSteps.length > 0 && { screenshots: true, screenshotSteps }) }
     show((await shareRun({ path: { id }, body, throwOnError: true })).data.url)
     for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
   })
@@ -72,6 +79,7 @@ function ShareForm({ id, shares, show }: ShareProps & { show(link: string): void
       <Form
         sending={sending}
         button={said.makeLink}
+        isWide={pictured.length > 0}
         beside={
           valid.length > 0 && (
             <Button variant="default" onClick={() => void end()}>
@@ -81,6 +89,12 @@ function ShareForm({ id, shares, show }: ShareProps & { show(link: string): void
         }
       >
         <NumberInput label={said.shareDays} {...field('expiresInDays')} min={1} max={MOST_DAYS} allowDecimal={false} />
+        {pictured.length > 0 && (
+          <SharePictures
+            {...{ runId: id, steps: pictured, chosen: values.screenshotSteps }}
+            choose={(screenshotSteps) => set({ screenshotSteps })}
+          />
+        )}
       </Form>
       <Text c="dimmed" fz="sm">
         {valid.length === 0 ? said.noLinks : said.validLinks(valid.length)}

@@ -1,0 +1,104 @@
+import type { Span } from '../conditions/email.ts'
+import { personalSpans } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { secretPattern } from './mask.ts'
+
+/** A text that a page shows: of one text node, or of a field. */
+export interface Piece {
+  text: string
+  /** Name of a field, by which phone numbers are told from other digits; empty for other texts. */
+  key: string
+  /** True for the first text of a line or block, and for a field. */
+  startsLine: boolean
+  isField: boolean
+}
+
+/** A part of a piece, from `start` up to `end`. */
+export interface HiddenPart extends Span {
+  /** Index of the piece. */
+  piece: number
+}
+
+/** Returns the parts of what a page shows that must be covered. */
+export type FindHidden = (pieces: readonly Piece[]) => HiddenPart[]
+
+/** Longer texts are covered whole: looking through them would take too long. */
+const MAX_CHARACTERS = 300_000
+
+/**
+ * Returns what finds secrets and personal data in a page, also where several texts or fields in a row make them up, such as
+ * a card number in groups.
+ */
+export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; privacy: Privacy }): FindHidden {
+  const pattern = secretPattern(secrets)
+  const secretSpans = (text: string): Span[] =>
+    pattern
+      ? [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
+      : []
+  const personal = (text: string, key = '') => personalSpans(text, key, privacy)
+  const both = (text: string) => [...secretSpans(text), ...personal(text)]
+  return (pieces) => {
+    const { short, long } = withinLimit(pieces)
+    const rows = [linesOf(short), [short], [short.filter(({ isField }) => isField)]].flat()
+    const parts = [
+      ...long.map(({ text, piece }) => ({ piece, start: 0, end: text.length })),
+      ...short.flatMap((one) => partsIn([one], '', (text) => [...secretSpans(text), ...personal(text, one.key)])),
+      ...rows.filter((row) => row.length > 1).flatMap((row) => partsIn(row, '', both)),
+      // Groups that are apart in space only.
+      ...partsIn(short, ' ', both),
+    ]
+    return [...new Map(parts.map((part) => [`${part.piece} ${part.start} ${part.end}`, part])).values()]
+  }
+}
+
+type Numbered = Piece & { piece: number }
+
+function withinLimit(pieces: readonly Piece[]): { short: Numbered[]; long: Numbered[] } {
+  const [short, long]: [Numbered[], Numbered[]] = [[], []]
+  let characters = 0
+  for (const [piece, one] of pieces.entries()) {
+    characters += one.text.length
+    ;(characters > MAX_CHARACTERS ? long : short).push({ ...one, piece })
+  }
+  return { short, long }
+}
+
+function linesOf(pieces: readonly Numbered[]): Numbered[][] {
+  const lines: Numbered[][] = []
+  for (const one of pieces) {
+    const line = lines.at(-1)
+    if (line && !one.startsLine) line.push(one)
+    else lines.push([one])
+  }
+  return lines
+}
+
+/** Returns what `find` finds in the texts joined by `gap`, as parts of the pieces. */
+function partsIn(pieces: readonly Numbered[], gap: string, find: (text: string) => readonly Span[]): HiddenPart[] {
+  const starts: number[] = []
+  let all = ''
+  for (const { text } of pieces) {
+    starts.push(all.length)
+    all += text + gap
+  }
+  return find(all).flatMap((span) => {
+    const parts: HiddenPart[] = []
+    for (let at = lastAtOrBefore(starts, span.start); at < pieces.length && (starts[at] ?? 0) < span.end; at++) {
+      const [{ piece, text }, from] = [pieces[at] as Numbered, starts[at] ?? 0]
+      const [start, end] = [Math.max(0, span.start - from), Math.min(text.length, span.end - from)]
+      if (start < end) parts.push({ piece, start, end })
+    }
+    return parts
+  })
+}
+
+/** Index of the last number that is at most `value`. */
+function lastAtOrBefore(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length]
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? 0) <= value) low = middle
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,43 @@
+import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { RunDetail } from '#client/types.gen'
+import { Picture } from '../../../parts/picture.tsx'
+import { words } from '../../../words.ts'
+
+interface SharePicturesProps {
+  runId: string
+  /** Steps that have a picture. */
+  steps: RunDetail['steps']
+  /** Indexes of the steps whose pictures are shared. */
+  chosen: readonly number[]
+  choose(steps: number[]): void
+}
+
+/** Every picture of a run with a box to share it: whoever ticks one sees what it shows. */
+export function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
+  const said = words.tests
+  return (
+    <Stack gap="sm" component="fieldset" p={0} m={0} bd={0} miw={0}>
+      <Text component="legend" fw={600} p={0}>
+        {said.sharePictures}
+      </Text>
+      <Text c="dimmed" fz="sm">
+        {said.sharePicturesHint}
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        {steps.map(({ index, title }) => (
+          <Stack key={index} gap="xs" miw={0}>
+            <Checkbox
+              label={said.sharePicture(index + 1, title)}
+              checked={chosen.includes(index)}
+              onChange={({ currentTarget }) =>
+                choose(currentTarget.checked ? [...chosen, index] : chosen.filter((one) => one !== index))
+              }
+              style={{ overflowWrap: 'anywhere' }}
+            />
+            <Picture path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={said.screenshotOf(title)} />
+          </Stack>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}

@@ -1,0 +1,26 @@
+import { setDefaultTimeout, test } from 'bun:test'
+import { MINUTE_MS } from '../../src/core/clock.ts'
+import { testApp } from '../app.ts'
+import { installedChromium } from '../browser/installed-chromium.ts'
+import { attackScreenshots } from './screenshot-attacks.ts'
+
+setDefaultTimeout(240_000)
+
+test('screenshots show no personal data and no secret, and are seen by those who may see such data', async () => {
+  await using world = await testApp({
+    ...{ chromium: await installedChromium(), outboundAllow: '127.0.0.1', publicUrl: 'https://watch.example' },
+  })
+  await attackScreenshots({
+    call: (method, path, body, as) =>
+      world.call(method, path, { ...(body && { body }), ...(as === undefined ? {} : { as }) }),
+    async get(path, as = world.owner.apiKey) {
+      const headers: Record<string, string> = as === null ? {} : { authorization: `Bearer ${as}` }
+      const answer = await world.app.fetch(new Request(`http://localhost${path}`, { headers }))
+      return { status: answer.status, bytes: await answer.bytes() }
+    },
+    async ended() {
+      await world.app.idle()
+      world.clock.advance(MINUTE_MS)
+    },
+  })
+})
