@@ -5,7 +5,15 @@ import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } 
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { domainFields, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
-import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from './told-query.ts'
+import {
+  hasNoIds,
+  type OrderKeys,
+  orderKeys,
+  orderNamesQuery,
+  type ToldScope,
+  toldQuery,
+  unreadQuery,
+} from './told-query.ts'
 
 const DEFAULT_DAYS = 7
 /** Tags may be late, and so may be the shop. */
@@ -49,10 +57,19 @@ const Output = Closed(
       { description: 'Every day whose events are kept, oldest first' },
     ),
     vendors,
+    withoutIds: Type.Array(Closed({ vendor: Type.String(), purchases: Int() }), {
+      description: 'Vendors that were sent purchases of which none has an id of an order that can be read, by name',
+    }),
   },
   {
     $id: 'Reconciliation',
-    examples: [{ days: [{ day: '2026-01-05', orders: 40, value: 1836, vendors: [EXAMPLE] }], vendors: [EXAMPLE] }],
+    examples: [
+      {
+        days: [{ day: '2026-01-05', orders: 40, value: 1836, vendors: [EXAMPLE] }],
+        vendors: [EXAMPLE],
+        withoutIds: [{ vendor: 'Taboola Pixel', purchases: 38 }],
+      },
+    ],
   },
 )
 
@@ -63,7 +80,8 @@ export const reconcileOrders = insight({
   summary: 'Hold the orders of a shop against what its tags told each vendor',
   description:
     'An event is about an order when a parameter whose last name is `transaction_id`, `order_id`, `orderId` or ' +
-    '`orderID` holds an id: `ep.transaction_id`, `cd[order_id]`. Loads of code and events of `dev` do not count.',
+    '`orderID` holds an id, as `ep.transaction_id` and `cd[order_id]` do, or the parameter that its vendor has for it, as ' +
+    '`oid` of Google Ads. Loads of code and events of `dev` do not count.',
   path: '/insights/reconcile',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -79,7 +97,10 @@ export const reconcileOrders = insight({
     const window = { from: from - DAY_MS, to: now + 1 }
     const isAll = orderCount(db, domainId) <= MAX_HELD
     const orders = isMeant ? ordersSince(db, domainId, isAll ? 0 : window.from) : []
-    const told = isMeant ? await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid }) : []
+    const scope = { orgId, domainId, window }
+    const keys = isMeant ? await orderKeysIn(sources, scope) : null
+    const told = keys === null ? [] : await toldIn(sources, { ...scope, keys, orders, isAll, isPaid })
+    const unread = keys === null ? [] : await sources.history.query<Unread>(unreadQuery(scope, keys))
     const reports = reportsOf(orders.filter(isPaid), told, span)
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
     return {
@@ -90,9 +111,24 @@ export const reconcileOrders = insight({
         vendors: shown(vendors, mask),
       })),
       vendors: shown(totals(reports), mask),
+      withoutIds: unread
+        .filter(({ vendor }) => !told.some((row) => row.vendor === vendor))
+        .map(({ vendor, purchases }) => ({ vendor: mask(vendor), purchases }))
+        .sort((a, b) => (a.vendor < b.vendor ? -1 : 1)),
     }
   },
 })
+
+interface Unread {
+  vendor: string
+  purchases: number
+}
+
+/** Returns the parameters that may say which order an event is about, of those that occur. */
+async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ToldScope): Promise<OrderKeys> {
+  const names = await history.query<{ name: string }>(orderNamesQuery(scope))
+  return orderKeys(names.map(({ name }) => name))
+}
 
 /** What one vendor was told of the orders of a time; `orders` are all that were paid. */
 export type VendorTally = Static<typeof VendorTallySchema>
@@ -107,7 +143,9 @@ export async function reconciled(
   const window = { from: from - DAY_MS, to: now + 1 }
   const isAll = orderCount(db, domainId) <= MAX_HELD
   const orders = ordersSince(db, domainId, isAll ? 0 : window.from)
-  const told = await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid })
+  const scope = { orgId, domainId, window }
+  const keys = await orderKeysIn(sources, scope)
+  const told = await toldIn(sources, { ...scope, keys, orders, isAll, isPaid })
   const days = { from: dayOf(from), to: dayOf(to) }
   return shown(totals(reportsOf(orders.filter(isPaid), told, days)), (vendor) =>
     maskPersonal(vendor, '$vendor', privacy()),
@@ -123,17 +161,16 @@ interface Asked extends ToldScope {
   /** Orders of any status: all of the domain, or those of this time. */
   orders: readonly StoredOrder[]
   isAll: boolean
+  keys: OrderKeys
   isPaid(order: StoredOrder): boolean
 }
 
 /** Returns what vendors were told; empty when no event was about an order. */
 async function toldIn(
   { db, history }: Pick<Sources, 'db' | 'history'>,
-  { orders, isAll, isPaid, ...scope }: Asked,
+  { orders, isAll, isPaid, keys, ...scope }: Asked,
 ): Promise<ToldRow[]> {
-  const names = await history.query<{ name: string }>(orderNamesQuery(scope))
-  const keys = orderKeys(names.map(({ name }) => name))
-  if (keys.ids.length === 0) return []
+  if (hasNoIds(keys)) return []
   const ask = (orders: readonly StoredOrder[], listed: number) => {
     const expected = orders.map((order) => ({
       ...{ id: order.id, day: dayOf(order.at), value: order.value, isPaid: isPaid(order) },

@@ -1,7 +1,7 @@
 import { textTests } from '../conditions/sql.ts'
 import { DAY_MS } from '../core/clock.ts'
-import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { VENDOR_ORDER_KEYS, type VendorOrderKeys } from './vendor-order-keys.ts'
 
 /** Of which events it is asked. */
 export interface ToldScope extends Pick<Query, 'window'> {
@@ -13,6 +13,8 @@ export interface ToldScope extends Pick<Query, 'window'> {
 export interface OrderKeys {
   ids: readonly string[]
   values: readonly string[]
+  /** Those of single vendors. */
+  own: readonly VendorOrderKeys[]
 }
 
 /** An order that may be told of. */
@@ -26,8 +28,9 @@ export interface ExpectedOrder {
 }
 
 /** Names of parameters that hold an id, and those that hold a value, the first one first. */
-const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID']
+const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID', 'OrderId', 'OrderID']
 const VALUE_NAMES = ['value', 'revenue']
+const OWN_NAMES = VENDOR_ORDER_KEYS.flatMap(({ id, value }) => [id, value]).filter((name) => name !== null)
 /** So many parameters of either kind are looked at; who has more made them up. */
 const MAX_KEYS = 50
 /** Floating point makes a little more than a cent of some that are one. */
@@ -47,7 +50,8 @@ export function orderNamesQuery({ orgId, window }: ToldScope): Query {
     window,
     write: (binder) => {
       const pattern = binder.bind(`(${lastNamePattern([...ID_NAMES, ...VALUE_NAMES])})`)
-      return { sql: `SELECT name FROM names WHERE ${binder.dialect.matches('name', pattern)}` }
+      const own = binder.among('name', OWN_NAMES).join('')
+      return { sql: `SELECT name FROM names WHERE ${binder.dialect.matches('name', pattern)} OR ${own}` }
     },
   })
 }
@@ -59,13 +63,50 @@ export function orderKeys(names: readonly string[]): OrderKeys {
     return names.filter((key) => pattern.test(key)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
   }
   const keysOf = (wanted: readonly string[]) => wanted.flatMap(called).slice(0, MAX_KEYS)
-  return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES) }
+  const known = new Set(names)
+  const isKnown = (name: string | null) => name === null || known.has(name)
+  const own = VENDOR_ORDER_KEYS.flatMap((keys) => {
+    const value = isKnown(keys.value) ? keys.value : null
+    return isKnown(keys.id) && (keys.id ?? value) !== null ? [{ ...keys, value }] : []
+  })
+  return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own }
+}
+
+/** True when no event can be about an order. */
+export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
+
+const keysRead = ({ ids, values, own }: OrderKeys): string[] => [
+  ...new Set([...ids, ...values, ...own.flatMap(({ id, value }) => [id, value])].filter((key) => key !== null)),
+]
+
+/** SQL of the ids that an event has, a column each. */
+function idColumns({ ids, own }: OrderKeys, binder: Binder): string[] {
+  const { dialect } = binder
+  const ofVendors = own.flatMap(({ vendor, id, value, event, needsValue }) => {
+    if (id === null || (needsValue && value === null)) return []
+    const tests = [
+      `vendor = ${binder.bind(vendor)}`,
+      ...(event === undefined ? [] : [`event = ${binder.bind(event)}`]),
+      ...(needsValue && value !== null ? [`${dialect.key(value)} IS NOT NULL`] : []),
+    ]
+    return [`CASE WHEN ${tests.join(' AND ')} THEN ${dialect.key(id)} ELSE NULL END`]
+  })
+  return [...ids.map((key) => dialect.key(key)), ...ofVendors]
+}
+
+/** SQL of what an event says of the value, the first that says anything first. */
+function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
+  const { dialect } = binder
+  const ofVendors = own.flatMap(({ vendor, value }) =>
+    value === null ? [] : [`CASE WHEN vendor = ${binder.bind(vendor)} THEN ${dialect.key(value)} ELSE NULL END`],
+  )
+  return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
 /** What vendors were told, a row for each vendor, id and day. */
-function toldSql({ domainId }: ToldScope, { ids, values }: OrderKeys, binder: Binder): string {
+function toldSql({ domainId }: ToldScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
-  const columns = ids.map((key) => dialect.key(key))
+  const columns = idColumns(keys, binder)
   const tests = [
     `domainId = ${binder.bind(domainId)}`,
     `env = 'prod'`,
@@ -76,12 +117,36 @@ function toldSql({ domainId }: ToldScope, { ids, values }: OrderKeys, binder: Bi
   return `told AS MATERIALIZED (
     SELECT vendor, id, day, count(*) AS events, min(amount) AS low, max(amount) AS high FROM (
       SELECT vendor, id, day, CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount FROM (
-        SELECT vendor, ${dialect.quotient('receivedAt', DAY_MS)} AS day, ${firstSaid(values, dialect)} AS said,
+        SELECT vendor, ${dialect.quotient('receivedAt', DAY_MS)} AS day, ${firstSaid(valueColumns(keys, binder))} AS said,
           ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
         FROM events WHERE ${tests.join(' AND ')}
       ) AS mentions WHERE id IS NOT NULL AND NOT ${isBlank('id')}
     ) AS amounts GROUP BY vendor, id, day
   )`
+}
+
+/** What vendors call the event of a purchase. The text is valid RE2. */
+const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
+
+/** Counts purchases without an id that can be read: rows of `vendor` and `purchases`. */
+export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderKeys): Query {
+  return query('orders.unread', {
+    orgId,
+    window,
+    write: (binder) => {
+      const { isBlank } = textTests(binder)
+      const none = idColumns(keys, binder).map((column) => `(${column} IS NULL OR ${isBlank(column)})`)
+      const pattern = binder.bind(`(${PURCHASE_NAMES})`)
+      const where = [
+        `domainId = ${binder.bind(domainId)} AND env = 'prod' AND kind = 'event'`,
+        binder.dialect.matches('event', pattern),
+      ]
+      return {
+        keys: keysRead(keys),
+        sql: `SELECT vendor, count(*) AS purchases FROM events WHERE ${[...where, ...none].join(' AND ')} GROUP BY vendor`,
+      }
+    },
+  })
 }
 
 /** An id that an event has in several parameters is one. */
@@ -91,10 +156,10 @@ function unlessBefore(columns: readonly string[], at: number): string {
   return before.length > 0 ? `CASE WHEN ${before.join(' OR ')} THEN NULL ELSE ${column} END` : column
 }
 
-/** The first of these parameters that says anything; NULL when none does. */
-function firstSaid(keys: readonly string[], dialect: Dialect): string {
-  if (keys.length === 0) return 'NULL'
-  return `coalesce(${keys.map((key) => `nullif(${dialect.key(key)}, '')`).join(', ')})`
+/** The first of these columns that says anything; NULL when none does. */
+function firstSaid(columns: readonly string[]): string {
+  if (columns.length === 0) return 'NULL'
+  return `coalesce(${columns.map((column) => `nullif(${column}, '')`).join(', ')})`
 }
 
 function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
@@ -125,7 +190,7 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
       const isOther = ['low', 'high'].map((given) => `abs(${given} - amount) > ${MAX_DIFFERENCE}`).join(' OR ')
       const none = '0 AS mismatches, 0.0 AS value'
       return {
-        keys: [...keys.ids, ...keys.values],
+        keys: keysRead(keys),
         sql: `SELECT kind, vendor, day, id, count, mismatches, value FROM (
           WITH ${toldSql(scope, keys, binder)}, ${ordersSql(orders, binder)},
           ids AS (SELECT vendor, id, min(day) AS day, min(low) AS low, max(high) AS high FROM told GROUP BY vendor, id),

@@ -159,5 +159,7 @@ export const explore = {
     mismatches: 'Other value',
     day: 'Day',
     value: 'Value',
+    withoutIds: 'Purchases without an order id that can be read',
+    withoutId: (vendor: string, purchases: string) => `${vendor}: ${purchases}`,
   },
 }

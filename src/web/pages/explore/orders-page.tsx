@@ -37,11 +37,25 @@ export function OrdersPage() {
         <HowTo />
       ) : (
         <QueryState query={query} isEmpty={hasNone} empty={<HowTo />}>
-          {({ vendors, days }) => (
+          {({ vendors, days, withoutIds }) => (
             <Stack gap="lg">
               <Paper>
                 <VendorTable vendors={vendors} />
               </Paper>
+              {withoutIds.length > 0 && (
+                <Paper>
+                  <Title order={2} mb="sm">
+                    {said.withoutIds}
+                  </Title>
+                  <ul>
+                    {withoutIds.map(({ vendor, purchases }) => (
+                      <li key={vendor}>
+                        <Data>{said.withoutId(vendor, formatNumber(purchases, 0))}</Data>
+                      </li>
+                    ))}
+                  </ul>
+                </Paper>
+              )}
               <Paper>
                 <Title order={2} mb="sm">
                   {said.days}

@@ -1,0 +1,43 @@
+/**
+ * Where a vendor's own requests say which order they are about, when that is no name that vendors have in common. Null: it is;
+ * the vendor has a name of its own for the value only.
+ */
+export interface VendorOrderKeys {
+  /** As decoders name it. */
+  vendor: string
+  /** The parameter that holds the id. */
+  id: string | null
+  /** The parameter that holds the value; null: one that vendors have in common. */
+  value: string | null
+  /** Only events of this name: the same request may be several. */
+  event?: string
+  /** True where the id is one only beside a value: Floodlight's `ord` is otherwise a random number against caches. */
+  needsValue?: true
+}
+
+/** Parameters by the vendors' references. */
+export const VENDOR_ORDER_KEYS: readonly VendorOrderKeys[] = [
+  // https://support.google.com/google-ads/answer/6386790
+  { vendor: 'Google Ads', id: 'oid', value: null },
+  // https://support.google.com/campaignmanager/answer/2823450
+  { vendor: 'Google Floodlight', id: 'ord', value: 'cost', needsValue: true },
+  // https://experienceleague.adobe.com/en/docs/analytics/implementation/vars/page-vars/purchaseid
+  { vendor: 'Adobe Analytics', id: 'purchaseID', value: null, event: 'purchase' },
+  // https://github.com/adobe/xdm/blob/master/docs/reference/datatypes/order.schema.md
+  {
+    ...{ vendor: 'Adobe Experience Platform Web SDK', id: 'xdm.commerce.order.purchaseID' },
+    value: 'xdm.commerce.order.priceTotal',
+  },
+  // https://developer.matomo.org/api-reference/tracking-api
+  { vendor: 'Matomo', id: 'ec_id', value: null },
+  // https://help.awin.com/developers/docs/conversion-pixel
+  { vendor: 'Awin', id: 'ref', value: 'amount' },
+  // https://guides.criteotilt.com/onetag/
+  { vendor: 'Criteo OneTag', id: 'call.tr', value: null },
+  // https://docs.snowplow.io/docs/sources/trackers/snowplow-tracker-protocol/
+  { vendor: 'Snowplow', id: 'tr_id', value: 'tr_tt' },
+  // https://developers.atinternet-solutions.com/piano-analytics/
+  { vendor: 'Piano Analytics', id: null, value: 'data.cart_turnovertaxincluded' },
+  // https://learn.microsoft.com/en-us/advertising/guides/universal-event-tracking
+  { vendor: 'Microsoft Advertising UET', id: null, value: 'gv' },
+]
