@@ -119,7 +119,6 @@ const REFUSED: [string, object][] = [
   ['period', { period: 'monthly' }],
   ['timezone', { timezone: text(51) }],
   ['timezone', { timezone: 'Europe/Atlantis' }],
-  ['timezone', { timezone: '' }],
   ['runWindows.hours', { runWindows: { hours: [9] } }],
   ['runWindows.hours', { runWindows: { hours: [9, 17, 18] } }],
   ['runWindows.hours[1]', { runWindows: { hours: [9, 24] } }],
@@ -254,4 +253,8 @@ describe('an alert that is not right', () => {
       }),
     )
   })
+})
+
+test('an empty time zone stands for UTC', () => {
+  expect(readAlertInput({ ...validationInput, timezone: '' }).timezone).toBe('UTC')
 })

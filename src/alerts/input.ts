@@ -39,7 +39,9 @@ const readShared = parser(
  * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here.
  */
 export function readAlertInput(value: unknown, root = ''): AlertInput {
-  const input: AlertInput = readShared(value, root)
+  const given: AlertInput = readShared(value, root)
+  // An empty text stands for the default.
+  const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
   return within(root, () => {
     if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
     const type = alertTypeOf(input.alertType)

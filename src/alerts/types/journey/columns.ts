@@ -100,7 +100,8 @@ export class JourneyColumns {
       ...this.named({ vendor, event }),
       ...(data.length > 0 ? [this.conditions(data)] : []),
     ]
-    return `(${tests.join(' AND ')})`
+    // One that names nothing stands for any event.
+    return tests.length > 0 ? `(${tests.join(' AND ')})` : 'true'
   }
 
   private page({ op, path }: NonNullable<Matcher['page']>): string {

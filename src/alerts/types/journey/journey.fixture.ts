@@ -139,6 +139,7 @@ const anAnchor: fc.Arbitrary<Anchor> = fc.oneof(
   fc.tuple(aPage, fc.constantFrom(undefined, 'equals', 'contains', 'starts_with')).map(([path, op]) => page(path, op)),
   fc.constantFrom('ab', 'gone').map(labelled),
   { weight: 3, arbitrary: aName.map(on) },
+  fc.constant<Anchor>({ kind: 'event' }),
 )
 const aDatum: fc.Arbitrary<Condition> = fc.record({
   parameter: fc.constantFrom('k', '*', '$path'),
@@ -158,7 +159,9 @@ export const aSpec: fc.Arbitrary<JourneySpec> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.array(aName, { minLength: 1, maxLength: 4 }).map((names) => ({ steps: names.map(named) })),
+    arbitrary: fc
+      .array(fc.oneof({ weight: 4, arbitrary: aName.map(named) }, fc.constant({})), { minLength: 1, maxLength: 4 })
+      .map((steps) => ({ steps })),
   },
 )
 const aWord = fc

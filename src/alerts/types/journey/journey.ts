@@ -137,18 +137,11 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
  * condition can express.
  */
 function checkSpec(spec: JourneySpec): void {
-  if (!('version' in spec)) {
-    for (const [index, step] of spec.steps.entries()) {
-      if (!step.vendor && !step.event) throw asksNothing(`journey.steps[${index}]`, 'vendor or event')
-    }
-    return
-  }
+  // A step or an anchor that names nothing stands for any event.
+  if (!('version' in spec)) return
   const check = new RuleCheck()
-  for (const [index, { anchor, expect }] of spec.steps.entries()) {
+  for (const [index, { expect }] of spec.steps.entries()) {
     const step = `journey.steps[${index}]`
-    if (anchor.kind === 'event' && !anchor.vendor && !anchor.event) {
-      throw asksNothing(`${step}.anchor`, 'vendor or event')
-    }
     for (const [place, { label, vendor, event, data = [] }] of expect.entries()) {
       const path = `${step}.expect[${place}]`
       if (!label && !vendor && !event) throw asksNothing(path, 'label, vendor or event')

@@ -34,7 +34,8 @@ function placeOf(plan: Plan, { anchor }: Unmet): string {
 function nameOf({ page, label, vendor, event, data }: Matcher): string {
   if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
   const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
-  return [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${dataOf(data)}`] : [])].join(' ')
+  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${dataOf(data)}`] : [])]
+  return parts.length > 0 ? parts.join(' ') : 'any event'
 }
 
 /** Values are left out: the rule may treat them as personal. */
