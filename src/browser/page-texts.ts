@@ -112,9 +112,9 @@ export function pageTexts(): PageTexts {
 }
 
 /** Runs in the page: lays one black box over each place, above everything else, in an element named `layer`. */
-export function drawCover(boxes: readonly Box[], layer: string): void {
+export function drawCover(boxes: readonly Box[], layer: string): true {
   document.querySelector(layer)?.remove()
-  if (boxes.length === 0) return
+  if (boxes.length === 0) return true
   const host = document.createElement(layer)
   host.popover = 'manual'
   host.style.cssText =
@@ -129,4 +129,5 @@ export function drawCover(boxes: readonly Box[], layer: string): void {
   document.documentElement.append(host)
   // Above dialogs, which are above every other element.
   host.showPopover()
+  return true
 }

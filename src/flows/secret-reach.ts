@@ -54,7 +54,7 @@ export function checkSecretHosts(hosts: readonly string[]): void {
 /** Returns why secrets that were entered for `bound` must be entered again for `wanted`; null: they need not be. */
 export function beyondReach(bound: SecretReach, wanted: SecretReach): string | null {
   const host = [...wanted.hosts].find((name) => !bound.hosts.has(name))
-  if (host !== undefined) return `it was entered for other hosts than ${host}`
+  if (host !== undefined) return `it was not entered for the host ${host}`
   const isOther = [...wanted.expressions].some((expression) => !bound.expressions.has(expression))
-  return isOther ? 'it was entered for other expressions in waitForExpression' : null
+  return isOther ? 'it was not entered for a waitForExpression step of the test' : null
 }

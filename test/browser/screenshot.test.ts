@@ -120,6 +120,15 @@ test('what is neither is shown', async () => {
   expect(covered).toEqual(await screenshotOf(page, () => []))
 })
 
+test('a page that could not be looked through gives no picture', async () => {
+  const { page } = browsing
+  await page.goto(`http://127.0.0.1:${site.port}/plain`)
+  const fails = () => {
+    throw new Error('it is not known what is personal')
+  }
+  expect(await screenshotOf(page, fails).catch(String)).toContain('keeps moving')
+})
+
 test('personal data that moves under its cover gives no picture', async () => {
   const page = await browsing.browser.newPage()
   await page.goto(`http://moving.test:${site.port}/moving`)
