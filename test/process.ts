@@ -128,13 +128,19 @@ async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) 
 export async function call(
   method: string,
   url: string,
-  { as, body, signal }: { as?: string; body?: unknown; signal?: AbortSignal } = {},
+  {
+    as,
+    body,
+    headers = {},
+    signal,
+  }: { as?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     method,
     headers: {
       ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? AbortSignal.timeout(WAIT_MS),

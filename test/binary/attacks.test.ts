@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder } from '../process.ts'
+
+const PASSWORD = 'correct horse battery'
+const STOLEN = 'a password that Mallory chose'
+
+describe.skipIf(BINARY === null)('attacks on the executable', () => {
+  const folder = temporaryFolder()
+  let server: Server
+  let owner: string
+  let url: string
+
+  beforeAll(async () => {
+    await initialize(folder.path, PASSWORD)
+    server = await startServer(folder.path)
+    url = server.url
+    owner = await signIn('a@example.com', PASSWORD)
+  })
+  afterAll(async () => {
+    await server.stop()
+    folder[Symbol.dispose]()
+  })
+
+  const signIn = async (email: string, password: string): Promise<string> =>
+    (await ask('POST', `${url}/v1/auth/login`, '', { email, password })).token
+
+  /** As a user, in one of its organizations. */
+  const as = (credential: string, orgId: string) => ({ as: credential, headers: { 'x-org-id': orgId } })
+
+  async function accept(inviteToken: string, password: string): Promise<string> {
+    return (await ask('POST', `${url}/v1/auth/invite`, '', { token: inviteToken, password })).token
+  }
+
+  test('a key that was made under an invitation in advance opens no other organization, and ends with the password', async () => {
+    const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
+    const invite = async (orgId: string, email: string) => {
+      const answer = await call('POST', `${url}/v1/org/members`, {
+        ...as(owner, orgId),
+        body: { email, role: 'admin' },
+      })
+      return String(answer.body.inviteToken)
+    }
+    const foreign = (await call('POST', `${url}/v1/orgs`, { ...as(owner, home), body: { name: 'Foreign' } })).body.id
+    // Mallory, of the other organization, invites an address of somebody else and takes the invitation up.
+    const victim = await accept(await invite(foreign, 'victim@example.com'), STOLEN)
+    const { secret } = await ask('POST', `${url}/v1/keys`, victim, { name: 'kept', expiresInDays: null })
+    // Later the address becomes an admin of the first organization.
+    await accept(await invite(home, 'victim@example.com'), STOLEN)
+
+    expect((await call('GET', `${url}/v1/org/members`, as(secret, home))).status).toBe(403)
+    expect((await ask('GET', `${url}/v1/whoami`, secret)).orgId).toBe(foreign)
+    expect((await ask('GET', `${url}/v1/orgs`, secret)).orgs).toMatchObject([{ id: foreign }])
+
+    const present = await signIn('victim@example.com', STOLEN)
+    const changed = await call('PUT', `${url}/v1/auth/password`, {
+      as: present,
+      body: { currentPassword: STOLEN, newPassword: 'what nobody else knows' },
+    })
+    expect(changed).toMatchObject({ status: 200, body: { ok: true, revokedKeys: 1, endedSessions: 2 } })
+    expect((await call('GET', `${url}/v1/whoami`, { as: secret })).status).toBe(401)
+    expect((await call('GET', `${url}/v1/whoami`, as(victim, foreign))).status).toBe(401)
+  }, 60_000)
+
+  test('a large HAR leaves the server to others, and viewers may send none', async () => {
+    const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
+    const entries = Array.from({ length: 14_500 }, (_, n) => ({
+      _resourceType: n === 0 ? 'document' : 'image',
+      startedDateTime: '2026-01-05T12:00:00.000Z',
+      request: { method: 'GET', url: `https://shop.example/${n}`, headers: [] },
+      response: { status: 200, headers: [], content: { text: 'x'.repeat(1850) } },
+    }))
+    const body = { har: { log: { version: '1.2', entries } } }
+    let drafting = true
+    const draft = call('POST', `${url}/v1/flows/drafts`, { ...as(owner, home), body }).finally(() => {
+      drafting = false
+    })
+    let answered = 0
+    while (drafting) {
+      expect((await call('GET', `${url}/healthz`, { as: '' })).status).toBe(200)
+      answered++
+    }
+    expect((await draft).status).toBe(200)
+    expect(answered).toBeGreaterThan(20)
+
+    const invited = await call('POST', `${url}/v1/org/members`, {
+      ...as(owner, home),
+      body: { email: 'viewer@example.com', role: 'viewer' },
+    })
+    const viewer = await accept(String(invited.body.inviteToken), PASSWORD)
+    expect(
+      (await call('POST', `${url}/v1/flows/drafts`, { as: viewer, body: { har: { log: { entries: [] } } } })).status,
+    ).toBe(403)
+  }, 120_000)
+})
