@@ -111,7 +111,8 @@ function matchesReference(node: Node, value: string): boolean {
   return ends(node, text, new Set([...text, ''].keys()), false).size > 0
 }
 
-function decodeReference(text: string): string {
+function decodeReference(sent: string): string {
+  const text = sent.replace(/\\{1,8}u00([0-7][0-9a-fA-F])/g, '%$1')
   let out = ''
   for (let at = 0; at < text.length; at++) {
     const hex = text.slice(at + 1, at + 3)
@@ -131,18 +132,53 @@ const isDomain = (name: string) => {
   return /^[A-Za-z]{2,24}$/.test(top) || /^xn--[A-Za-z0-9-]{1,59}$/i.test(top)
 }
 
+/** The generator writes base64 of these alone, each as a word. */
+export const BASE64 = [
+  'amFuZS5kb2VAY29tcGFueS5leGFtcGxl',
+  'eyJtYWlsIjoib2xhQHguaW8iLCJuIjoiw7wifQ',
+  'bm9ib2R5IGlzIGhlcmUgYXQgYWxsLi4u',
+]
+const IN_BASE64 = ['jane.doe@company.example', '{"mail":"ola@x.io","n":"ü"}', 'nobody is here at all...']
+
 function emailReference(text: string): boolean {
-  const forms = [text, decodeReference(text), decodeReference(decodeReference(text))]
-  return forms
-    .map((form) => form.replaceAll('@2x.png', ' '))
-    .some((form) =>
-      [...form.matchAll(/@/g)].some(({ index }) => {
-        const local = /[A-Za-z0-9.!#$%'*+^_`{|}~-]*$/.exec(form.slice(0, index))?.[0] ?? ''
-        const rest = form.slice(index + 1)
-        if (!/[A-Za-z0-9_]/.test(local)) return false
-        return [...rest, ''].some((_, end) => isDomain(rest.slice(0, end)) && !/^[A-Za-z0-9]/.test(rest.slice(end)))
-      }),
-    )
+  const once = decodeReference(text)
+  const forms = [text, once, decodeReference(once)]
+  const words = forms.flatMap((form) => form.match(/[A-Za-z0-9]+/g) ?? [])
+  return [...forms, ...words.map((word) => IN_BASE64[BASE64.indexOf(word)] ?? '')].map(withoutOthers).some((form) =>
+    [...form.matchAll(/@/g)].some(({ index }) => {
+      const local = /[A-Za-z0-9.!#$%'*+^_`{|}~-]*$/.exec(form.slice(0, index))?.[0] ?? ''
+      const rest = form.slice(index + 1)
+      if (!/[A-Za-z0-9_]/.test(local)) return false
+      return [...rest, ''].some((_, end) => isDomain(rest.slice(0, end)) && !/^[A-Za-z0-9]/.test(rest.slice(end)))
+    }),
+  )
+}
+
+/** Without what looks like an address and is none. */
+function withoutOthers(text: string): string {
+  let out = ''
+  for (let at = 0; at < text.length; ) {
+    const rest = text.slice(at)
+    // What stands before a name is taken with it.
+    const after = at === 0 ? ['', rest] : []
+    const next = (word: RegExp) => (word.test(rest[0] ?? '') ? [] : [rest[0] ?? '', rest.slice(1)])
+    const named = (pattern: RegExp, [before, name]: string[]) => {
+      const found = name === undefined ? null : pattern.exec(name)?.[0]
+      return found ? `${before}${found}` : null
+    }
+    const isGit = /^git@(?:[a-z]+\.)+[a-z]+:[A-Za-z0-9_~/]/
+    const isHandle = /^@[A-Za-z0-9_][A-Za-z0-9_.-]*@/
+    const taken =
+      named(isGit, after) ??
+      named(isGit, next(/[A-Za-z0-9_.+-]/)) ??
+      named(isHandle, after) ??
+      named(isHandle, next(/[A-Za-z0-9@_.+%-]/)) ??
+      /^@2x\.png/.exec(rest)?.[0] ??
+      /^(?::\\?\/\\?\/|%3A%2F%2F)[^ \t\n\f\r/?#@,;&="'<>()]*@/i.exec(rest)?.[0]
+    out += taken ? ' ' : text[at]
+    at += taken?.length ?? 1
+  }
+  return out
 }
 
 export function numberReference(text: string): number {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
-import { LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
+import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
 import { readLabels } from './label.ts'
 
@@ -69,6 +69,13 @@ const PIECES = [
   '@2x.png',
   'jo@ex-1.de',
   '//site.io/@joe.fm',
+  '://',
+  ':\\/\\/',
+  '@shop',
+  'git@h.io:x',
+  '\\u0040',
+  '\\\\u002E',
+  ...BASE64.flatMap((text) => [` ${text} `, `/${text}/`, `%3D${text}%3D`]),
 ]
 const NUMBERS = [
   '0',

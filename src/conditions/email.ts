@@ -1,4 +1,5 @@
-import { decodings } from './percent.ts'
+import { base64Runs, MAY_HOLD_ADDRESS_PATTERN } from './base64.ts'
+import { decodings, mayBeEncoded } from './percent.ts'
 
 /**
  * An e-mail address as HTML's `type=email` reads it, https://html.spec.whatwg.org/#valid-e-mail-address, and narrower:
@@ -10,10 +11,26 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const DOMAIN = String.raw`(?:${LABEL}\.)+(?:[Xx][Nn]--[A-Za-z0-9-]{1,59}|[A-Za-z]{2,24})`
 export const EMAIL_PATTERN = `[A-Za-z0-9_][${LOCAL}]*@${DOMAIN}(?:[^A-Za-z0-9]|$)`
 
-/** Names of image files for dense screens (`logo@2x.png`) look like addresses; they are removed before the search. */
-export const DENSE_IMAGE_PATTERN = String.raw`@[0-9](?:\.[0-9])?x\.(?:png|jpg|jpeg|gif|webp|avif|svg)`
+/**
+ * What looks like an address and is none is removed before the search. What may begin a text comes first, so that the same is
+ * found in texts that are joined. RE2 syntax.
+ */
+export const NO_ADDRESS_PATTERN = [
+  // Repositories: `git@host:owner/name`.
+  `(?:^|[^A-Za-z0-9_.+-])(?:git|hg|svn|gitea|forgejo|org-[0-9]+)@${DOMAIN}(?::|%3[Aa])[A-Za-z0-9_~/]`,
+  // Accounts of the fediverse: `@name@host`, `acct:name@host`.
+  '(?:^|[^A-Za-z0-9@_.+%-])@[A-Za-z0-9_][A-Za-z0-9_.-]*@',
+  '(?:^|[^A-Za-z0-9])acct:[A-Za-z0-9_][A-Za-z0-9_.-]*@',
+  // Names of image files for dense screens: `logo@2x.png`.
+  String.raw`@[0-9](?:\.[0-9])?x\.(?:png|jpg|jpeg|gif|webp|avif|svg)`,
+  // Userinfo of a URL: `https://key@host`, https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1
+  String.raw`(?::\\?/\\?/|%3[Aa]%2[Ff]%2[Ff])[^ \t\n\f\r/?#@,;&="'<>()]*@`,
+].join('|')
 
-const denseImage = new RegExp(DENSE_IMAGE_PATTERN, 'g')
+/** Matches every text of which `containsEmail` is true. */
+export const MAY_HOLD_EMAIL_PATTERN = String.raw`[@%]|\\u00|${MAY_HOLD_ADDRESS_PATTERN}`
+
+const noAddress = new RegExp(NO_ADDRESS_PATTERN, 'g')
 const domain = new RegExp(`${DOMAIN}(?![A-Za-z0-9])`, 'y')
 const localCharacter = new RegExp(`[${LOCAL}]`)
 
@@ -33,13 +50,13 @@ function addressAt(text: string, at: number, from: number): Span | null {
   return start < at ? { start, end: domain.lastIndex } : null
 }
 
-/** Returns the addresses in the text, without decoding, in order and without overlaps. */
+/** Returns the addresses in the text, without decoding it, in order and without overlaps. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = []
   let at = text.indexOf('@')
   if (at < 0) return found
   // Replaced by spaces, so that positions stay.
-  const searched = text.replaceAll(denseImage, (name) => ' '.repeat(name.length))
+  const searched = text.replaceAll(noAddress, (name) => ' '.repeat(name.length))
   for (; at >= 0; at = searched.indexOf('@', at + 1)) {
     const span = addressAt(searched, at, found.at(-1)?.end ?? 0)
     if (span) found.push(span)
@@ -47,8 +64,18 @@ export function findEmails(text: string): Span[] {
   return found
 }
 
-/** Whether the text, or its percent-decoded forms of up to two rounds, contains an e-mail address. */
+/**
+ * Whether the text, or its percent-decoded forms of up to two rounds, or base64 in one of these, contains an e-mail address.
+ */
 export function containsEmail(text: string): boolean {
-  if (!text.includes('@') && !text.includes('%')) return false
-  return decodings(text).some((decoded) => findEmails(decoded).length > 0)
+  if (text.includes('@') && findEmails(text).length > 0) return true
+  if (!mayBeEncoded(text)) return hasEmailInBase64(text)
+  return decodings(text).some((form) => findEmails(form).length > 0 || hasEmailInBase64(form))
 }
+
+function hasEmailInBase64(text: string): boolean {
+  // As every engine sees it.
+  return base64Runs(text).some((run) => hasEmail(run.text.replaceAll(/[^ -~]|["'\\]/g, ' ')))
+}
+
+const hasEmail = (text: string) => findEmails(text).length > 0

@@ -1,9 +1,10 @@
+import { base64Runs } from './base64.ts'
 import { findCards } from './card.ts'
 import { type Condition, type ConditionEvent, EVENT_FIELDS, targetOf } from './condition.ts'
-import { findEmails, type Span } from './email.ts'
+import { containsEmail, findEmails, type Span } from './email.ts'
 import { findIbans } from './iban.ts'
 import { compilePattern } from './pattern.ts'
-import { percentDecode } from './percent.ts'
+import { mayBeEncoded, percentDecode } from './percent.ts'
 import { findPhones } from './phone.ts'
 import { PLAIN_PRIVACY, type Privacy } from './privacy.ts'
 
@@ -40,12 +41,12 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
 /**
  * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com`, phone numbers as
  * `***78`, cards as `***1111`, IBANs as `DE***00`, and what an own pattern of the organization matches as `***`. A value
- * that contains one only when percent-decoded is returned decoded.
+ * that contains one only when percent-decoded is returned decoded, and so is base64 with an address in it.
  */
 export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_PRIVACY): string {
   let shown = hide(value, key, privacy)
   let decoded = shown
-  for (let round = 0; round < ROUNDS && decoded.includes('%'); round++) {
+  for (let round = 0; round < ROUNDS && mayBeEncoded(decoded); round++) {
     const before = percentDecode(decoded)
     decoded = hide(before, key, privacy)
     if (decoded !== before) shown = decoded
@@ -53,8 +54,9 @@ export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_P
   return shown
 }
 
-function hide(text: string, key: string, { regions, patterns }: Privacy): string {
-  let shown = text
+function hide(text: string, key: string, privacy: Privacy): string {
+  const { regions, patterns } = privacy
+  let shown = hideInBase64(text, key, privacy)
   for (const { pattern } of patterns) shown = replaceSpans(shown, compilePattern(pattern).find(shown), () => HIDDEN)
   // Two addresses may overlap (`a@b.co@c.de`): the rest of the second is found once the first is masked.
   for (let round = 0; round < ROUNDS; round++) {
@@ -90,6 +92,17 @@ function merged(spans: readonly Span[]): Span[] {
     else out.push({ start, end })
   }
   return out
+}
+
+/** Base64 that contains an address is replaced by its text, masked. */
+function hideInBase64(text: string, key: string, privacy: Privacy): string {
+  let shown = text
+  for (const run of base64Runs(text)) {
+    if (!containsEmail(run.text)) continue
+    const part = text.slice(run.start, run.end)
+    shown = shown.replace(part, () => maskPersonal(run.text, key, privacy))
+  }
+  return shown
 }
 
 type ValueTest = (value: string) => boolean

@@ -1,12 +1,22 @@
 const encoded = /%([0-7][0-9A-Fa-f])/g
+/** ASCII characters as JSON and JavaScript may write them, `\u0040`; also escaped in turn. RE2 syntax. */
+export const ESCAPED_PATTERN = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
+const escaped = new RegExp(ESCAPED_PATTERN, 'g')
+
+/** Whether decoding can change the text. */
+export function mayBeEncoded(text: string): boolean {
+  return text.includes('%') || text.includes('\\u00')
+}
 
 /**
- * Decodes percent-encoded ASCII characters. Malformed and non-ASCII sequences stay as they are, so that it never fails
- * and every engine can do the same.
+ * Decodes percent-encoded ASCII characters and those that are written as `\u0040`. Malformed and non-ASCII sequences stay
+ * as they are, so that it never fails and every engine can do the same.
  */
 export function percentDecode(text: string): string {
-  if (!text.includes('%')) return text
-  return text.replaceAll(encoded, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  if (!mayBeEncoded(text)) return text
+  return text
+    .replaceAll(escaped, '%$1')
+    .replaceAll(encoded, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AnyTest, Binder } from '../warehouse/query.ts'
+import { MAY_HOLD_ADDRESS_PATTERN } from './base64.ts'
 import { compilePattern } from './pattern.ts'
 import { isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy.ts'
@@ -17,7 +18,7 @@ const COUNTRIES =
   'N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE'
 const IBAN = `${START}(?i:${COUNTRIES})[0-9]{2}(?:${GAP}?[0-9A-Za-z]){11}`
 /** What a text holds that is personal as it stands. */
-const PLAIN = `@|${INTERNATIONAL}|${CARD}|${IBAN}`
+const PLAIN = `@|${INTERNATIONAL}|${CARD}|${IBAN}|${MAY_HOLD_ADDRESS_PATTERN}`
 const ENCODED = '%[0-7][0-9A-Fa-f]'
 /** As JSON writes line breaks and the like: what stands behind seems to continue a word. */
 const ESCAPED = String.raw`\\[bfnrtu]`
@@ -52,12 +53,14 @@ export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]):
   const bound = (pattern: string) => binder.bind(`(${pattern})`)
   const near = bound(`${PLAIN}|${ENCODED}|${ESCAPED}|${PHONE_ENTRY}`)
   const [plain, phoneKey, digits] = [bound(PLAIN), bound(PHONE_KEY), bound(DIGITS)]
+  const backslash = binder.bind('\\u00')
   const org = owns.map(({ orgId }) => binder.bind(orgId))
   const own = owns.map((one, index) => ownTests(binder, one, org[index] ?? ''))
   const decoded = (value: string, test: (text: string) => string) => {
     const once = dialect.percentDecode(value)
     const twice = dialect.percentDecode(once)
-    return `(${test(value)} OR CASE WHEN ${dialect.contains(value, "'%'")} THEN ${test(once)} OR ${test(twice)} ELSE false END)`
+    const isEncoded = `${dialect.contains(value, "'%'")} OR ${dialect.contains(value, backslash)}`
+    return `(${test(value)} OR CASE WHEN ${isEncoded} THEN ${test(once)} OR ${test(twice)} ELSE false END)`
   }
   return {
     any: {

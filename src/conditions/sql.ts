@@ -1,8 +1,9 @@
 import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
+import { BASE64_PATTERNS } from './base64.ts'
 import { type Condition, conditionsOf, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
-import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
+import { EMAIL_PATTERN, MAY_HOLD_EMAIL_PATTERN, NO_ADDRESS_PATTERN } from './email.ts'
 import { membersIn } from './label.ts'
 import { readNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
@@ -234,12 +235,14 @@ class Compiler {
   private email(text: string): string {
     const { dialect, binder } = this
     const address = binder.bind(`(${EMAIL_PATTERN})`)
-    const image = binder.bind(DENSE_IMAGE_PATTERN)
-    const found = (form: string) => dialect.matches(dialect.replaceAll(form, image, ' '), address)
+    const other = binder.bind(NO_ADDRESS_PATTERN)
+    const runs = BASE64_PATTERNS.map((pattern) => binder.bind(pattern))
+    const found = (form: string) => dialect.matches(dialect.replaceAll(form, other, ' '), address)
+    const inBase64 = dialect.anyMatch('forms', runs, (run) => found(dialect.base64Decode(run)))
     const once = dialect.percentDecode(text)
-    const plain = inCase(dialect.contains(text, "'@'"), found(text))
-    const encoded = inCase(dialect.contains(text, "'%'"), `${found(once)} OR ${found(dialect.percentDecode(once))}`)
-    return `(${plain} OR ${encoded})`
+    const forms = dialect.joined(' ', [text, once, dialect.percentDecode(once)])
+    const test = `(${dialect.each(`[${forms}]`, 'forms', `${found('forms')} OR ${inBase64}`)})[1]`
+    return `(${inCase(this.matches(text, MAY_HOLD_EMAIL_PATTERN), test)})`
   }
 
   /** Matches what could be a phone number. */

@@ -1,3 +1,4 @@
+import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/base64.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { NUMBER_PATTERN } from '../core/value.ts'
@@ -190,9 +191,12 @@ function suspectSql(binder: Binder, text: string, patterns: readonly string[]): 
   const { dialect } = binder
   const tests = [
     ...PERSONAL_PARTS.map((part) => dialect.contains(text, `'${part}'`)),
-    ...[SEVEN_DIGITS, ...patterns.map((pattern) => compilePattern(pattern).portable)].map((pattern) =>
-      dialect.matches(text, binder.bind(pattern)),
-    ),
+    dialect.contains(text, binder.bind('\\u00')),
+    ...[
+      SEVEN_DIGITS,
+      `(${MAY_HOLD_ADDRESS_PATTERN})`,
+      ...patterns.map((pattern) => compilePattern(pattern).portable),
+    ].map((pattern) => dialect.matches(text, binder.bind(pattern))),
   ]
   return `(${text} IS NOT NULL AND (${tests.join(' OR ')}))`
 }

@@ -22,7 +22,14 @@ export interface Dialect {
   matches(text: string, pattern: string): string
   /** Every match of a pattern replaced by a plain text. */
   replaceAll(text: string, pattern: string, replacement: string): string
-  /** Percent-encoded ASCII characters decoded, everything else as it was. Never fails. */
+  /** Whether `test` holds for one of the parts that match one of the patterns; it gets the SQL of the part. */
+  anyMatch(text: string, patterns: readonly string[], test: (part: string) => string): string
+  /**
+   * Base64 of either alphabet without its padding, whose length is no multiple of four plus one. Bytes that are no printable
+   * ASCII, and quotes and backslashes, become spaces. Empty when the bytes are no text in UTF-8.
+   */
+  base64Decode(text: string): string
+  /** Percent-encoded ASCII characters, and those written as `\\u0040`, decoded, everything else as it was. Never fails. */
   percentDecode(text: string): string
   /** The text as a double, infinite when there is none so large; NULL for what is no decimal number. */
   readNumber(text: string): string

@@ -12,9 +12,23 @@ export const clickhouseDialect: Dialect = {
   // Left to itself, `.` matches line breaks as well.
   matches: (text, pattern) => `match(${text}, concat('(?-s)', ${pattern}))`,
   replaceAll: (text, pattern, replacement) => `replaceRegexpAll(${text}, ${pattern}, ${quoteText(replacement)})`,
+  anyMatch(text, patterns, test) {
+    const parts = patterns.map((pattern) => `extractAll(${text}, ${pattern})`).join(', ')
+    return `arrayExists(part -> ${test('part')}, arrayConcat(${parts}))`
+  },
+  base64Decode(text) {
+    const padding = `CASE length(${text}) % 4 WHEN 2 THEN '==' WHEN 3 THEN '=' ELSE '' END`
+    const bytes = `tryBase64Decode(concat(translate(${text}, '-_', '+/'), ${padding}))`
+    const control = quoteText('[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F]')
+    const other = quoteText('[^ !#-&(-\\[\\]-~]')
+    return `if(NOT isValidUTF8(${bytes}) OR match(${bytes}, ${control}), '', replaceRegexpAll(${bytes}, ${other}, ' '))`
+  },
   // It decodes bytes that are no UTF-8 too; the escaped `%` keeps all bytes beyond ASCII from it.
-  percentDecode: (text) =>
-    `decodeURLComponent(replaceRegexpAll(${text}, '%([89A-Fa-f][0-9A-Fa-f])', ${quoteText('%25\\1')}))`,
+  percentDecode(text) {
+    const escaped = quoteText('\\\\{1,8}u00([0-7][0-9A-Fa-f])')
+    const inPercent = `replaceRegexpAll(${text}, ${escaped}, ${quoteText('%\\1')})`
+    return `decodeURLComponent(replaceRegexpAll(${inPercent}, '%([89A-Fa-f][0-9A-Fa-f])', ${quoteText('%25\\1')}))`
+  },
   readNumber: (text) => `toFloat64OrNull(${text})`,
   numberText: (number) => `toString(${number} + 0)`,
   codePoints: (text) => `lengthUTF8(${text})`,

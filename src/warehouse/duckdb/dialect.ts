@@ -38,6 +38,13 @@ export function quoteText(text: string): string {
 
 const TYPES = { text: 'VARCHAR', integer: 'BIGINT' }
 
+/** A character beyond ASCII in UTF-8, in the notation of a BLOB that is cast to VARCHAR. */
+const UTF8 = String.raw`\\x[CD].\\x[89AB].|\\xE.(?:\\x[89AB].){2}|\\xF.(?:\\x[89AB].){3}`
+/** All of a text in which a byte is neither ASCII text nor part of such a character. */
+const BINARY = String.raw`^.*\\x(?:[189A-F].|0[0-8BCEF]|7F).*$`
+const ESCAPED_BYTE = String.raw`\\x[0-9A-F]{2}`
+const ESCAPED_CHARACTER = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
+
 /** See https://duckdb.org/docs/stable/sql/functions/overview.html */
 export const duckdbDialect: Dialect = {
   placeholder: (name) => `$${name}`,
@@ -50,8 +57,22 @@ export const duckdbDialect: Dialect = {
   // A pattern that is no group would be rewritten to `LIKE`, which loses `^` and `$` from some, as in `a$b`.
   matches: (text, pattern) => `regexp_matches(${text}, ${pattern})`,
   replaceAll: (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${quoteText(replacement)}, 'g')`,
+  anyMatch(text, patterns, test) {
+    const parts = patterns.map((pattern) => `regexp_extract_all(${text}, ${pattern})`).join(', ')
+    return `len(list_filter(list_concat(${parts}), lambda part: ${test('part')})) > 0`
+  },
+  // The cast never fails: it writes each byte that is not printable as `\xE9`.
+  base64Decode(text) {
+    const padding = `CASE length(${text}) % 4 WHEN 2 THEN '==' WHEN 3 THEN '=' ELSE '' END`
+    const bytes = `from_base64(concat(translate(${text}, '-_', '+/'), ${padding}))::VARCHAR`
+    const ascii = `regexp_replace(regexp_replace(${bytes}, '${UTF8}', ' ', 'g'), '${BINARY}', '')`
+    return `regexp_replace(${ascii}, '${ESCAPED_BYTE}', ' ', 'g')`
+  },
   // url_decode fails on bytes that are no UTF-8; the escaped `%` keeps all bytes beyond ASCII from it.
-  percentDecode: (text) => `url_decode(regexp_replace(${text}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`,
+  percentDecode(text) {
+    const inPercent = `regexp_replace(${text}, '${ESCAPED_CHARACTER}', '%\\1', 'g')`
+    return `url_decode(regexp_replace(${inPercent}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`
+  },
   readNumber: (text) => `try_cast(${text} AS DOUBLE)`,
   // Adding 0 makes 0 of -0.
   numberText: (number) => `regexp_replace(to_json(${number} + 0)::VARCHAR, '\\.0$', '')`,
