@@ -220,6 +220,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
       openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
+      lateShareOf: rules.lateShareOf,
     }),
     ...pastRoutes({
       ...{ db, clock, warehouse, privacyOf },

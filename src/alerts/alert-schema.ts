@@ -43,6 +43,15 @@ export const AlertSchema = Closed(
     ),
     id: Type.String({ description: 'Of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
     orgId: Type.String({ description: 'Of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
+    lateShare: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Only for a rule that costs too much to be judged on arrival: its part of the cost of all rules. Events that it applies to are judged by a process of their own, and appear some seconds later',
+        examples: [0.93],
+      }),
+    ),
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
   },

@@ -1,5 +1,5 @@
 import { Kind, TypeRegistry } from '@sinclair/typebox'
-import { checkRule } from '../conditions/condition.ts'
+import { checkRule, MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, parser, type Static, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
@@ -10,8 +10,8 @@ import { alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
-/** The largest body of a request with one rule: as much as `MAX_RULE_COST` allows, however it is written. */
-export const RULE_BODY_BYTES = 1024 * 1024
+/** The largest body of a preview or backtest: as much as `MAX_RULE_COST` allows, however it is written. */
+export const TRIAL_BODY_BYTES = 1024 * 1024
 
 /**
  * `AlertInput` for routes whose handler passes the value to `readAlertInput`. One invalid alert among many then fails
@@ -36,9 +36,10 @@ const readShared = parser(
 /**
  * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
  * the type of alert, or the syntax of periods, time zones and conditions; `root` is the path of the alert in the body
- * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here.
+ * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here. The conditions of a type that
+ * queries the event history cost at most `MAX_RULE_COST`; those that are judged on arrival at most `maxCost`.
  */
-export function readAlertInput(value: unknown, root = ''): AlertInput {
+export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
   const given: AlertInput = readShared(value, root)
   // An empty text stands for the default.
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
@@ -47,9 +48,10 @@ export function readAlertInput(value: unknown, root = ''): AlertInput {
     const type = alertTypeOf(input.alertType)
     parsePeriod(input.period)
     checkTimezone(input.timezone ?? 'UTC')
-    checkRule(input)
+    const rule = new RuleCheck(type.judgedOnArrival ? maxCost : MAX_RULE_COST)
+    checkRule(input, '', rule)
     checkConfiguration(type, input)
-    type.check(input)
+    type.check(input, rule)
     return input
   })
 }

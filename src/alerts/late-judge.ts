@@ -5,6 +5,7 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { ownChildEnv } from '../core/child-env.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { ownCommand } from '../core/own-command.ts'
+import { Pace } from '../core/pace.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 
@@ -22,7 +23,7 @@ interface Verdict {
 export interface LateJudgeParts {
   /** Reads changed rules and reports them by `changed`; is called before events are judged. */
   refresh(): void
-  rulesOf(orgId: string): readonly AlertRule[]
+  rulesOf(orgId: string): Iterable<AlertRule>
   regionsOf(orgId: string): PhoneRegions
 }
 
@@ -42,7 +43,8 @@ const IDLE_MS = 10_000
  */
 export class LateJudge {
   private child: Subprocess | null = null
-  private readonly loadedOrgs = new Set<string>()
+  /** By organization; settles when its rules were sent to the process. */
+  private readonly loaded = new Map<string, Promise<void>>()
   private readonly pending = new Map<number, PromiseWithResolvers<Verdicts>>()
   private number = 0
   private idle: Timer | null = null
@@ -52,20 +54,26 @@ export class LateJudge {
   /** Returns the verdict on each event. Fails when the process ends before it has answered. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
+    const { child } = this
     // Events in the late queue are not judged on arrival, where changed rules would be read.
     this.parts.refresh()
-    if (!this.loadedOrgs.has(orgId)) this.sendRules(orgId)
+    const loaded = this.loaded.get(orgId) ?? this.sendRules(child, orgId)
+    this.loaded.set(orgId, loaded)
     const answer = Promise.withResolvers<Verdicts>()
     const number = ++this.number
     this.pending.set(number, answer)
     this.restartIdleTimer()
-    this.send({ kind: 'judge', number, orgId, regions: this.parts.regionsOf(orgId), events })
+    const ask = () => {
+      if (child === this.child)
+        this.send({ kind: 'judge', number, orgId, regions: this.parts.regionsOf(orgId), events })
+    }
+    loaded.then(ask, answer.reject)
     return answer.promise
   }
 
   /** To be called when a rule changes; `rule` is null when it was deleted. */
   changed(orgId: string, id: string, rule: AlertRule | null): void {
-    if (this.loadedOrgs.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
+    if (this.loaded.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
   }
 
   /** Ends the process; its pending requests fail. */
@@ -74,9 +82,14 @@ export class LateJudge {
     this.onEnd()
   }
 
-  private sendRules(orgId: string): void {
-    this.loadedOrgs.add(orgId)
-    for (const rule of this.parts.rulesOf(orgId)) this.send({ kind: 'rule', orgId, id: rule.id, rule })
+  /** Sends the rules one by one, each as it is at that moment; those of one organization may be hundreds of megabytes. */
+  private async sendRules(child: Subprocess, orgId: string): Promise<void> {
+    const pace = new Pace()
+    for (const rule of this.parts.rulesOf(orgId)) {
+      child.send({ kind: 'rule', orgId, id: rule.id, rule } satisfies Request)
+      if (pace.isDue) await pace.rest()
+      if (child !== this.child) return
+    }
   }
 
   private send(request: Request): void {
@@ -110,7 +123,7 @@ export class LateJudge {
 
   private onEnd(): void {
     this.child = null
-    this.loadedOrgs.clear()
+    this.loaded.clear()
     if (this.idle) clearTimeout(this.idle)
     for (const { reject } of this.pending.values()) reject(new Error('the process that judges late batches ended'))
     this.pending.clear()

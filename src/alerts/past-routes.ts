@@ -1,3 +1,4 @@
+import { MAX_RULE_COST } from '../conditions/condition.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
@@ -7,7 +8,7 @@ import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { Alert } from './alert.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest, backtestSeries } from './backtest.ts'
-import { RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
+import { readAlertInput, TRIAL_BODY_BYTES, within } from './input.ts'
 import type { GapsOf } from './lost-to-gaps.ts'
 import type { PastParts } from './past.ts'
 import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
@@ -45,7 +46,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       refusals: ['unavailable'],
       tool: true,
       question: true,
-      maxBodyBytes: RULE_BODY_BYTES,
+      maxBodyBytes: TRIAL_BODY_BYTES,
       body: AlertPreviewInputSchema,
       answer: AlertPreviewSchema,
       handle: ({ principal: { orgId }, body: { rule, hours = 24 }, signal }) =>
@@ -64,7 +65,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       refusals: ['unavailable'],
       tool: true,
       question: true,
-      maxBodyBytes: RULE_BODY_BYTES,
+      maxBodyBytes: TRIAL_BODY_BYTES,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
       async handle({ principal: { orgId }, body: { rule, days = 14, sensitivities, series }, signal }) {
@@ -78,7 +79,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
 
 /** Returns an alert that is not stored. Errors name fields as `rule.period`. */
 function ruleOf(db: Db, orgId: string, value: unknown): Alert {
-  const input = readAlertInput(value, 'rule')
+  const input = readAlertInput(value, 'rule', MAX_RULE_COST)
   within('rule', () => checkDomains(db, orgId, input))
   return alertFrom(input, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
 }

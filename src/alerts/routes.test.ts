@@ -26,6 +26,7 @@ function setUp() {
       },
       changed: () => calls.changes++,
       openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
+      lateShareOf: () => null,
       deleted(alert, by) {
         if (!db.inTransaction) throw new Error('issues are settled in the transaction that deletes their alert')
         calls.deleted.push([alert.id, by])
@@ -357,7 +358,7 @@ describe('many alerts at once', () => {
       [{ ...validationInput, name: '' }, '.name: '],
       [{ ...volumeInput, period: '5w' }, '.period: '],
       [{ ...validationInput, domainId: 'dom_none' }, '.domainId: '],
-      [{ ...validationInput, conditions: { logic: 'any', items: [] } }, '.conditions'],
+      [{ ...validationInput, conditions: { logic: 'any' } }, '.conditions'],
       [{ ...validationInput, more: 1 }, '.more: '],
       [{ ...validationInput, channels: [{ type: 'email', target: '' }] }, '.channels[0].target: '],
     ]

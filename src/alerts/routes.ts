@@ -1,3 +1,4 @@
+import { measurePatterns } from '../conditions/measure-patterns.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
@@ -9,7 +10,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Alert, AlertInput, Channel } from './alert.ts'
 import { AlertSchema } from './alert-schema.ts'
-import { AlertBulkInputSchema, RawAlertInputSchema, RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
+import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './input.ts'
 import {
   type AlertFilter,
   checkDomains,
@@ -69,10 +70,18 @@ export interface AlertParts {
   deleted: (alert: Alert, by: string) => void
   /** Returns how many open issues each of these alerts of an organization has. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
+  /** Returns the part of the cost of all rules that a rule causes which is judged late; null for other rules. */
+  lateShareOf: (orgId: string, id: string) => number | null
 }
 
 /** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
-export function alertActions({ db, clock, checkChannels, changed, deleted }: Omit<AlertParts, 'openIssues'>) {
+export function alertActions({
+  db,
+  clock,
+  checkChannels,
+  changed,
+  deleted,
+}: Omit<AlertParts, 'openIssues' | 'lateShareOf'>) {
   const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
     const input = readAlertInput(value, root)
     within(root, () => {
@@ -94,6 +103,7 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Omi
       const ids: string[] = []
       try {
         for (const [index, value] of values.entries()) {
+          await measurePatterns(value)
           try {
             ids.push(createAlert(db, clock, orgId, accept(value, orgId, `alerts[${index}]`)).id)
           } catch (error) {
@@ -143,7 +153,11 @@ function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, '
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
 
-function readingRoutes({ db, openIssues }: AlertParts): Route[] {
+function readingRoutes({ db, openIssues, lateShareOf }: AlertParts): Route[] {
+  const described = (alert: Alert, principal: Principal) => {
+    const lateShare = lateShareOf(alert.orgId, alert.id)
+    return { ...describeAlert(alert, principal), ...(lateShare === null ? {} : { lateShare }) }
+  }
   return [
     route({
       id: 'listAlerts',
@@ -161,7 +175,7 @@ function readingRoutes({ db, openIssues }: AlertParts): Route[] {
         const { orgId } = principal
         const after = decodeCursor(cursor, 1)?.[0] ?? null
         const { items, nextCursor } = page(listAlerts(db, orgId, after, limit, filterOf(db, orgId, asked)), limit, idOf)
-        const alerts = items.map((alert) => describeAlert(alert, principal))
+        const alerts = items.map((alert) => described(alert, principal))
         return {
           alerts,
           nextCursor,
@@ -183,11 +197,13 @@ function readingRoutes({ db, openIssues }: AlertParts): Route[] {
       tool: true,
       params: ById,
       answer: AlertSchema,
-      handle: ({ principal, params: { id } }) =>
-        describeAlert(findAlert(db, { orgId: principal.orgId, id }), principal),
+      handle: ({ principal, params: { id } }) => described(findAlert(db, { orgId: principal.orgId, id }), principal),
     }),
   ]
 }
+
+/** Compiles the patterns of the rule in a body in steps. */
+const measured = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
 
 function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
   return [
@@ -200,7 +216,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       summary: 'Make an alert; it judges what arrives from now on',
       refusals: ['conflict'],
       tool: true,
-      maxBodyBytes: RULE_BODY_BYTES,
+      before: measured,
       body: RawAlertInputSchema,
       status: 201,
       answer: AlertSchema,
@@ -216,7 +232,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
       tool: true,
       params: ById,
-      maxBodyBytes: RULE_BODY_BYTES,
+      before: measured,
       body: RawAlertInputSchema,
       answer: AlertSchema,
       handle: ({ principal, params: { id }, body }) =>

@@ -6,14 +6,17 @@ import type { StoredEvent } from '../core/event.ts'
 import type { BatchJudge, Judge } from '../ingest/understand.ts'
 import { membersOf } from '../labels/store.ts'
 import type { Db } from '../store/database.ts'
+import { LateRules } from './late-rules.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
-import { alertsOf, type KeptAlert, keptAlerts } from './store.ts'
+import { alertsOneByOne, type KeptAlert, keptAlerts } from './store.ts'
 import { TimeSlices } from './time-slices.ts'
 import { isJudgedOnArrival } from './types/index.ts'
 
 /** The rules and settings of one organization. */
 interface Entry {
+  /** Those that are judged on arrival. */
   book: RuleBook
+  late: LateRules
   regions: PhoneRegions
 }
 
@@ -106,12 +109,19 @@ export class RulesInForce {
     this.listeners.push(listener)
   }
 
-  /** Returns the enabled validation rules of an organization, with their labels read. */
-  rulesOf(orgId: string): AlertRule[] {
+  /** Returns the enabled validation rules of an organization, with their labels read, one at a time. */
+  *rulesOf(orgId: string): Generator<AlertRule> {
     const members = membersOf(this.db, orgId)
-    return alertsOf(this.db, orgId)
-      .filter(isJudgedOnArrival)
-      .map((alert) => readLabels(alert, members))
+    for (const alert of alertsOneByOne(this.db, orgId)) if (isJudgedOnArrival(alert)) yield readLabels(alert, members)
+  }
+
+  /**
+   * Returns the part of the cost of its organization's rules, 0 to 1, of a rule that costs too much to be judged on arrival;
+   * null for other rules. Not to be called in a transaction, since it reads what changed.
+   */
+  readonly lateShareOf = (orgId: string, id: string): number | null => {
+    this.refresh()
+    return this.entries.get(orgId)?.late.shareOf(id) ?? null
   }
 
   /** Reads what changed. At a start it is called before events arrive, since it may take a while. */
@@ -127,6 +137,7 @@ export class RulesInForce {
   private brokenBy(event: StoredEvent, meter?: Meter): string[] | null {
     this.refresh()
     const entry = this.entries.get(event.orgId)
+    if (entry?.late.concern(event)) return null
     return entry ? entry.book.brokenBy(event, meter) : NO_RULES
   }
 
@@ -150,13 +161,15 @@ export class RulesInForce {
     }
   }
 
-  private put({ id, orgId, fingerprint, read }: KeptAlert): void {
+  private put({ id, orgId, fingerprint, cost, read }: KeptAlert): void {
     if (this.known.get(id)?.fingerprint === fingerprint) return
     const alert = read()
     const rule = readLabels(alert, membersOf(this.db, orgId))
     this.known.set(id, { orgId, fingerprint, namesLabel: rule !== alert })
-    const { book } = this.entryOf(orgId)
-    book.set(rule)
+    const { book, late } = this.entryOf(orgId)
+    if (!isJudgedOnArrival(alert)) late.delete(id)
+    if (isJudgedOnArrival(alert) && late.set(rule, cost)) book.delete(id)
+    else book.set(rule)
     this.changedBooks.add(book)
     for (const notify of this.listeners) notify(orgId, id, rule)
   }
@@ -165,14 +178,17 @@ export class RulesInForce {
     const known = this.known.get(id)
     if (!known) return
     this.known.delete(id)
-    this.entries.get(known.orgId)?.book.delete(id)
+    const entry = this.entries.get(known.orgId)
+    entry?.book.delete(id)
+    entry?.late.delete(id)
     for (const notify of this.listeners) notify(known.orgId, id, null)
   }
 
   private entryOf(orgId: string): Entry {
     const known = this.entries.get(orgId)
     if (known) return known
-    const entry: Entry = { regions: this.regionsOf(orgId), book: new RuleBook(() => entry.regions) }
+    const book = new RuleBook(() => entry.regions)
+    const entry: Entry = { regions: this.regionsOf(orgId), book, late: new LateRules() }
     this.entries.set(orgId, entry)
     return entry
   }

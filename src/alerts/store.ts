@@ -10,8 +10,10 @@ import type { WatchedDomain } from './types/alert-type.ts'
 /** The most alerts an organization can have. */
 export const MAX_ALERTS = 10_000
 
-/** The most that the enabled rules of an organization may cost together, in units of `costOf`. */
-export const MAX_ORGANIZATION_COST = 200_000
+/** Maximum size of all alerts of an organization together, as JSON. */
+const MAX_BYTES = 256 * 1024 * 1024
+/** An alert up to this size is not counted: 10,000 of them take 160 MB. */
+const SMALL_BYTES = 16 * 1024
 
 /** Identifies an alert within one organization: another organization's alert is not found. */
 export interface AlertKey {
@@ -28,6 +30,7 @@ interface AlertRow extends Cursor {
   enabled: number
   createdAt: Instant
   updatedAt: Instant
+  cost: number
 }
 
 /** An enabled alert, and how far it has been evaluated. */
@@ -51,11 +54,11 @@ export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | '
   return { ...input, severity, timezone, enabled, ...row }
 }
 
-function cellsOf(alert: Alert, cursor: Cursor) {
+function cellsOf(alert: Alert, cursor: Cursor, cost = costOf(alert)) {
   const { id, orgId, enabled, createdAt, updatedAt, ...input } = alert
   const { evaluatedThrough, windowStartAt } = cursor
   const cells = { id, orgId, input: JSON.stringify(input), enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt }
-  return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost: costOf(input) }
+  return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost }
 }
 
 function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
@@ -115,6 +118,16 @@ export function listAlerts(
     .map(alertOf)
 }
 
+/** Returns the alerts of an organization, oldest first, each as it is when it is asked for. */
+export function* alertsOneByOne(db: Db, orgId: string): Generator<Alert> {
+  const ids = db.prepare<[string], string>('SELECT id FROM alert WHERE orgId = ? ORDER BY id').pluck().all(orgId)
+  const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ?')
+  for (const id of ids) {
+    const row = find.get(id)
+    if (row) yield alertOf(row)
+  }
+}
+
 /** Returns all alerts of an organization, oldest first. */
 export function alertsOf(db: Db, orgId: string): Alert[] {
   return db.prepare<[string], AlertRow>('SELECT * FROM alert WHERE orgId = ? ORDER BY id').all(orgId).map(alertOf)
@@ -136,6 +149,8 @@ export interface KeptAlert {
   orgId: string
   /** Changes whenever anything about the alert changes. */
   fingerprint: number | bigint
+  /** As `costOf`; 0 for alerts of a version that did not count it. */
+  cost: number
   read(): Alert
 }
 
@@ -153,6 +168,7 @@ export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
     id: row.id,
     orgId: row.orgId,
     fingerprint: Bun.hash(`${row.enabled}${row.input}`),
+    cost: row.cost,
     read: () => alertOf(row),
   }))
 }
@@ -229,34 +245,29 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** Returns how many alerts an organization has, and what its enabled ones cost together. */
-function totalsOf(db: Db, orgId: string): { alerts: number; cost: number } {
-  const row = db
-    .prepare<[string], { alerts: number; cost: number }>(
-      'SELECT count(*) AS alerts, coalesce(sum(cost) FILTER (WHERE enabled = 1), 0) AS cost FROM alert WHERE orgId = ?',
-    )
-    .get(orgId)
-  return row ?? { alerts: 0, cost: 0 }
-}
-
-function checkCost(cost: number): void {
-  if (cost <= MAX_ORGANIZATION_COST) return
-  throw new AppError(
-    'conflict',
-    `the conditions of all alerts that are switched on would cost ${cost}, and those of an organization may cost ` +
-      `${MAX_ORGANIZATION_COST}: a pattern its size, a label 50, another value a tenth of its letters`,
+/** Fails with `conflict` when a written alert is one too many, or is large and all together take too much. */
+function checkTotals(db: Db, { orgId, id }: AlertKey): void {
+  const count = prepared<[string], { alerts: number }>(db, 'SELECT count(*) AS alerts FROM alert WHERE orgId = ?')
+  if ((count.get(orgId)?.alerts ?? 0) > MAX_ALERTS) {
+    throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
+  }
+  const size = prepared<[string], { bytes: number }>(db, 'SELECT octet_length(input) AS bytes FROM alert WHERE id = ?')
+  // Counting all bytes for each small alert would make bulk creation quadratic.
+  if ((size.get(id)?.bytes ?? 0) <= SMALL_BYTES) return
+  const sum = prepared<[string], { bytes: number }>(
+    db,
+    'SELECT sum(octet_length(input)) AS bytes FROM alert WHERE orgId = ?',
   )
+  if ((sum.get(orgId)?.bytes ?? 0) <= MAX_BYTES) return
+  throw new AppError('conflict', `the alerts of an organization can take at most ${MAX_BYTES / 2 ** 20} MiB together`)
 }
 
 /**
- * Creates the alert; it judges from now on. Fails with `conflict` when the organization's alerts are too many, or cost
- * too much together.
+ * Creates the alert; it judges from now on. Fails with `conflict` when the organization's alerts are too many, or take
+ * more than 256 MiB.
  */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {
-    const { alerts, cost } = totalsOf(db, orgId)
-    if (alerts >= MAX_ALERTS) throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
-    if (input.enabled !== false) checkCost(cost + costOf(input))
     const createdAt = clock.now()
     const alert = alertFrom(input, { id: newId('alr', createdAt), orgId, createdAt, updatedAt: createdAt })
     db.prepare(
@@ -265,6 +276,7 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
        VALUES
          (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @dueAt, @createdAt, @updatedAt, @cost)`,
     ).run(cellsOf(alert, firstCursor(scheduleOf(alert), createdAt)))
+    checkTotals(db, alert)
     return alert
   })
 }
@@ -280,6 +292,7 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
     const alert = alertFrom(input, { ...key, createdAt: before.createdAt, updatedAt: clock.now() })
     const restarts = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
     write(db, alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    checkTotals(db, key)
     return alert
   })
 }
@@ -294,17 +307,16 @@ export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean
     const before = alertOf(row)
     if (before.enabled === enabled) return before
     const alert = { ...before, enabled, updatedAt: clock.now() }
-    write(db, alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    write(db, alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row, row.cost)
     return alert
   })
 }
 
-function write(db: Db, alert: Alert, cursor: Cursor): void {
+function write(db: Db, alert: Alert, cursor: Cursor, cost?: number): void {
   db.prepare(
     `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
        windowStartAt = @windowStartAt, dueAt = @dueAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
-  ).run(cellsOf(alert, cursor))
-  if (alert.enabled) checkCost(totalsOf(db, alert.orgId).cost)
+  ).run(cellsOf(alert, cursor, cost))
 }
 
 /**

@@ -1,5 +1,5 @@
 import { checkTimezone } from '../alerts/period.ts'
-import { RuleCheck } from '../conditions/condition.ts'
+import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
@@ -25,7 +25,7 @@ export function readAudit(input: AuditInput, now: Instant): AuditSettings {
   for (const [index, url] of startUrls.entries()) checkAddress(url, `startUrls[${index}]`)
   if (sitemap !== null) checkAddress(sitemap, 'sitemap')
   for (const [field, list] of Object.entries({ include, exclude })) checkPatterns(list, field)
-  const check = new RuleCheck()
+  const check = new RuleCheck(MAX_RULE_COST)
   for (const [index, { path, withinMs: _, ...expected }] of expect.entries()) {
     const at = `expect[${index}]`
     if (path !== undefined) atField(`${at}.path`, () => compilePattern(path))

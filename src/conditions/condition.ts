@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { readNumber } from './number.ts'
-import { compilePattern } from './pattern.ts'
+import { sizeOfPattern } from './pattern.ts'
 
 export const OPERATORS = [
   'equals',
@@ -202,8 +202,8 @@ function faultOfText(text: string): string | null {
 }
 
 /**
- * The most that the conditions of one rule may cost. A rule at this limit has some 200 kB; the worst, all patterns,
- * takes 0.2 ms for each character of an event.
+ * Maximum cost of a rule that is judged on arrival, or asked of the event history. A rule at this limit has some 200 kB;
+ * the worst, all patterns, takes 0.2 ms for each character of an event.
  */
 export const MAX_RULE_COST = 20_000
 
@@ -211,7 +211,7 @@ export const MAX_RULE_COST = 20_000
  * Returns the worst cost of a value: a pattern its instructions, another text a tenth of its length, but at least 1.
  */
 function costOfValue(op: Operator, value: string): number {
-  if (op === 'regex' || op === 'custom_pii_regex') return compilePattern(value).size
+  if (op === 'regex' || op === 'custom_pii_regex') return sizeOfPattern(value)
   return Math.max(1, Math.floor(value.length / 10))
 }
 
@@ -223,12 +223,20 @@ const costOfCondition = ({ parameter, op, values = [] }: Condition) => {
   return WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
 }
 
-/**
- * Returns the cost of a rule that passed `checkRule`: the sum over the values of all its conditions, at most
- * `MAX_RULE_COST`.
- */
+/** Returns the cost of a rule that passed `checkRule`: the sum over the values of all its conditions. */
 export function costOf(rule: Rule): number {
   return conditionsOf(rule).reduce((sum, condition) => sum + costOfCondition(condition), 0)
+}
+
+/** Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`; compiles no more than that. */
+export function isCostly(rule: Rule): boolean {
+  let cost = 0
+  return conditionsOf(rule).some((condition) => {
+    const { parameter, op, values = [] } = condition
+    if (parameter === LABEL || WITHOUT_VALUES.has(op)) cost += costOfCondition(condition)
+    else for (const value of values) if (cost <= MAX_RULE_COST) cost += costOfValue(op, value)
+    return cost > MAX_RULE_COST
+  })
 }
 
 /** Returns what is wrong with a value for its operator; null when nothing is. */
@@ -248,9 +256,11 @@ function faultOfValue(op: Operator, value: string): string | null {
   }
 }
 
-/** Checks each condition of a rule, and the sum of their costs against `MAX_RULE_COST`. */
+/** Checks each condition of a rule, and the sum of their costs against a limit; without one any cost is accepted. */
 export class RuleCheck {
   private cost = 0
+
+  constructor(private readonly limit = Number.POSITIVE_INFINITY) {}
 
   /** Throws `AppError('invalid')` for the first condition that is invalid, or that exceeds the rule's cost limit. */
   conditions(conditions: readonly Condition[], path: string): void {
@@ -278,10 +288,10 @@ export class RuleCheck {
   /** Stops at the limit, so that checking a body of megabytes costs no more than one at the limit. */
   private pay(cost: number, at: string): void {
     this.cost += cost
-    if (this.cost <= MAX_RULE_COST) return
+    if (this.cost <= this.limit) return
     throw new AppError(
       'invalid',
-      `${at}: up to here the conditions cost ${this.cost}, and a rule may cost ${MAX_RULE_COST}: ` +
+      `${at}: up to here the conditions cost ${this.cost}, and a rule may cost ${this.limit}: ` +
         `a pattern its size, a label ${COST_OF_LABEL}, another value a tenth of its letters`,
     )
   }
@@ -307,9 +317,8 @@ export function checkConditions(conditions: readonly Condition[], path: string, 
 }
 
 /** As `checkConditions`, for all of a rule; `path` is the path of the rule, empty for the body itself. */
-export function checkRule(rule: Rule, path = ''): void {
+export function checkRule(rule: Rule, path = '', check = new RuleCheck()): void {
   const root = path ? `${path}.` : ''
-  const check = new RuleCheck()
   check.conditions(rule.filters ?? [], `${root}filters`)
   check.conditions(rule.conditions?.items ?? [], `${root}conditions.items`)
   for (const [index, group] of (rule.conditionGroups ?? []).entries()) {

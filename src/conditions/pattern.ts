@@ -221,6 +221,21 @@ export function compilePattern(source: string): TextPattern {
 
 const memory = new PatternMemory<TextPattern>()
 
+/** Sizes by the hash of the pattern: to ask again what a large rule costs must not compile it again. */
+const sizes = new Map<number | bigint, number>()
+const MAX_SIZES = 100_000
+
+/** Returns the number of instructions of a pattern. Fails as `compilePattern`, which is called for unknown patterns only. */
+export function sizeOfPattern(source: string): number {
+  const hash = Bun.hash(source)
+  const known = sizes.get(hash)
+  if (known !== undefined) return known
+  const { size } = compilePattern(source)
+  if (sizes.size >= MAX_SIZES) sizes.clear()
+  sizes.set(hash, size)
+  return size
+}
+
 function compileAnew(source: string): TextPattern {
   if (!source.isWellFormed()) throw new AppError('invalid', 'the pattern is not valid Unicode')
   const pattern = compile(source)

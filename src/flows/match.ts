@@ -1,6 +1,13 @@
 import { refuseInexact } from '../alerts/types/refusals.ts'
 import type { SeenEvent } from '../browser/traffic.ts'
-import { type Condition, type ConditionEvent, checkConditions, LABEL, RuleCheck } from '../conditions/condition.ts'
+import {
+  type Condition,
+  type ConditionEvent,
+  checkConditions,
+  LABEL,
+  MAX_RULE_COST,
+  RuleCheck,
+} from '../conditions/condition.ts'
 import { labelsRead } from '../conditions/label.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { AppError } from '../core/error.ts'
@@ -122,7 +129,7 @@ export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf
  * `expectations[2].step`. `steps`: how many the recording has.
  */
 export function checkExpectations(expectations: readonly Expectation[], steps: number, path = 'expectations'): void {
-  const check = new RuleCheck()
+  const check = new RuleCheck(MAX_RULE_COST)
   for (const [index, expectation] of expectations.entries()) {
     const at = `${path}[${index}]`
     const { step } = expectation

@@ -78,16 +78,19 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
       const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
       return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
     }
-    try {
-      const answer = tx(db, () => {
-        const answer = complete(route.handle(call))
-        if (dryRun) throw new DryRun(answer)
-        return answer
-      })
-      return done(answer)
-    } catch (error) {
-      if (error instanceof DryRun) return error.answer
-      throw error
+    const write = () => {
+      try {
+        const answer = tx(db, () => {
+          const answer = complete(route.handle(call))
+          if (dryRun) throw new DryRun(answer)
+          return answer
+        })
+        return done(answer)
+      } catch (error) {
+        if (error instanceof DryRun) return error.answer
+        throw error
+      }
     }
+    return route.before ? route.before(call).then(write) : write()
   }
 }

@@ -93,6 +93,8 @@ export interface Route extends Description {
    * used but its description.
    */
   redirect?(request: Request): Promise<Response>
+  /** Awaited before `handle`, outside of its transaction: for work that is done in steps, so that others are answered. */
+  before?(call: Call): Promise<void>
   /** Returns what the audit log keeps of a call beside caller, time and target; never a secret. */
   note?(call: Call): Record<string, unknown>
   /**
@@ -117,6 +119,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   body?: B
   answer: A
   handle(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Static<A> | Promise<Static<A>>
+  before?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Promise<void>
   note?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Record<string, unknown>
   target?(answer: Static<A>): string
   repeats?(answer: Static<A>): boolean

@@ -151,6 +151,7 @@ export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), cl
   const rooms = {
     ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },
     openIssues: () => ({}),
+    lateShareOf: () => null,
   }
   const bugs: [unknown, string][] = []
   const answer = mcpEndpoint({

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { MAX_ORGANIZATION_COST } from '../../src/alerts/store.ts'
-import { type Condition, costOf, MAX_RULE_COST } from '../../src/conditions/condition.ts'
+import { MAX_ARRIVAL_COST } from '../../src/alerts/late-rules.ts'
+import { type Condition, costOf } from '../../src/conditions/condition.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'
 
@@ -98,47 +98,84 @@ test('what waits to be judged survives a kill', async () => {
   expect((await call('GET', '/v1/usage')).body.totalEvents).toBe(2 * EVENTS)
 })
 
-test('a rule costs at most so much, and its refusal names the sum', async () => {
+/** A rule with 50 conditions of 100 values of 1,000 characters; the last value is `needle`. */
+const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => string, needle = 'needle') => ({
+  ...rule(name, ''),
+  conditions: {
+    logic: 'any',
+    items: Array.from({ length: 50 }, (_, item) => ({
+      ...{ parameter: 'text', op },
+      values: Array.from({ length: 100 }, (_, at) => (item === 49 && at === 99 ? needle : textOf(item * 100 + at))),
+    })),
+  },
+})
+const filled = (n: number) => `${n} `.padEnd(1000, 'x')
+
+test('the largest legal rule is saved, judged late, and its owner is told its share', async () => {
   await using world = await testApp()
-  const values = Array.from({ length: 100 }, (_, n) => `${'x'.repeat(900)}${n}`)
-  const items = Array.from({ length: 5 }, () => ({ parameter: '*', op: 'contains', values }))
-  const plain = { ...rule('large', ''), conditions: { logic: 'any', items } }
-  const large = await world.call('POST', '/v1/alerts', { body: plain })
-  expect([large.status, large.body.error]).toEqual([
-    400,
-    'conditions.items[2].values[22]: up to here the conditions cost 20070, and a rule may cost 20000: ' +
-      'a pattern its size, a label 50, another value a tenth of its letters',
-  ])
-  const patterns = Array.from({ length: 100 }, (_, n) => `[a-z]{1,${200 + n}}x`)
-  const dear = {
-    ...rule('dear', ''),
-    conditions: { logic: 'any', items: [{ parameter: '*', op: 'regex', values: patterns }] },
-  }
-  const refused = await world.call('POST', '/v1/alerts', { body: dear })
-  expect(refused.status).toBe(400)
-  expect(refused.body.error).toContain(`a rule may cost ${MAX_RULE_COST}`)
+  const { call, collect } = world
+  const { body: shop } = await call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  const { body: other } = await call('POST', '/v1/domains', { body: { name: 'other.example' } })
+  const plain = await call('POST', '/v1/alerts', { body: rule('plain', '^broken$') })
+  const large = await call('POST', '/v1/alerts', {
+    body: { ...largest('large', 'contains', filled), domainIds: [shop.id] },
+  })
+  expect([plain.status, large.status]).toEqual([201, 201])
+  const lateShareOf = async (id: string) => (await call('GET', `/v1/alerts/${id}`)).body.lateShare
+  expect(await lateShareOf(large.body.id)).toBeGreaterThan(0.99)
+  expect(await lateShareOf(plain.body.id)).toBeUndefined()
+
+  const said = (text: string) => ({ events: [{ vendor: 'Own', event: 'view', params: { text } }] })
+  // Events that it does not apply to are judged on arrival.
+  expect((await collect(other.token, said('broken'))).status).toBe(202)
+  expect(world.app.late.size).toBe(0)
+  for (const text of ['nothing', 'a needle', 'broken']) expect((await collect(shop.token, said(text))).status).toBe(202)
+  expect(world.app.late.size).toBeGreaterThan(0)
+  await world.app.late.idle()
+  await world.at(world.clock.now() + MINUTE_MS)
+  const { issues } = (await call('GET', '/v1/issues')).body
+  const alertIds = issues.map(({ alertId }: { alertId: string }) => alertId)
+  expect(alertIds.toSorted()).toEqual([large.body.id, plain.body.id, plain.body.id].toSorted())
+  const own = issues.find(({ alertId }: { alertId: string }) => alertId === large.body.id)
+  expect((await call('GET', `/v1/issues/${own.id}/evidence`)).status).toBe(200)
+
+  await call('PUT', `/v1/alerts/${large.body.id}/enabled`, { body: { enabled: false } })
+  expect(await lateShareOf(large.body.id)).toBeUndefined()
+  await collect(shop.token, said('a needle'))
+  expect(world.app.late.size).toBe(0)
 })
 
-test('the rules of an organization cost at most so much together: at save, replaced and switched on', async () => {
+test('patterns of a large rule are compiled in steps, in which others are answered', async () => {
   await using world = await testApp()
-  const items: Condition[] = [0, 1, 2, 3].map((n) => ({ parameter: '*', op: 'regex', values: [`^${n}[a-z]{1,999}$`] }))
-  const dear = (name: string) => ({ ...rule(name, ''), conditions: { logic: 'any', items } })
-  const many = Array.from({ length: 30 }, (_, n) => dear(`dear ${n}`))
   let [turns, isMade] = [0, false]
   const turn = () => {
     turns++
     if (!isMade) setImmediate(turn)
   }
   turn()
-  const made = (await world.call('POST', '/v1/alerts/bulk', { body: { alerts: many } })).body
+  const patterns = largest('patterns', 'regex', (n) => (n < 400 ? `[a-z]{1,${100 + n}}${n}` : `^${n}$`))
+  const made = await world.call('POST', '/v1/alerts', { body: patterns })
   isMade = true
-  // Others get their turn after each.
-  expect(turns).toBeGreaterThanOrEqual(many.length)
-  expect(made.created).toBe(Math.floor(MAX_ORGANIZATION_COST / costOf({ filters: items })))
-  expect(made.errors[0].error).toContain(`those of an organization may cost ${MAX_ORGANIZATION_COST}`)
-  const off = await world.call('POST', '/v1/alerts', { body: { ...dear('off'), enabled: false } })
-  expect(off.status).toBe(201)
-  const on = await world.call('PUT', `/v1/alerts/${off.body.id}/enabled`, { body: { enabled: true } })
-  expect([on.status, on.body.error]).toEqual([409, expect.stringContaining('would cost')])
-  expect((await world.call('GET', `/v1/alerts/${off.body.id}`)).body.enabled).toBe(false)
+  expect(made.status).toBe(201)
+  // 400 patterns take a millisecond or more each, and a step ends after the one in which 5 ms have passed.
+  expect(turns).toBeGreaterThan(20)
+  const wrong = await world.call('POST', '/v1/alerts', { body: largest('wrong', 'regex', (n) => `^${n}$`, '(') })
+  expect([wrong.status, wrong.body.error]).toEqual([
+    400,
+    expect.stringContaining('conditions.items[49].values[99]: the pattern does not compile'),
+  ])
+})
+
+test('rules of an organization that cost much together are judged late from the one on that exceeds the limit', async () => {
+  await using world = await testApp()
+  const items: Condition[] = [0, 1, 2, 3].map((n) => ({ parameter: '*', op: 'regex', values: [`^${n}[a-z]{1,999}$`] }))
+  const alerts = Array.from({ length: 30 }, (_, n) => ({
+    ...rule(`costly ${n}`, ''),
+    conditions: { logic: 'any', items },
+  }))
+  const made = (await world.call('POST', '/v1/alerts/bulk', { body: { alerts } })).body
+  expect(made).toMatchObject({ created: 30, failed: 0 })
+  const listed = (await world.call('GET', '/v1/alerts')).body.alerts
+  const onArrival = Math.floor(MAX_ARRIVAL_COST / costOf({ filters: items }))
+  expect(listed.filter(({ lateShare }: { lateShare?: number }) => lateShare === undefined).length).toBe(onArrival)
 })

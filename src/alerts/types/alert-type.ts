@@ -1,4 +1,4 @@
-import type { Condition } from '../../conditions/condition.ts'
+import type { Condition, RuleCheck } from '../../conditions/condition.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { TSchema } from '../../core/schema.ts'
 import type { MembersOf } from '../../labels/label.ts'
@@ -73,9 +73,9 @@ export interface AlertType<Row = unknown> {
   explainsFalls?: boolean
   /**
    * Throws `AppError('invalid')` naming the field of `input` that this type requires or does not allow. Is called after
-   * `input` passed its schema, with the type's own field present.
+   * `input` passed its schema, with the type's own field present. `rule` checks conditions in the type's own field.
    */
-  check(input: AlertInput): void
+  check(input: AlertInput, rule: RuleCheck): void
   /**
    * Returns the conditions in the type's own field. Parameters that these call personal are masked, as with all
    * conditions.

@@ -2,6 +2,8 @@
 export const alert = {
   new: 'New alert',
   noSuch: 'There is no such alert',
+  judgedLate: (share: number) =>
+    `This rule causes ${Math.round(share * 100)} % of the cost of all your rules, so its events are judged separately and appear some seconds later. Fewer or shorter values make it faster.`,
   all: 'Alerts',
   what: 'Changing alerts',
   whatToWatch: 'What to watch',

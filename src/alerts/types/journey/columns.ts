@@ -101,7 +101,7 @@ export class JourneyColumns {
       ...(data.length > 0 ? [this.conditions(data)] : []),
     ]
     // One that names nothing stands for any event.
-    return tests.length > 0 ? `(${tests.join(' AND ')})` : 'true'
+    return tests.length > 0 ? `(${tests.join(' AND ')})` : ALWAYS
   }
 
   private page({ op, path }: NonNullable<Matcher['page']>): string {

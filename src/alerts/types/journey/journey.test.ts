@@ -49,8 +49,6 @@ describe('refused', () => {
     ['journey.steps[0].expect: ', { journey: stepped([start, ...Array.from({ length: 21 }, () => wants('a.b'))]) }],
     ['journey.steps[0].anchor.path: ', { journey: { version: 2, steps: [{ anchor: { kind: 'page' }, expect: [] }] } }],
     ['journey.steps[0].anchor.label: ', { journey: stepped([{ kind: 'label', label: '' }]) }],
-    ['journey.steps[0].expect[1]: needs label', { journey: stepped([start, wants('a.b'), { ordered: true }]) }],
-    ['journey.steps[0].expect[0]: needs label', { journey: event({ data: [equal('a', 'b')] }) }],
     [
       'journey.steps[0].expect[0].data[1].values: equals needs',
       { journey: event({ vendor: 'a', data: [equal('a', 'b'), { parameter: 'a', op: 'equals' }] }) },
@@ -98,10 +96,23 @@ test.each<[string, object]>([
   ['10 starts', { journey: stepped(...Array.from({ length: 10 }, (): [typeof start] => [start])) }],
   ['20 expectations', { journey: stepped([start, ...Array.from({ length: 20 }, () => wants('a.b'))]) }],
   ['a label alone', { journey: stepped([start, { label: 'checkout' }]) }],
+  ['an anchor without names', { journey: stepped([{ kind: 'event' }, {}]) }],
+  ['a step without names', { journey: { steps: [{ vendor: 'a' }, {}] } }],
   ['no conditions', { conditions: { logic: 'all', items: [] }, conditionGroups: [] }],
   ['filters', { filters: [equal('$host', 'shop.example')] }],
 ])('accepted: %s', (_, values) => {
   expect(() => readAlertInput({ ...journeyInput(thanks), ...values })).not.toThrow()
+})
+
+test.each<[string, JourneySpec]>([
+  ['an anchor', stepped([{ kind: 'event' }, wants('meta.Purchase')])],
+  ['a step of the legacy form', { steps: [{ vendor: 'meta', event: 'Purchase' }, {}] }],
+])('%s without names is met by any event', async (_, spec) => {
+  const texts = ['ga4.x', 'ga4.x ga4.y', 'meta.Purchase meta.Purchase']
+  using history = await warehouseWith(arrived(visits(texts)))
+  const { alr_1 } = await walkAll(history, [journeyAlert(spec)])
+  const summary = expect.stringMatching(/missed meta Purchase (?:after|before) any event$/)
+  expect(alr_1).toMatchObject([{ occurrences: 2, summary }])
 })
 
 describe('a finding', () => {

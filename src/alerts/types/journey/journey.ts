@@ -1,6 +1,5 @@
-import { checkConditions, RuleCheck } from '../../../conditions/condition.ts'
+import { checkConditions, type RuleCheck } from '../../../conditions/condition.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
-import { AppError } from '../../../core/error.ts'
 import { type MembersOf, noMembers } from '../../../labels/label.ts'
 import type { Query } from '../../../warehouse/query.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
@@ -72,13 +71,13 @@ export const journey = {
     channels: [{ type: 'email', target: 'ann@example.com' }],
   },
 
-  check(input: AlertInput): void {
+  check(input: AlertInput, rule: RuleCheck): void {
     refuseConditions(
       input,
       'has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions',
     )
     refuseInexact(input.filters ?? [], 'filters')
-    checkSpec(readSpec(input.journey))
+    checkSpec(readSpec(input.journey), rule)
   },
 
   ownConditions: ({ journey }: Alert) => dataOf(readSpec(journey)),
@@ -133,26 +132,19 @@ export const journey = {
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 /**
- * Throws `AppError('invalid')` for a journey that fits the schema but has an empty expectation, or one that no
- * condition can express.
+ * Throws `AppError('invalid')` for a condition of an expectation that is invalid or can't be compared exactly. Steps and
+ * expectations that name nothing are met by any event.
  */
-function checkSpec(spec: JourneySpec): void {
-  // A step or an anchor that names nothing stands for any event.
+function checkSpec(spec: JourneySpec, rule: RuleCheck): void {
   if (!('version' in spec)) return
-  const check = new RuleCheck()
   for (const [index, { expect }] of spec.steps.entries()) {
-    const step = `journey.steps[${index}]`
-    for (const [place, { label, vendor, event, data = [] }] of expect.entries()) {
-      const path = `${step}.expect[${place}]`
-      if (!label && !vendor && !event) throw asksNothing(path, 'label, vendor or event')
-      checkConditions(data, `${path}.data`, check)
-      refuseInexact(data, `${path}.data`)
+    for (const [place, { data = [] }] of expect.entries()) {
+      const path = `journey.steps[${index}].expect[${place}].data`
+      checkConditions(data, path, rule)
+      refuseInexact(data, path)
     }
   }
 }
-
-const asksNothing = (path: string, fields: string) =>
-  new AppError('invalid', `${path}: needs ${fields}; without, every event would do`)
 
 /** A shape with its sessions, and where they fail. */
 interface Walked {

@@ -65,7 +65,7 @@ export async function exportedAlerts(): Promise<object[]> {
     alerts.push(...data.alerts)
     cursor = data.nextCursor
   } while (cursor !== null)
-  return alerts.map(({ id: _, orgId, createdAt, updatedAt, ...input }) => input)
+  return alerts.map(({ id: _, orgId, createdAt, updatedAt, lateShare, ...input }) => input)
 }
 
 /** The alerts in the text of a file: a list, or what has one under `alerts`. Null when it is neither. */

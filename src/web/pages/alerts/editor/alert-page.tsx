@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Alert, Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
@@ -18,7 +18,16 @@ export function AlertPage() {
     <QueryState query={alert} room={words.shell.pages.alerts} gone={<NoSuchAlert />}>
       {(saved) => (
         <QueryState query={forms}>
-          {(forms) => <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />}
+          {(forms) => (
+            <>
+              {saved.lateShare !== undefined && (
+                <Alert color="yellow" mb="md">
+                  {words.alert.judgedLate(saved.lateShare)}
+                </Alert>
+              )}
+              <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />
+            </>
+          )}
         </QueryState>
       )}
     </QueryState>

@@ -17,6 +17,7 @@ export function draftOf({
   orgId,
   createdAt,
   updatedAt,
+  lateShare,
   ...alert
 }: object & { [field: string]: unknown }): Draft {
   return alert as unknown as Draft
