@@ -1,5 +1,5 @@
 import type { Span } from '../conditions/email.ts'
-import { personalSpans } from '../conditions/mask.ts'
+import { exactSpans, personalSpans } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { secretPattern } from './mask.ts'
 
@@ -24,6 +24,8 @@ export type FindHidden = (pieces: readonly Piece[]) => HiddenPart[]
 
 /** Longer texts are covered whole: looking through them would take too long. */
 const MAX_CHARACTERS = 300_000
+/** Texts whose parts are remembered. */
+const MAX_KNOWN = 20_000
 
 /**
  * Returns what finds secrets and personal data in a page, also where several texts or fields in a row make them up, such as
@@ -35,17 +37,29 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
     pattern
       ? [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
       : []
-  const personal = (text: string, key = '') => personalSpans(text, key, privacy)
-  const both = (text: string) => [...secretSpans(text), ...personal(text)]
+  const known = new Map<string, readonly Span[]>()
+  // The same texts are looked through before and after each picture, and phone numbers take long.
+  const personal = (text: string, key = ''): readonly Span[] => {
+    const place = `${key}\n${text}`
+    const spans = known.get(place) ?? personalSpans(text, key, privacy)
+    if (known.size > MAX_KNOWN) known.clear()
+    known.set(place, spans)
+    return spans
+  }
+  const whole = (text: string) => [...secretSpans(text), ...personal(text)]
+  // Digits of any texts in a row would look like phone numbers.
+  const exact = (text: string) => [...secretSpans(text), ...exactSpans(text, privacy)]
   return (pieces) => {
     const { short, long } = withinLimit(pieces)
-    const rows = [linesOf(short), [short], [short.filter(({ isField }) => isField)]].flat()
+    const lines = linesOf(short).filter((line) => line.length > 1)
+    const fields = short.filter(({ isField }) => isField)
     const parts = [
       ...long.map(({ text, piece }) => ({ piece, start: 0, end: text.length })),
       ...short.flatMap((one) => partsIn([one], '', (text) => [...secretSpans(text), ...personal(text, one.key)])),
-      ...rows.filter((row) => row.length > 1).flatMap((row) => partsIn(row, '', both)),
+      ...lines.flatMap((line) => partsIn(line, '', whole)),
+      ...[short, fields].flatMap((row) => partsIn(row, '', exact)),
       // Groups that are apart in space only.
-      ...partsIn(short, ' ', both),
+      ...partsIn(short, ' ', exact),
     ]
     return [...new Map(parts.map((part) => [`${part.piece} ${part.start} ${part.end}`, part])).values()]
   }

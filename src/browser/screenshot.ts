@@ -79,7 +79,7 @@ const unseen = (frame: Frame): Cover => ({ isStill: async () => frame.detached, 
 
 /** Covers what of a frame has to be hidden, the whole frame when it hangs. */
 async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
-  const boxes = await inTime(hiddenBoxes(frame, find))
+  const boxes = await hiddenBoxes(frame, find)
   if (boxes === 'late') return hideFrame(frame)
   if (boxes === null) return unseen(frame)
   const drawn = await inTime(apart(frame).evaluate(drawCover, boxes, LAYER))
@@ -87,7 +87,7 @@ async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
   if (drawn === null) return unseen(frame)
   return {
     async isStill() {
-      const now = await inTime(hiddenBoxes(frame, find))
+      const now = await hiddenBoxes(frame, find)
       return now === null ? frame.detached : now !== 'late' && Bun.deepEquals(now, boxes)
     },
     remove: () => apart(frame).evaluate((layer) => document.querySelector(layer)?.remove(), LAYER),
@@ -105,10 +105,20 @@ async function inTime<T>(work: Promise<T>): Promise<T | 'late' | null> {
   }
 }
 
-async function hiddenBoxes(frame: Frame, find: FindHidden): Promise<Box[]> {
-  using texts = await apart(frame).evaluateHandle(pageTexts)
-  const parts = find(await texts.evaluate((one) => one.read()))
-  return parts.length === 0 ? [] : texts.evaluate((one, hidden) => one.boxesOf(hidden), parts)
+/** Returns what of a frame has to be covered; `late` when the frame does not answer in time; null when it can't be looked at. */
+async function hiddenBoxes(frame: Frame, find: FindHidden): Promise<Box[] | 'late' | null> {
+  const texts = await inTime(apart(frame).evaluateHandle(pageTexts))
+  if (texts === null || texts === 'late') return texts
+  try {
+    const pieces = await inTime(texts.evaluate((one) => one.read()))
+    if (pieces === null || pieces === 'late') return pieces
+    const parts = find(pieces)
+    return parts.length === 0 ? [] : await inTime(texts.evaluate((one, hidden) => one.boxesOf(hidden), parts))
+  } catch {
+    return null
+  } finally {
+    texts.dispose().catch(() => undefined)
+  }
 }
 
 async function hideFrame(frame: Frame): Promise<Cover> {

@@ -70,15 +70,21 @@ function hide(text: string, key: string, privacy: Privacy): string {
   return shown
 }
 
+/** Returns the parts of a text that own patterns, e-mail addresses, IBANs and cards take up; they may overlap. */
+export const exactSpans = (text: string, { patterns }: Privacy): Span[] => [
+  ...patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
+  ...[...findEmails(text), ...findIbans(text), ...findCards(text)],
+]
+
 /**
  * Returns the parts of a text shown to people that `maskPersonal` would change, in order; the whole text where they show
  * only when it is decoded. Parts may overlap.
  */
 export function personalSpans(text: string, key: string, privacy: Privacy): Span[] {
-  const spans = [
-    ...privacy.patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
-    ...[...findEmails(text), ...findIbans(text), ...findCards(text), ...findPhones(key, text, privacy.regions)],
-  ].toSorted((a, b) => a.start - b.start)
+  const spans = [...exactSpans(text, privacy), ...findPhones(key, text, privacy.regions)].toSorted(
+    (a, b) => a.start - b.start,
+  )
+  if (spans.length === 0 && !text.includes('%')) return []
   const rest = replaceSpans(text, merged(spans), (part) => '\n'.repeat(part.length))
   return maskPersonal(rest, key, privacy) === rest ? spans : [{ start: 0, end: text.length }]
 }
