@@ -68,3 +68,6 @@ export function howToGetChromium(setting: string): string {
     ? 'there is no Chromium on this server: install it (package "chromium" or "chromium-headless-shell"), or name its executable in TAGWARDEN_CHROMIUM'
     : `TAGWARDEN_CHROMIUM names ${setting}, which is no executable file: name one, or leave it empty`
 }
+
+/** False for root: Chromium refuses to start with its sandbox there. */
+export const hasSandbox = (): boolean => process.getuid?.() !== 0

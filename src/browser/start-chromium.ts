@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { childEnv } from '../core/child-env.ts'
+import { hasSandbox } from './chromium.ts'
 import { PipeTransport } from './pipe-transport.ts'
 
 /** A Chromium that runs. */
@@ -63,8 +64,7 @@ const throughProxy = (port: number) => [
   ),
 ]
 
-/** As root Chromium has no sandbox. */
-const SANDBOX = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+const SANDBOX = hasSandbox() ? [] : ['--no-sandbox']
 
 export interface ChromiumOptions {
   /** Where all of its files are. */

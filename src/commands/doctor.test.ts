@@ -115,4 +115,7 @@ test.each([
     code: expected,
     last: line,
   })
+  // Only root has no sandbox.
+  const isUnsafe = expected === 0 && process.getuid?.() === 0
+  expect(stdout.includes('Chromium runs without its sandbox')).toBe(isUnsafe)
 })

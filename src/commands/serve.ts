@@ -1,3 +1,4 @@
+import { findChromium, hasSandbox } from '../browser/chromium.ts'
 import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
 import { logTo } from './log.ts'
@@ -26,8 +27,13 @@ export const serve: Command = {
 }
 
 /** Returns hints for the operator about settings that are missing. */
-export function hintsOf({ publicUrl, smtpUrl }: Pick<Config, 'publicUrl' | 'smtpUrl'>, ownUrl: string): string[] {
+export function hintsOf(
+  { publicUrl, smtpUrl, chromium }: Pick<Config, 'publicUrl' | 'smtpUrl' | 'chromium'>,
+  ownUrl: string,
+): string[] {
   const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
   const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'
-  return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : [])]
+  const unsafe = 'Chromium runs without its sandbox, because the server runs as root: let it run as a user of its own'
+  const isUnsafe = !hasSandbox() && findChromium(chromium) !== null
+  return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : []), ...(isUnsafe ? [unsafe] : [])]
 }
