@@ -2,7 +2,23 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TEST_START } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
-import { type DomainRecord, describeDomain, domainStatus, normalizeHostname } from './domain.ts'
+import {
+  DomainDetailSchema,
+  DomainInputSchema,
+  type DomainRecord,
+  describeDomain,
+  domainStatus,
+  normalizeHostname,
+} from './domain.ts'
+
+test.each([
+  ['allowManualMonitoring', DomainInputSchema],
+  ['screenshotBase64', DomainInputSchema],
+  ['allowManualMonitoring', DomainDetailSchema],
+  ['screenshotBase64', DomainDetailSchema],
+] as const)('%s is described as without effect', (field, schema) => {
+  expect(JSON.stringify(schema.properties[field])).toContain('Without effect')
+})
 
 const now = TEST_START
 const viewpoint = { collectUrl: 'https://collect.example:8443', publicUrl: 'https://tags.example' }

@@ -52,14 +52,17 @@ const SCREENSHOT_LENGTH_MAX = 2_000_000
 
 export const DomainNameSchema = Text(1, 255)
 
+const MANUAL = 'Without effect: it is stored and answered as it was given'
+const SCREENSHOT = 'Without effect: it is stored and answered as it was given, and neither checked nor shown'
+
 export const DomainInputSchema = Closed(
   {
     name: DomainNameSchema,
     system: Type.Optional(OneOf(SYSTEMS, { default: 'global' })),
     monitoredUrls: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 50, default: [] })),
     vendors: Type.Optional(Type.Array(DomainVendorConfigSchema, { maxItems: 200, default: [] })),
-    allowManualMonitoring: Type.Optional(Type.Boolean({ default: false })),
-    screenshotBase64: Type.Optional(Type.String({ maxLength: SCREENSHOT_LENGTH_MAX })),
+    allowManualMonitoring: Type.Optional(Type.Boolean({ default: false, description: MANUAL })),
+    screenshotBase64: Type.Optional(Type.String({ maxLength: SCREENSHOT_LENGTH_MAX, description: SCREENSHOT })),
   },
   { $id: 'DomainInput', examples: [{ name: 'Shop', monitoredUrls: ['https://shop.example/'] }] },
 )
@@ -126,8 +129,8 @@ export const DomainDetailSchema = Closed(
   {
     ...domainFields,
     vendors: Type.Array(DomainVendorConfigSchema),
-    allowManualMonitoring: Type.Boolean(),
-    screenshotBase64: Nullable(Type.String()),
+    allowManualMonitoring: Type.Boolean({ description: MANUAL }),
+    screenshotBase64: Nullable(Type.String({ description: SCREENSHOT })),
   },
   {
     $id: 'DomainDetail',
