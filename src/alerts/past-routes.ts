@@ -1,6 +1,9 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
+import { maskedHistory } from '../conditions/masked-history.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
 import { membersOf } from '../labels/store.ts'
 import type { SignalSetting } from '../signals/signal.ts'
@@ -29,12 +32,17 @@ const tag = 'Alerts'
 /** Preview and backtest: the results of a rule for the past, before it is saved. */
 export function pastRoutes(parts: PastRouteParts): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
-  const pastOf = (orgId: string, signal: AbortSignal): PastParts => ({
-    ...{ gapsOf, settingsOf, warehouse: withSignal(parts.warehouse, signal) },
-    domains: watchedDomains(db, orgId),
-    privacy: parts.privacyOf(orgId),
-    membersOf: membersOf(db, orgId),
-  })
+  const pastOf = (principal: Principal, signal: AbortSignal): PastParts => {
+    const { orgId } = principal
+    const privacy = parts.privacyOf(orgId)
+    const history = withSignal(parts.warehouse, signal)
+    return {
+      ...{ gapsOf, settingsOf, privacy },
+      warehouse: may(principal, 'seePersonal') ? history : maskedHistory(history, privacy),
+      domains: watchedDomains(db, orgId),
+      membersOf: membersOf(db, orgId),
+    }
+  }
   return [
     route({
       id: 'previewAlert',
@@ -49,8 +57,8 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       maxBodyBytes: TRIAL_BODY_BYTES,
       body: AlertPreviewInputSchema,
       answer: AlertPreviewSchema,
-      handle: ({ principal: { orgId }, body: { rule, hours = 24 }, signal }) =>
-        preview(ruleOf(db, orgId, rule), hours, clock.now(), pastOf(orgId, signal)),
+      handle: ({ principal, body: { rule, hours = 24 }, signal }) =>
+        preview(ruleOf(db, principal.orgId, rule), hours, clock.now(), pastOf(principal, signal)),
     }),
     route({
       id: 'backtestAlert',
@@ -68,8 +76,8 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       maxBodyBytes: TRIAL_BODY_BYTES,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
-      async handle({ principal: { orgId }, body: { rule, days = 14, sensitivities, series }, signal }) {
-        const [alert, now, past] = [ruleOf(db, orgId, rule), clock.now(), pastOf(orgId, signal)]
+      async handle({ principal, body: { rule, days = 14, sensitivities, series }, signal }) {
+        const [alert, now, past] = [ruleOf(db, principal.orgId, rule), clock.now(), pastOf(principal, signal)]
         const judged = await backtest(alert, days, now, past, sensitivities)
         return series ? { ...judged, series: await backtestSeries(alert, days, now, past) } : judged
       },

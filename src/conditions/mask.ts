@@ -114,7 +114,7 @@ function hideInBase64(text: string, key: string, privacy: Privacy): string {
 type ValueTest = (value: string) => boolean
 
 /** Fields whose text comes from outside, and may contain anything. */
-const OPEN_FIELDS = ['id', 'vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
+export const OPEN_FIELDS = ['id', 'vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
 type Open = Partial<Record<(typeof OPEN_FIELDS)[number], string | null>>
 
 /**

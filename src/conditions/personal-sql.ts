@@ -52,13 +52,16 @@ export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]):
   const { dialect } = binder
   const bound = (pattern: string) => binder.bind(`(${pattern})`)
   const near = bound(`${PLAIN}|${ENCODED}|${ESCAPED}|${PHONE_ENTRY}`)
-  const [plain, phoneKey, digits] = [bound(PLAIN), bound(PHONE_KEY), bound(DIGITS)]
-  const backslash = binder.bind('\\u00')
+  const digits = bound(DIGITS)
+  // Every bound value must occur in the statement, and not every statement asks for entries.
+  let entries: { plain: string; phoneKey: string } | undefined
+  let backslash: string | undefined
   const org = owns.map(({ orgId }) => binder.bind(orgId))
   const own = owns.map((one, index) => ownTests(binder, one, org[index] ?? ''))
   const decoded = (value: string, test: (text: string) => string) => {
     const once = dialect.percentDecode(value)
     const twice = dialect.percentDecode(once)
+    backslash ??= binder.bind('\\u00')
     const isEncoded = `${dialect.contains(value, "'%'")} OR ${dialect.contains(value, backslash)}`
     return `(${test(value)} OR CASE WHEN ${isEncoded} THEN ${test(once)} OR ${test(twice)} ELSE false END)`
   }
@@ -74,6 +77,8 @@ export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]):
     field: (value) => `coalesce(${dialect.matches(value, near)}, false)`,
     own: org.length > 0 ? `orgId IN (${org.join(', ')})` : '(1 = 0)',
     entry(key, value) {
+      entries ??= { plain: bound(PLAIN), phoneKey: bound(PHONE_KEY) }
+      const { plain, phoneKey } = entries
       const isPlain = decoded(value, (form) => dialect.matches(form, plain))
       const isPhone = `(${dialect.matches(key, phoneKey)} AND ${dialect.matches(value, digits)})`
       return `(${[isPlain, isPhone, dialect.matches(key, plain), ...own.map((test) => test(value, decoded))].join(' OR ')})`

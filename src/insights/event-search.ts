@@ -1,7 +1,7 @@
 import { eventsAt, type Place } from '../alerts/events-at.ts'
 import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
 import { labelsRead } from '../conditions/label.ts'
-import { compileMask } from '../conditions/mask.ts'
+import { maskedHistory } from '../conditions/masked-history.ts'
 import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -99,7 +99,7 @@ export const EventSchema = Closed(
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
-/** Events, newest first. Viewers see personal data masked. */
+/** Events, newest first. Viewers see personal data masked, and search what they see. */
 export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
@@ -108,8 +108,9 @@ export const eventSearch = insight({
   refusals: ['notFound'],
   input: Input,
   output: Output,
-  async answer({ db, history, privacy }, input, caller) {
+  async answer({ db, history: stored, privacy }, input, caller) {
     const { principal } = caller
+    const history = may(principal, 'seePersonal') ? stored : maskedHistory(stored, privacy())
     const { orgId } = principal
     const limit = input.limit ?? DEFAULT_LIMIT
     const domainIds = domainIdsNamed(db, orgId, input)
@@ -120,10 +121,7 @@ export const eventSearch = insight({
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Whole events are read by a second query, only for the few that are shown.
-    const events = await eventsAt(orgId, items, history)
-    if (may(principal, 'seePersonal')) return { events, nextCursor }
-    const mask = compileMask([], privacy())
-    return { events: events.map((event) => mask(event)), nextCursor }
+    return { events: await eventsAt(orgId, items, history), nextCursor }
   },
 })
 

@@ -1,6 +1,8 @@
 import { watchedDomains } from '../alerts/store.ts'
-import { privacyFrom } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
 import type { Clock, Instant } from '../core/clock.ts'
+import { may } from '../http/permission.ts'
 import { type Route, route } from '../http/route.ts'
 import { privacySettings } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
@@ -31,17 +33,28 @@ export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight
       ...(params ? { params } : {}),
       ...(input ? { query: input } : {}),
       answer: output,
-      handle: ({ principal, params, query, signal }) =>
-        answer(
-          sourcesFor(parts, principal.orgId, signal, isQuick ? 'search' : 'insights'),
-          { ...params, ...query } as never,
-          {
-            principal,
-            now: parts.clock.now(),
-          },
-        ),
+      handle({ principal, params, query, signal }) {
+        const sources = sourcesFor(parts, principal.orgId, signal, isQuick ? 'search' : 'insights')
+        const asked = may(principal, 'seePersonal') ? query : withMaskedNames(query, sources.privacy())
+        return answer(sources, { ...params, ...asked } as never, { principal, now: parts.clock.now() })
+      },
     }),
   )
+}
+
+const NAMES = ['vendor', 'event'] as const
+
+/**
+ * Returns the query with personal data masked in the names that it asks for. They are compared whole, so whoever may not
+ * see a name cannot find out whether it exists.
+ */
+function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
+  const asked: { vendor?: unknown; event?: unknown } = query
+  const masked = NAMES.flatMap((name) => {
+    const text = asked[name]
+    return typeof text === 'string' ? [[name, maskPersonal(text, `$${name}`, privacy)]] : []
+  })
+  return { ...query, ...Object.fromEntries(masked) }
 }
 
 /** Returns the sources for one organization; queries end with the signal. */

@@ -37,6 +37,8 @@ const MOST_NAMES = 50_000
 interface Row {
   id: string
   title: string
+  /** Other text in which words are found; empty when there is none. */
+  more: string
   /** 5: the id is asked for; 4: the title; 3, 2: its or a word's beginning; 1: a part of it; 0: something beside it. */
   rank: number
 }
@@ -178,12 +180,17 @@ export function search({ db, privacyOf }: SearchParts, principal: Principal, q: 
   }
   const privacy = privacyOf(orgId)
   const mask = (name: string) => maskPersonal(name, '', privacy)
+  const seesAll = may(principal, 'seePersonal')
   const found = [...SOURCES, membersFor(principal)].flatMap((from) =>
-    prepared<[object], Row>(db, statementOf(from, words.length))
+    prepared<[object], Row>(db, statementOf(from, words.length, seesAll))
       .all(values)
       .flatMap((row) => {
         const shown = from.shown(row, mask)
-        return shown ? [{ rank: row.rank, kind: from.kind, id: row.id, title: mask(row.title), ...shown }] : []
+        if (!shown) return []
+        const one = { kind: from.kind, id: row.id, title: mask(row.title), ...shown }
+        if (seesAll) return [{ rank: row.rank, ...one }]
+        const rank = rankOf(mask, row, text, words)
+        return rank === null ? [] : [{ rank, ...one }]
       }),
   )
   return found
@@ -194,13 +201,35 @@ export function search({ db, privacyOf }: SearchParts, principal: Principal, q: 
 
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 
-function statementOf({ columns, from, id, title, more = `''`, order }: Source<Row>, words: number): string {
+/**
+ * Returns the rank of a row as whoever may not see personal data finds it, by its masked texts; null when these do not
+ * have all of the words.
+ */
+function rankOf(mask: (text: string) => string, row: Row, text: string, words: readonly string[]): number | null {
+  if (row.id === text && mask(row.id) === row.id) return 5
+  const [title, asked] = [lower(mask(row.title)), lower(text)]
+  const all = `${title} ${lower(mask(row.more))}`
+  if (!words.every((word) => all.includes(lower(word)))) return null
+  if (title === asked) return 4
+  if (title.startsWith(asked)) return 3
+  if (title.includes(` ${asked}`)) return 2
+  return title.includes(asked) ? 1 : 0
+}
+
+const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** Statements for masked texts have no limit, because rows that only what is hidden would find are left out afterwards. */
+function statementOf(
+  { columns, from, id, title, more = `''`, order }: Source<Row>,
+  words: number,
+  isLimited: boolean,
+): string {
   const like = (expression: string, name: string) => `${expression} LIKE @${name} ESCAPE '\\'`
   const every = Array.from({ length: words }, (_, index) => like(`(${title} || ' ' || ${more})`, `word${index}`))
   // The last one groups names of several domains; everything else has an id of its own.
-  return `SELECT ${id} AS id, ${title} AS title, ${columns},
+  return `SELECT ${id} AS id, ${title} AS title, ifnull(${more}, '') AS more, ${columns},
       CASE WHEN ${id} = @text THEN 5 WHEN ${title} = @text COLLATE NOCASE THEN 4 WHEN ${like(title, 'begin')} THEN 3
         WHEN ${like(title, 'word')} THEN 2 WHEN ${like(title, 'part')} THEN 1 ELSE 0 END AS rank
     ${from} AND (${id} = @text OR ${every.join(' AND ')})
-    GROUP BY 1 ORDER BY rank DESC, ${order}, title LIMIT @limit`
+    GROUP BY 1 ORDER BY ${isLimited ? 'rank DESC, ' : ''}${order}, title${isLimited ? ' LIMIT @limit' : ''}`
 }

@@ -15,6 +15,8 @@ export interface Dialect {
   key(key: string): string
   /** True when `test` holds for the value of at least one parameter. `test` gets the SQL of one value. */
   anyValue(test: (value: string) => string): string
+  /** True when `test` holds for the name of at least one parameter of the map `params`. `test` gets the SQL of one name. */
+  anyName(test: (name: string) => string): string
   /** The column that holds a field of the event itself. */
   field(name: string): string
 

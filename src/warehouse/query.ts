@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 
 /** A test of which it is asked whether any parameter of an event passes it. */
@@ -60,7 +61,22 @@ export interface ParameterForm {
   among?: readonly { list: readonly string[]; values: readonly string[] }[]
 }
 
+/** How personal data is hidden from a query. */
+export interface Masking {
+  /** Returns tests that every event passes which `mask` changes; others may pass, too. For `anyTests` and `where` of a statement. */
+  candidates(binder: Binder): Required<Pick<Statement, 'anyTests' | 'where'>>
+  /** Returns the event with personal data masked. */
+  mask<E extends Omit<StoredEvent, 'orgId'>>(event: E): E
+  /** Returns a name of a vendor or an event with personal data masked. */
+  maskName(name: string, field: 'vendor' | 'event'): string
+}
+
 interface QueryParts {
+  /**
+   * Of `events` and `counts`: the query sees masked values in place of those that are stored, so its tests, its order and
+   * its counts say nothing of what is hidden. Other relations are not affected. Absent: it sees what is stored.
+   */
+  masking?: Masking
   /**
    * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; `pages`:
    * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`; `names`: each

@@ -7,6 +7,7 @@ export const clickhouseDialect: Dialect = {
 
   key: (key) => quoteName(columnName(key)),
   anyValue: (test) => `arrayExists(v -> ${test('v')}, mapValues(params))`,
+  anyName: (test) => `arrayExists(k -> ${test('k')}, mapKeys(params))`,
   field: quoteName,
 
   // Left to itself, `.` matches line breaks as well.

@@ -52,6 +52,7 @@ export const duckdbDialect: Dialect = {
 
   key: (key) => quoteName(columnName(key)),
   anyValue: (test) => `coalesce(len(list_filter(map_values(params), lambda v: ${test('v')})), 0) > 0`,
+  anyName: (test) => `coalesce(len(list_filter(map_keys(params), lambda k: ${test('k')})), 0) > 0`,
   field: quoteName,
 
   // A pattern that is no group would be rewritten to `LIKE`, which loses `^` and `$` from some, as in `a$b`.

@@ -84,6 +84,11 @@ export function shreddedSource(folder: string, files: readonly EventFile[], keys
   return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
 }
 
+/** The columns of `eventsRelation` from a source of whole events that have parameters as a map. */
+export function wholeEventsBranch(source: string, scope: Scope): string {
+  return branch(source, [], scope)
+}
+
 /** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
 function branch(source: string, shredded: readonly string[], scope: Scope, said = COLUMNS): string {
   const { keys = [], wholeParams = false, anyTests = [], where } = scope

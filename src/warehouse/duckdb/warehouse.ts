@@ -14,6 +14,7 @@ import { DiskUse } from './disk-use.ts'
 import { DuckdbImport } from './import.ts'
 import { writeSegment } from './load.ts'
 import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
+import { maskedCounts, maskedEvents } from './masked.ts'
 import { MergeRetries } from './merge-retries.ts'
 import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
@@ -199,17 +200,26 @@ export class DuckdbWarehouse implements Warehouse {
     asked: { signal: AbortSignal | undefined; reader: Reader },
     attempts = 1,
   ): Promise<T[]> {
-    const { over = 'events', read, orgId, window, stepMs } = query
+    const { over = 'events', read, orgId, window, stepMs, masking } = query
     const { signal, reader } = asked
     const { report, timeoutMs: forAll, callersTimeoutMs = forAll ?? QUERY_TIMEOUT_MS } = this.options
     const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
     const sources = this.parquet.sources(window)
+    await using cleanup = new AsyncDisposableStack()
     try {
       const scope = { ...statement, orgId, window, ...(stepMs && { stepMs }) }
-      const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
       const signals = signal ? [signal, late.signal] : [late.signal]
+      const parts = { parquet: this.parquet, reader, signals, cleanup }
+      const relations =
+        masking && over === 'events'
+          ? [await maskedEvents(sources, scope, masking, parts)]
+          : masking && over === 'counts'
+            ? [await maskedCounts(sources, scope, masking, parts)]
+            : over === 'parameters'
+              ? parameterRelations(sources, scope)
+              : [RELATIONS[over](sources, scope)]
       const rows: T[] = []
       for (const relation of relations) {
         const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${statement.sql}`
