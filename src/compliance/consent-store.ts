@@ -51,6 +51,19 @@ export function addToDay(db: Db, added: DayCount): number {
   return add.get(added)?.count ?? added.count
 }
 
+/** True when consent of the vendor's requests in the domain was checked on a day (UTC) before that of the instant. */
+export function isConsentKnownBefore(
+  db: Db,
+  { domainId, vendor }: { domainId: string; vendor: string },
+  instant: Instant,
+): boolean {
+  const find = prepared<[string, string, Instant], object>(
+    db,
+    `SELECT 1 FROM consentDay WHERE domainId = ? AND vendor = ? AND kind = '' AND day < ? LIMIT 1`,
+  )
+  return find.get(domainId, vendor, Math.floor(instant / DAY_MS) * DAY_MS) !== undefined
+}
+
 /** Returns when the finding was seen first; null when it is new. */
 export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; vendor: string; kind: ConsentKind }) {
   const find = prepared<[string, string, string], { firstSeenAt: Instant }>(

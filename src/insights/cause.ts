@@ -35,7 +35,10 @@ export interface IssueFacts {
   traffic: { issueId: string; title: string } | null
   /** Reports of the tag manager and other events of its domain; null when unknown. `reported`: reports in the day before. */
   container: { reports: HourlyRates; others: HourlyRates; reported: number } | null
-  /** The latest finding of consent in its domain that began in the 2 hours before. */
+  /**
+   * The latest finding of consent in its domain that began in the 2 hours before; null as well when the consent of the
+   * vendor was not known on an earlier day, because then nothing changed.
+   */
   consent: { vendor: string; kind: string; firstSeenAt: Instant } | null
   /** Shares of its vendor's requests that failed, 0 to 1; null when unknown. */
   failures: { before: number; since: number } | null
@@ -109,7 +112,7 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   }
   if (consent) {
     const { kind, firstSeenAt } = consent
-    const title = `Consent changed: ${kind} of ${consent.vendor}${where}`
+    const title = `Consent changed: ${consentChange(consent)}${where}`
     const key = `consent ${issue.domainId} ${kind} ${consent.vendor}`
     return { ...none, kind: 'consent', key, title, since: firstSeenAt, vendor: consent.vendor }
   }
@@ -122,6 +125,20 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   }
   const title = `${vendor ?? 'A tag'}${where}`
   return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
+}
+
+/** What a vendor does since a finding of consent began, by the kind of the finding. */
+const CONSENT_CHANGES: Readonly<Record<string, string>> = {
+  no_signal: 'sends requests without a consent signal',
+  not_set: 'sends requests while consent is not set',
+  no_default: 'sends requests before a default for consent is set',
+  granted_by_default: 'has consent granted by default',
+  after_denial: 'sends requests after consent was denied',
+  update_rate: 'gets fewer answers to the consent banner',
+}
+
+function consentChange({ vendor, kind }: { vendor: string; kind: string }): string {
+  return `${vendor} now ${CONSENT_CHANGES[kind] ?? 'differs'}`
 }
 
 /** Returns the cause of one issue as a sentence with its full stop; null when there is none beyond the tag itself. */
@@ -189,7 +206,7 @@ function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): strin
     pipeline: 'began when this server could not collect',
     traffic: 'began when the whole traffic of the domain fell',
     container: 'began when the tag manager stopped reporting, while other events went on',
-    consent: 'began within 2 hours of a finding of consent',
+    consent: 'began within 2 hours after consent changed',
     vendor:
       failures > 0
         ? `began when ${shareText(failures)} of the requests to ${vendor} failed`

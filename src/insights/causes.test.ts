@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { addToDay } from '../compliance/consent-store.ts'
 import { noteFindings } from '../compliance/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
@@ -91,12 +92,14 @@ test('one vendor in two domains, each asked for by itself', async () => {
   }
 }, 60_000)
 
-test.each([
-  [119, 'consent'],
-  [121, 'tag'],
+test.each<[number, string, string, string]>([
+  [119, 'known', 'consent', 'no_signal'],
+  [119, 'known', 'consent', 'after_denial'],
+  [119, 'unknown', 'tag', 'no_signal'],
+  [121, 'known', 'tag', 'no_signal'],
 ])(
-  'a finding of consent that began %d minutes before: %s',
-  async (minutes, kind) => {
+  'a finding of consent that began %d minutes before, where the state before is %s: %s (%s)',
+  async (minutes, before, kind, problem) => {
     await using world = await testApp()
     const shop = await property(world, 'Shop')
     await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -106,18 +109,24 @@ test.each([
       domainId: shop.id,
       vendor: 'GA',
       key: '$consent',
-      kind: 'no_signal',
+      kind: problem,
       count: 1,
     }
+    if (before === 'known') {
+      const day = Math.floor(at / DAY_MS - 1) * DAY_MS
+      addToDay(world.app.db, { domainId: shop.id, vendor: 'GA', day, kind: '', count: 5 })
+    }
+    const words = {
+      no_signal: 'GA now sends requests without a consent signal',
+      after_denial: 'GA now sends requests after consent was denied',
+    }[problem]
     const sighting = { ...seen, example: 'GA sends without a signal', firstSeenAt: at, lastSeenAt: at }
     noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
     world.clock.advance(minutes * MINUTE_MS)
     await visit(world, shop.token, { bad: 1 })
     await settle(world)
     expect(await causes(world)).toMatchObject([
-      kind === 'consent'
-        ? { kind, vendor: 'GA', since: at, title: 'Consent changed: no_signal of GA on Shop' }
-        : { kind },
+      kind === 'consent' ? { kind, vendor: 'GA', since: at, title: `Consent changed: ${words} on Shop` } : { kind },
     ])
   },
   60_000,

@@ -1,5 +1,6 @@
 import { keptAlerts } from '../alerts/store.ts'
 import { latestChangeOfIssue } from '../changes/store.ts'
+import { isConsentKnownBefore } from '../compliance/consent-store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -9,6 +10,7 @@ import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { explanationOf, isDomainFall } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
+import type { Db } from '../store/database.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type IssueFacts, TOGETHER_MS } from './cause.ts'
@@ -72,7 +74,7 @@ export async function factsOf(
       gap,
       traffic: explanation && { issueId: explanation.issueId, title: masked(explanation.title) },
       container: counted.get(id)?.container ?? null,
-      consent: consents.find((one) => mayCause(one, issue)) ?? null,
+      consent: consents.find((one) => mayCause(db, one, issue)) ?? null,
       failures: counted.get(id)?.failures ?? null,
       change: change && { ...change, title: masked(change.title) },
     }
@@ -86,10 +88,14 @@ export async function factsOf(
   return facts
 }
 
-/** True when the finding of consent began in the domain of the issue, in the 2 hours before it. */
-function mayCause({ domainIds, firstSeenAt }: Finding, issue: IssueRecord): boolean {
+/**
+ * True when the finding of consent began in the domain of the issue, in the 2 hours before it, and consent had an earlier
+ * state there.
+ */
+function mayCause(db: Db, { domainIds, vendor, firstSeenAt }: Finding, { domainId, ...issue }: IssueRecord): boolean {
   const isBefore = firstSeenAt <= issue.firstSeenAt && firstSeenAt > issue.firstSeenAt - TOGETHER_MS
-  return isBefore && issue.domainId !== null && domainIds.includes(issue.domainId)
+  if (!isBefore || domainId === null || !domainIds.includes(domainId)) return false
+  return isConsentKnownBefore(db, { domainId, vendor }, firstSeenAt)
 }
 
 function domainNames({ db }: FactSources, orgId: string): Map<string, string> {
