@@ -83,7 +83,9 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   },
   alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
   integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
-  office_chat: async (maker) => (await make(maker, '/v1/integrations', TEAMS_BOT)).id,
+  office_chat: async (maker) =>
+    (await make(maker, '/v1/integrations', { ...TEAMS_BOT, config: { ...TEAMS_BOT.config, appId: `bot-${++made}` } }))
+      .id,
   team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
   issues: (maker) => makeIssue(maker),
   async audits({ world: { app, clock }, society: { orgId } }) {

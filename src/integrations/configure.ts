@@ -63,6 +63,7 @@ export function create(parts: ConfigureParts, orgId: string, input: IntegrationI
   }
   const { own, shared } = splitNotify(input.config, provider)
   const settings = configured.prepare(own, guard, own)
+  refuseTaken(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
   const record = createIntegration(db, box, {
     ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
@@ -88,6 +89,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const secrets: Record<string, unknown> = kept ? splitSettings(kept.settings, fields).secrets : {}
   const { own, shared } = splitNotify(input.config, provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
+  refuseTaken(db, provider, key.orgId, settings)
   const moved = kept !== null && isMoved(kept.settings, settings)
   const needed = splitSettings(settings, fields).secrets
   if (!kept) refuseLost(needed, input)
@@ -100,6 +102,17 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
     ...splitSettings({ ...settings, ...shared }, fields),
     ...standing(parts, provider, settings, { tokens, state: kept?.state ?? null }),
   })
+}
+
+/** What calls about it would be about is unclear when two organizations have it; the first one keeps it. */
+function refuseTaken(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
+  const field = configured?.exclusive
+  const value = field === undefined ? undefined : (settings as Record<string, unknown>)[field]
+  if (value === undefined) return
+  const isTaken = integrationsOf(db, type).some(
+    (one) => one.orgId !== orgId && (one.config as Record<string, unknown>)[String(field)] === value,
+  )
+  if (isTaken) throw new AppError('conflict', `config.${field}: another organization has registered it`)
 }
 
 /** What the input leaves out was lost, and a new one that is made nobody would see. */

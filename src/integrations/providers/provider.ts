@@ -50,6 +50,8 @@ export interface Configured<S> {
   prepare(config: object, guard: AddressGuard, given: object): S
   /** True when an organization has one at most. */
   single?: true
+  /** A setting whose value belongs to the organization that stored it first; another one's is refused. */
+  exclusive?: string
   /** False while something has to be chosen (a channel) before anything goes through; absent: never. */
   isComplete?(settings: S, state: unknown): boolean
 }

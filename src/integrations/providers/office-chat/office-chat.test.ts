@@ -69,7 +69,7 @@ describe('the channel', () => {
     const workflow = await world.make({ webhookUrl: `${server.url}/workflows/a` })
     expect((await world.choose(workflow.body.id)).status).toBe(409)
     expect((await world.choose('int_nobody')).status).toBe(404)
-    const theirs = await world.make(BOT, undefined, world.people.mallory.key)
+    const theirs = await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)
     expect((await world.choose(theirs.body.id)).status).toBe(404)
     const asVera = { as: world.people.vera.key, body: { channelId: CHANNEL, channelName: 'x' } }
     expect((await world.call('POST', `/v1/integrations/office_chat/${body.id}/channel`, asVera)).status).toBe(403)
@@ -84,7 +84,7 @@ describe('the channel', () => {
     expect((await world.choose(second.body.id, TEAM, 'General')).status).toBe(200)
     await world.tell(second.body.id)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, TEAM, TEAM])
-    const theirs = (await world.make(BOT, undefined, world.people.mallory.key)).body.id
+    const theirs = (await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)).body.id
     const body = { channelId: TEAM, channelName: 'General' }
     const path = `/v1/integrations/office_chat/${theirs}/channel`
     expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
@@ -98,6 +98,22 @@ describe('the channel', () => {
     const { status, body: refusal } = await world.choose(body.id, CHANNEL, ' \u202e ')
     expect([status, refusal]).toEqual([400, { error: 'channelName: must have something that can be seen' }])
     expect(server.cloud.posts).toEqual([])
+  })
+
+  test('belongs to the organization that registered its bot first', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    const as = world.people.mallory.key
+    const body = { provider: 'office_chat', config: BOT }
+    const refusal = { status: 409, body: { error: 'config.appId: another organization has registered it' } }
+    expect(await world.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
+    const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
+    const made = await world.call('POST', '/v1/integrations', { as, body: other })
+    expect(made.status).toBe(201)
+    expect(await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).toMatchObject(refusal)
+    expect((await world.call('DELETE', `/v1/integrations/${id}`, { as: world.ada.key })).status).toBe(200)
+    expect((await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).status).toBe(200)
   })
 
   test('has to be chosen again for another bot', async () => {

@@ -24,6 +24,7 @@ export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTok
   configured: {
     form: OfficeChatConfigSchema,
     prepare: prepareOfficeChat,
+    exclusive: 'appId',
     isComplete: (settings, state) =>
       settings.webhookUrl !== undefined || stateOf(settings, state as OfficeChatState | null).channel !== null,
   },
