@@ -5,6 +5,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import { ownCommand } from '../core/own-command.ts'
 import { makesOwnGroup } from '../core/priority.ts'
+import { BrowserTime } from './browser-time.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
@@ -62,10 +63,11 @@ const GONE_POLL_MS = 10
 /** The browsers of a server: each runs in a process of its own, a few at once, and organizations take turns. */
 export class Browsers {
   private readonly queue: FairQueue
+  private readonly time = new BrowserTime()
   private started = 0
 
   constructor(private readonly options: BrowsersOptions) {
-    this.queue = new FairQueue(options.concurrency)
+    this.queue = new FairQueue(options.concurrency, undefined, (orgId) => this.time.usedBy(orgId))
     rmSync(options.folder, { recursive: true, force: true })
   }
 
@@ -84,9 +86,14 @@ export class Browsers {
     const { orgId, stopping } = asked
     const turn = { name: orgId, atOnce: this.options.concurrency, waiting: Number.POSITIVE_INFINITY }
     let began = false
-    const work = () => {
+    const work = async () => {
       began = true
-      return this.browse(asked)
+      const end = this.time.begin(orgId)
+      try {
+        return await this.browse(asked)
+      } finally {
+        end()
+      }
     }
     try {
       return await this.queue.run(work, { shares: [turn], signal: stopping })

@@ -52,6 +52,8 @@ export class FairQueue {
     private readonly atOnce: number,
     /** At most this many wait. */
     private readonly mostWaiting = Number.POSITIVE_INFINITY,
+    /** What a share has used by now, by its name; between shares with as many running, the one with the least is next. */
+    private readonly usedBy: (name: string) => number = () => 0,
   ) {}
 
   /** The number of running tasks whose signal has not aborted, and of waiting ones. */
@@ -139,11 +141,13 @@ export class FairQueue {
   private isBefore(one: Waiting, other: Waiting): boolean {
     const a = this.widestOf(one)
     const b = this.widestOf(other)
-    return a.running < b.running || (a.running === b.running && a.turn < b.turn)
+    if (a.running !== b.running) return a.running < b.running
+    const moreUsed = this.usedBy(nameOf(one)) - this.usedBy(nameOf(other))
+    return moreUsed === 0 ? a.turn < b.turn : moreUsed < 0
   }
 
-  private widestOf({ shares }: Waiting): Count {
-    return this.counts.get(shares.at(-1)?.name ?? '') ?? NOTHING
+  private widestOf(one: Waiting): Count {
+    return this.counts.get(nameOf(one)) ?? NOTHING
   }
 
   private hasRoom(shares: readonly Share[]): boolean {
@@ -159,6 +163,9 @@ export class FairQueue {
     }
   }
 }
+
+/** Name of the widest share; empty without one. */
+const nameOf = ({ shares }: Waiting) => shares.at(-1)?.name ?? ''
 
 const tooMany = (code: 'rateLimited' | 'unavailable') =>
   new AppError(code, `too many wait already; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
