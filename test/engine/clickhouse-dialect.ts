@@ -28,7 +28,10 @@ export const clickhouseDialect: Dialect = {
   percentDecode(text) {
     const escaped = quoteText('\\\\{1,8}u00([0-7][0-9A-Fa-f])')
     const inPercent = `replaceRegexpAll(${text}, ${escaped}, ${quoteText('%\\1')})`
-    return `decodeURLComponent(replaceRegexpAll(${inPercent}, '%([89A-Fa-f][0-9A-Fa-f])', ${quoteText('%25\\1')}))`
+    // Behind a `%` that begins no code it passes over two characters, one of which may begin one.
+    const noCode = '%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[89A-Fa-f][0-9A-Fa-f])'
+    const once = (inner: string) => `replaceRegexpAll(${inner}, '${noCode}', ${quoteText('%25\\1')})`
+    return `decodeURLComponent(${once(once(inPercent))})`
   },
   readNumber: (text) => `toFloat64OrNull(${text})`,
   numberText: (number) => `toString(${number} + 0)`,
