@@ -245,20 +245,23 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** Fails with `conflict` when a written alert is one too many, or is large and all together take too much. */
-function checkTotals(db: Db, { orgId, id }: AlertKey): void {
+/** Fails with `conflict` when the organization has as many alerts as it can. */
+function checkCount(db: Db, orgId: string): void {
   const count = prepared<[string], { alerts: number }>(db, 'SELECT count(*) AS alerts FROM alert WHERE orgId = ?')
-  if ((count.get(orgId)?.alerts ?? 0) > MAX_ALERTS) {
-    throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
-  }
-  const size = prepared<[string], { bytes: number }>(db, 'SELECT octet_length(input) AS bytes FROM alert WHERE id = ?')
+  if ((count.get(orgId)?.alerts ?? 0) < MAX_ALERTS) return
+  throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
+}
+
+/** Fails with `conflict` when the alert, before it is written, is large and all together would take too much. */
+function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
+  const bytes = Buffer.byteLength(input)
   // Counting all bytes for each small alert would make bulk creation quadratic.
-  if ((size.get(id)?.bytes ?? 0) <= SMALL_BYTES) return
-  const sum = prepared<[string], { bytes: number }>(
+  if (bytes <= SMALL_BYTES) return
+  const others = prepared<[string, string], { bytes: number | null }>(
     db,
-    'SELECT sum(octet_length(input)) AS bytes FROM alert WHERE orgId = ?',
+    'SELECT sum(octet_length(input)) AS bytes FROM alert WHERE orgId = ? AND id <> ?',
   )
-  if ((sum.get(orgId)?.bytes ?? 0) <= MAX_BYTES) return
+  if (bytes + (others.get(orgId, id)?.bytes ?? 0) <= MAX_BYTES) return
   throw new AppError('conflict', `the alerts of an organization can take at most ${MAX_BYTES / 2 ** 20} MiB together`)
 }
 
@@ -268,15 +271,17 @@ function checkTotals(db: Db, { orgId, id }: AlertKey): void {
  */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {
+    checkCount(db, orgId)
     const createdAt = clock.now()
     const alert = alertFrom(input, { id: newId('alr', createdAt), orgId, createdAt, updatedAt: createdAt })
+    const cells = cellsOf(alert, firstCursor(scheduleOf(alert), createdAt))
+    checkSize(db, alert, cells.input)
     db.prepare(
       `INSERT INTO alert
          (id, orgId, input, enabled, evaluatedThrough, windowStartAt, dueAt, createdAt, updatedAt, cost)
        VALUES
          (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @dueAt, @createdAt, @updatedAt, @cost)`,
-    ).run(cellsOf(alert, firstCursor(scheduleOf(alert), createdAt)))
-    checkTotals(db, alert)
+    ).run(cells)
     return alert
   })
 }
@@ -291,8 +296,9 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
     const before = alertOf(row)
     const alert = alertFrom(input, { ...key, createdAt: before.createdAt, updatedAt: clock.now() })
     const restarts = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
-    write(db, alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
-    checkTotals(db, key)
+    const cells = cellsOf(alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    checkSize(db, key, cells.input)
+    write(db, cells)
     return alert
   })
 }
@@ -307,16 +313,16 @@ export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean
     const before = alertOf(row)
     if (before.enabled === enabled) return before
     const alert = { ...before, enabled, updatedAt: clock.now() }
-    write(db, alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row, row.cost)
+    write(db, cellsOf(alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row, row.cost))
     return alert
   })
 }
 
-function write(db: Db, alert: Alert, cursor: Cursor, cost?: number): void {
+function write(db: Db, cells: ReturnType<typeof cellsOf>): void {
   db.prepare(
     `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
        windowStartAt = @windowStartAt, dueAt = @dueAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
-  ).run(cellsOf(alert, cursor, cost))
+  ).run(cells)
 }
 
 /**
