@@ -327,6 +327,7 @@ describe('over HTTP', () => {
     expect(body).toEqual({
       days: ['2026-01-14', '2026-01-15'].map((day) => ({ day, orders: 0, value: 0, vendors: [] })),
       vendors: [],
+      withoutIds: [],
     })
   })
 
@@ -391,6 +392,10 @@ describe('over HTTP', () => {
       { vendor: 'Google Analytics 4', ...GA4, capturePct: 50 },
       { vendor: 'Meta Pixel', ...META, capturePct: 25 },
     ]
-    expect(body).toEqual({ days: [{ day: '2026-01-15', orders: 4, value: 170, vendors }], vendors })
+    expect(body).toEqual({
+      days: [{ day: '2026-01-15', orders: 4, value: 170, vendors }],
+      vendors,
+      withoutIds: [],
+    })
   })
 })

@@ -195,7 +195,8 @@ describe('browsers', () => {
       }),
     )
     for (const { error } of await Promise.all(asked)) expect(error).toStartWith('the process of the browser ended')
-    expect(order).toEqual(['a', 'b', 'a', 'b', 'a'])
+    // Whoever used less browser time goes first, and these runs take about as long as each other.
+    expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })
 
   test('leave no process, file or descriptor, however many run', async () => {
