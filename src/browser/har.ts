@@ -46,7 +46,7 @@ function fitting(left: number, entry: () => object): [object, number] | null {
   return bytes <= left ? [made, bytes] : null
 }
 
-/** A body as it stands in a HAR. */
+/** The body of a request as a HAR shows it. */
 interface ShownBody {
   text: string
   /** Bytes of all of it. */

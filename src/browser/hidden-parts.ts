@@ -6,7 +6,7 @@ import { secretPattern } from './mask.ts'
 /** A text that a page shows: of one text node, or of a field. */
 export interface Piece {
   text: string
-  /** Name of a field, by which phone numbers are told from other digits; empty for other texts. */
+  /** Name of the field, which decides whether its digits may be a phone number; empty for other texts. */
   key: string
   /** True for the first text of a line or block, and for a field. */
   startsLine: boolean

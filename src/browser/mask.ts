@@ -35,7 +35,7 @@ export function secretPattern(secrets: readonly string[]): RegExp | null {
   return new RegExp([...grouped, ...whole].join('|'), 'giu')
 }
 
-/** A shorter text with separators between its characters stands in texts by chance. */
+/** Minimum length of a secret that is also matched with separators: shorter ones would match by coincidence. */
 const SHORTEST_GROUPED = 6
 /** What pages put between groups of a number or a code: `4929 1234`, `4929-1234`, `4929%201234`. */
 const GAP = String.raw`\s.,:;\u00a0\u00ad\u200b-\u200d\u2010-\u2015\u2212\u2060·•_\/|\-`

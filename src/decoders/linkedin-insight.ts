@@ -37,8 +37,8 @@ function readSignal({ json }: VendorRequest) {
 
 /**
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api: one conversion, or
- * `{elements: [conversion, …]}`. As the pixel's conversions they are told apart by the id of the conversion, and nothing
- * names an account.
+ * `{elements: [conversion, …]}`. Like the conversions of the pixel, they are identified by the id of the conversion. The
+ * request names no account.
  */
 function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A visit of two pages with an event each, in a HAR of about so many bytes. */
+/** Returns a HAR of a visit with one page and one event, padded with images to about `bytes` bytes. */
 function harOf(bytes: number) {
   const entry = (type: string, url: string, text = '') => ({
     _resourceType: type,

@@ -20,9 +20,11 @@ const LIMIT_MS = 30 * SECOND_MS
 const MEMORY_BYTES = 2 ** 30
 const LOOK_EVERY_MS = 100
 const NICENESS = 10
-/** So many read at once, one for each organization; of each so many more wait. */
+/** Maximum number of processes; an organization has one at a time. */
 const AT_ONCE = 2
+/** Maximum number of requests of one organization that wait. */
 const WAITING = 3
+/** Maximum number of requests that wait in total. */
 const ALL_WAITING = 20
 
 const readInput = parser(DraftInputSchema)
@@ -38,7 +40,7 @@ export function draftInputOf(body: Uint8Array): DraftInput {
 
 const draftOfHar = ({ har }: DraftInput, privacy: Privacy): Draft => draftOf(sightingsOfHar(har, 'har'), 'har', privacy)
 
-/** What a process is told on its standard input, in a line before the body; and what it answers. */
+/** What the process writes to its standard output. */
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
 
 /** Reads recordings of the network in processes of their own: a large one takes seconds and hundreds of megabytes. */

@@ -412,7 +412,7 @@ describe('a customer id', () => {
   })
 })
 
-test('a time that is none is told to the ledger, and costs the event nothing', () => {
+test('an implausible time is noted in the ledger, and the event is kept', () => {
   const { events, answer, ledger } = read({
     events: [
       { vendor: 'A', ts: 5000 },

@@ -111,7 +111,7 @@ const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => 
 })
 const filled = (n: number) => `${n} `.padEnd(1000, 'x')
 
-test('the largest legal rule is saved, judged late, and its owner is told its share', async () => {
+test('the largest legal rule is saved and judged late, and the alert shows its share', async () => {
   await using world = await testApp()
   const { call, collect } = world
   const { body: shop } = await call('POST', '/v1/domains', { body: { name: 'shop.example' } })
