@@ -54,10 +54,10 @@ export class RunFiles {
     return new Set(names.flatMap((name) => /^step-(\d+)\.png$/.exec(name)?.[1] ?? []).map(Number))
   }
 
-  /** Fails with `notFound` when there is none, or none any more. */
-  async screenshot(runId: string, step: number): Promise<Uint8Array> {
+  /** Returns the screenshot of a step, a PNG on disk. Fails with `notFound` when there is none, or it was deleted. */
+  async screenshot(runId: string, step: number): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), screenshotName(step)))
-    if (await file.exists()) return file.bytes()
+    if (await file.exists()) return file
     throw new AppError('notFound', `there is no screenshot of this step; they are kept for ${this.keptDays} days`)
   }
 

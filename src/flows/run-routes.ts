@@ -43,7 +43,7 @@ const RunExpectations = Closed(
 const HarText = Type.Unsafe<Blob>(
   Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
-const Png = Type.Unsafe<Uint8Array>(Type.String({ contentMediaType: 'image/png', examples: ['\u0089PNG'] }))
+const Png = Type.Unsafe<Blob>(Type.String({ contentMediaType: 'image/png', examples: ['\u0089PNG'] }))
 
 const ByStep = Closed({ id: Type.String({ maxLength: 100 }), index: Type.String({ maxLength: 10 }) })
 

@@ -65,7 +65,6 @@ async function answer(route: Route, request: Request, params: unknown, { authent
 
 function sentOf({ produces }: Route, result: unknown): BodyInit {
   if (result instanceof ReadableStream || result instanceof Blob) return result
-  if (result instanceof Uint8Array) return new Uint8Array(result)
   return produces ? String(result) : JSON.stringify(result)
 }
 

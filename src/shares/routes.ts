@@ -113,7 +113,7 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
       produces: 'text/html; charset=utf-8',
       headers: (answer) => ({
         ...SHARE_HEADERS,
-        ...((answer as unknown) instanceof Uint8Array ? { 'content-type': 'image/png' } : {}),
+        ...((answer as unknown) instanceof Blob ? { 'content-type': 'image/png' } : {}),
       }),
       async handle({ params: { token }, query: { step }, origin }) {
         const share = sharedRun(db, token, clock.now())

@@ -13,8 +13,8 @@ export interface RunToShare {
   report(): Report | null
   /** Returns the indexes of the steps that have a screenshot. */
   screenshots(): ReadonlySet<number>
-  /** Returns the screenshot of a step as PNG; null when there is none, or none any more. */
-  screenshot(step: number): Promise<Uint8Array | null>
+  /** Returns the screenshot of a step, a PNG on disk; null when there is none, or it was deleted. */
+  screenshot(step: number): Promise<Blob | null>
 }
 
 /** Returns a run of a flow test, or an audit, of the organization; null when it has none of that id. */
