@@ -14,7 +14,12 @@ export class Bits {
 
   /** True once more was read than there is. */
   get isShort(): boolean {
-    return this.#at > this.#bytes.length * 8
+    return this.left < 0
+  }
+
+  /** Number of bits that were not read yet; negative behind the end. */
+  get left(): number {
+    return this.#bytes.length * 8 - this.#at
   }
 
   /** The next bits as a whole number, the highest bit first; at most 36 of them. */

@@ -8,13 +8,26 @@ function dayOf(deciseconds: number): string {
 }
 
 /**
- * The core of an IAB TCF consent string of version 2, in words: `consent.tcf.purposes = "1,3,4"`. Null when the text is
- * anything else, an older version, or cut off.
+ * TCF version by policy version of the string. Strings of policy version 5 are of TCF 2.3 when they disclose vendors.
+ * https://github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework/issues/423
+ */
+const FRAMEWORKS: Readonly<Record<number, string>> = { 2: 'TCF 2.0', 4: 'TCF 2.2', 5: 'TCF 2.2' }
+const FIRST_POLICY_OF_2_3 = 5
+/** TCF 2.3 strings made from this day on must disclose vendors. https://developers.verve.com/docs/iab-tcf-23 */
+const DISCLOSURE_REQUIRED_SINCE = '2026-03-01'
+const DISCLOSED_VENDORS = 1
+
+/**
+ * Returns an IAB TCF consent string of version 2 in words: `consent.tcf.framework = "TCF 2.2"`,
+ * `consent.tcf.policy_version = "4"`, `consent.tcf.purposes = "1,3,4"`, `consent.tcf.disclosed_vendors = "3 vendors"`.
+ * `consent.tcf.version` is the version of the string's format, always 2. The framework is left out for policy versions
+ * that are not known. Null when the text is anything else, an older version, or when its core is cut off.
  * https://github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework/blob/master/TCFv2/IAB%20Tech%20Lab%20-%20Consent%20string%20and%20vendor%20list%20formats%20v2.md
  */
 export function readTcString(text: string): Params | null {
+  const [core = '', ...segments] = text.split('.', MAX_SEGMENTS)
   // Version 2 always begins with this letter.
-  const bits = text.startsWith('C') ? Bits.of(text.split('.', 1)[0] ?? '') : null
+  const bits = core.startsWith('C') ? Bits.of(core) : null
   if (!bits) return null
   const version = bits.take(6)
   const createdOn = dayOf(bits.take(36))
@@ -31,9 +44,14 @@ export function readTcString(text: string): Params | null {
   // Whether purpose 1 was disclosed; the publisher's country.
   bits.advance(1 + 12)
   const vendors = countVendors(bits)
-  if (bits.isShort) return null
+  if (vendors === null) return null
+  const disclosed = disclosedVendors(segments)
+  const framework = policy === FIRST_POLICY_OF_2_3 && disclosed !== null ? 'TCF 2.3' : FRAMEWORKS[policy]
+  const isInvalid = disclosed === null && policy >= FIRST_POLICY_OF_2_3 && createdOn >= DISCLOSURE_REQUIRED_SINCE
   return {
-    'consent.tcf.version': `${version}.${policy}`,
+    'consent.tcf.version': String(version),
+    ...(framework === undefined ? {} : { 'consent.tcf.framework': framework }),
+    'consent.tcf.policy_version': String(policy),
     'consent.tcf.cmp': String(cmp),
     'consent.tcf.created': createdOn,
     'consent.tcf.updated': updatedOn,
@@ -41,13 +59,29 @@ export function readTcString(text: string): Params | null {
     'consent.tcf.legitimate_interests': legitimateInterests.join(),
     'consent.tcf.special_features': specialFeatures.join(),
     'consent.tcf.vendors': String(vendors),
+    'consent.tcf.disclosed_vendors':
+      disclosed ?? (isInvalid ? `missing: invalid since ${DISCLOSURE_REQUIRED_SINCE}` : 'none'),
   }
 }
 
-/** How many vendors have consent: a bit for each, or ranges of their ids. */
-function countVendors(bits: Bits): number {
+/** The core, disclosed vendors, allowed vendors (before TCF 2.3) and the publisher's own; the order is free. */
+const MAX_SEGMENTS = 4
+
+/** Returns how many vendors the segment of disclosed vendors lists; null without such a segment. */
+function disclosedVendors(segments: readonly string[]): string | null {
+  for (const segment of segments) {
+    const bits = Bits.of(segment)
+    if (bits?.take(3) !== DISCLOSED_VENDORS) continue
+    const count = countVendors(bits)
+    return count === null ? 'unreadable' : `${count} ${count === 1 ? 'vendor' : 'vendors'}`
+  }
+  return null
+}
+
+/** Returns the number of listed vendors: a bit for each, or ranges of their ids. Null when the list is cut off. */
+function countVendors(bits: Bits): number | null {
   const highest = bits.take(16)
-  if (bits.take(1) === 0) return bits.takePlaces(highest).length
+  if (bits.take(1) === 0) return bits.left < highest ? null : bits.takePlaces(highest).length
   const ranges = bits.take(12)
   let count = 0
   for (let range = 0; range < ranges && !bits.isShort; range++) {
@@ -55,5 +89,5 @@ function countVendors(bits: Bits): number {
     const from = bits.take(16)
     count += isOne ? 1 : Math.max(0, bits.take(16) - from + 1)
   }
-  return Math.min(count, highest)
+  return bits.isShort ? null : Math.min(count, highest)
 }

@@ -94,8 +94,10 @@ const usPrivacy: Case[] = [
 ]
 
 // These strings were made by the IAB's own library (@iabtechlabtcf/core, @iabgpp/cmpapi).
-const tcf = (vendors: string) => ({
-  'consent.tcf.version': '2.4',
+const tcf = (vendors: string, disclosed = 'none') => ({
+  'consent.tcf.version': '2',
+  'consent.tcf.framework': 'TCF 2.2',
+  'consent.tcf.policy_version': '4',
   'consent.tcf.cmp': '28',
   'consent.tcf.created': '2024-05-20',
   'consent.tcf.updated': '2024-06-01',
@@ -103,12 +105,13 @@ const tcf = (vendors: string) => ({
   'consent.tcf.legitimate_interests': '2,7,9',
   'consent.tcf.special_features': '1',
   'consent.tcf.vendors': vendors,
+  'consent.tcf.disclosed_vendors': disclosed,
 })
 const TC = 'CP-6bkAP_h-0AAcADBENAwEoALBAAEKAAAYg'
 const SINGLE_VENDORS = `${TC}IAQBQABAAGAAQAvMCAAAAAAA`
 const strings: Case[] = [
-  [{ gdpr_consent: `${SINGLE_VENDORS}.IAAA.YAAAAAAAAAAA` }, tcf('5')],
-  [{ tcString: `${TC}HCQAoAAgAJAAYDhAAAAAAAAA.IAAA` }, tcf('899')],
+  [{ gdpr_consent: `${SINGLE_VENDORS}.IAAA.YAAAAAAAAAAA` }, tcf('5', '0 vendors')],
+  [{ tcString: `${TC}HCQAoAAgAJAAYDhAAAAAAAAA.IAAA` }, tcf('899', '0 vendors')],
   [{ tc_string: `${TC}AAAAAAAA` }, tcf('0')],
   [{ consent_string: `${TC}CVqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqgAAAAAAA` }, tcf('150')],
   [{ gdpr_consent: SINGLE_VENDORS.slice(0, 40) }, {}],
@@ -167,6 +170,77 @@ const strings: Case[] = [
 describe('in words', () => {
   test.each([...consentMode, ...flags, ...usPrivacy, ...strings])('%j', (sent, words) => {
     expect(readConsent(sent)).toEqual(words)
+  })
+})
+
+/** Bits as base64url, padded to whole bytes. */
+function packed(bits: string): string {
+  const whole = bits.padEnd(Math.ceil(bits.length / 8) * 8, '0')
+  return Buffer.from((whole.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))).toString('base64url')
+}
+const numberBits = (value: number, length: number) => value.toString(2).padStart(length, '0')
+
+/** A TC string's list of vendors: one bit for each. */
+const vendorBits = (ids: readonly number[]) => {
+  const highest = Math.max(0, ...ids)
+  const bits = Array.from({ length: highest }, (_, index) => (ids.includes(index + 1) ? '1' : '0'))
+  return `${numberBits(highest, 16)}0${bits.join('')}`
+}
+/** The same list as ranges of one vendor each. */
+const vendorRanges = (ids: readonly number[]) =>
+  `${numberBits(Math.max(0, ...ids), 16)}1${numberBits(ids.length, 12)}${ids.map((id) => `0${numberBits(id, 16)}`).join('')}`
+
+function coreOf(policy: number, day: string): string {
+  const made = numberBits(Date.parse(day) / 100, 36)
+  const head = `${numberBits(2, 6)}${made}${made}${numberBits(28, 12)}${'0'.repeat(42)}${numberBits(policy, 6)}00`
+  return packed(`${head}${'0'.repeat(12 + 24 + 24 + 13)}${vendorBits([1])}`)
+}
+const DISCLOSING = packed(`001${vendorBits([1, 2, 10])}`)
+
+describe('version and disclosed vendors of a TCF string', () => {
+  const FRAMEWORK = 'consent.tcf.framework'
+  const DISCLOSED = 'consent.tcf.disclosed_vendors'
+  const MISSING = 'missing: invalid since 2026-03-01'
+
+  test.each<[policy: number, day: string, segments: string[], framework: string | undefined, disclosed: string]>([
+    [2, '2020-02-20', [], 'TCF 2.0', 'none'],
+    [2, '2026-06-26', [], 'TCF 2.0', 'none'],
+    [3, '2021-06-26', [], undefined, 'none'],
+    [4, '2026-06-26', [], 'TCF 2.2', 'none'],
+    [4, '2024-06-26', [DISCLOSING], 'TCF 2.2', '3 vendors'],
+    [5, '2026-02-28', [], 'TCF 2.2', 'none'],
+    [5, '2026-03-01', [], 'TCF 2.2', MISSING],
+    [5, '2026-03-01', [DISCLOSING], 'TCF 2.3', '3 vendors'],
+    [5, '2026-03-01', [packed('011'.padEnd(30, '0')), DISCLOSING], 'TCF 2.3', '3 vendors'],
+    [5, '2026-03-01', [packed(`010${vendorBits([1])}`)], 'TCF 2.2', MISSING],
+    [5, '2026-03-01', [packed(`001${vendorRanges([7])}`)], 'TCF 2.3', '1 vendor'],
+    [5, '2026-03-01', [packed(`001${vendorBits([])}`)], 'TCF 2.3', '0 vendors'],
+    [5, '2026-03-01', [DISCLOSING.slice(0, 3)], 'TCF 2.3', 'unreadable'],
+    [5, '2026-03-01', [packed(`001${vendorRanges([7, 9])}`.slice(0, 48))], 'TCF 2.3', 'unreadable'],
+    [5, '2026-03-01', ['', '%', 'I'], 'TCF 2.2', MISSING],
+    [6, '2027-01-01', [], undefined, MISSING],
+    [6, '2027-01-01', [DISCLOSING], undefined, '3 vendors'],
+  ])('policy version %d, made on %s, segments %j', (policy, day, segments, framework, disclosed) => {
+    const text = [coreOf(policy, day), ...segments].join('.')
+    for (const sent of [{ gdpr_consent: text }, { gpp: `DBABMA~${text}` }]) {
+      const words = readConsent(sent)
+      expect(words['consent.tcf.version']).toBe('2')
+      expect(words['consent.tcf.policy_version']).toBe(String(policy))
+      expect(words['consent.tcf.created']).toBe(day)
+      expect([words[FRAMEWORK], words[DISCLOSED]]).toEqual([framework, disclosed])
+    }
+  })
+
+  test('disclosed vendors are counted alike as bits and as ranges', () => {
+    const ids = fc.uniqueArray(fc.integer({ min: 1, max: 1500 }), { maxLength: 60 })
+    fc.assert(
+      fc.property(ids, (vendors) => {
+        for (const list of [vendorBits(vendors), vendorRanges(vendors)]) {
+          const words = readConsent({ gdpr_consent: `${coreOf(5, '2026-03-01')}.${packed(`001${list}`)}` })
+          expect(words[DISCLOSED]).toBe(`${vendors.length} ${vendors.length === 1 ? 'vendor' : 'vendors'}`)
+        }
+      }),
+    )
   })
 })
 

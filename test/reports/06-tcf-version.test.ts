@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { decodeLine } from '../../src/commands/decode.ts'
+import { describeReport, expectedOf, type ReportedRequest, reportLines } from './report.ts'
+
+interface ExpectedLine {
+  policyVersion: number
+  framework?: string
+  notVersion?: string
+  purposes: string
+  disclosedVendors: string
+}
+
+const paramsOf = (request: ReportedRequest) => decodeLine(request).events[0]?.params ?? {}
+
+describeReport('version and disclosed vendors of a TCF string', () => {
+  const requests = reportLines('06-tcf-version.ndjson')
+  const { lines } = expectedOf<{ lines: ExpectedLine[] }>('06-tcf-version.expected.json')
+
+  test('framework, policy version and purposes are as expected', () => {
+    expect(requests).toHaveLength(lines.length)
+    for (const [index, { policyVersion, framework, notVersion, purposes }] of lines.entries()) {
+      const params = paramsOf(requests[index] ?? { url: '', method: '' })
+      expect(params).toMatchObject({
+        'consent.tcf.policy_version': String(policyVersion),
+        'consent.tcf.purposes': purposes,
+        ...(framework === undefined ? {} : { 'consent.tcf.framework': framework }),
+      })
+      if (notVersion !== undefined) expect(params['consent.tcf.version']).not.toBe(notVersion)
+    }
+  })
+
+  test('disclosed vendors are as expected', () => {
+    // The date of the last expected value is that of `consent.tcf.created`.
+    const words = lines.map(({ disclosedVendors }) => disclosedVendors.replace(' although made on 2026-06-26', ''))
+    expect(requests.map((request) => paramsOf(request)['consent.tcf.disclosed_vendors'])).toEqual(words)
+    expect(paramsOf(requests[3] ?? { url: '', method: '' })['consent.tcf.created']).toBe('2026-06-26')
+  })
+})
