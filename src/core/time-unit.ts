@@ -1,4 +1,4 @@
-import type { Instant } from './clock.ts'
+import { DAY_MS, type Instant } from './clock.ts'
 
 /** Smaller numbers are no times of this century in any unit. */
 const LEAST_SECONDS = 1e8
@@ -28,6 +28,15 @@ export function instantOf(number: number): Instant | null {
 
 /** As `instantOf`; a number that is no time in any unit is itself, such as milliseconds since a device was started. */
 export const timeOf = (number: number): number => instantOf(number) ?? number
+
+/** No event is older: an earlier time is a mistake. */
+export const EARLIEST = Date.UTC(2000, 0)
+
+/** The note on an event whose time was replaced by the time of receipt. */
+export const IMPLAUSIBLE_TIME = 'ts: is no plausible time; the time of receipt is taken'
+
+/** True when an event received at `receivedAt` can have happened at `at`: since 2000, and at most a day after its receipt. */
+export const isPlausible = (at: Instant, receivedAt: Instant): boolean => at >= EARLIEST && at <= receivedAt + DAY_MS
 
 function ofCalendar(number: number): Instant | null {
   const [, year = '', month = '', day = '', hour = '0'] = /^(\d{4})(\d\d)(\d\d)(\d\d)?$/.exec(String(number)) ?? []

@@ -105,12 +105,16 @@ const aLine = (domains: readonly string[]) =>
     {
       receivedAt: fc.oneof(
         { weight: 9, arbitrary: fc.integer({ min: NOW - 3 * HOUR_MS, max: NOW }) },
-        fc.constantFrom(NOW + 1, NOW - 91 * DAY_MS, -5, NOW - 1.5),
+        fc.constantFrom(NOW + 1, NOW - 91 * DAY_MS, -5, NOW - 1.5, (NOW - MINUTE_MS) / 1000),
       ),
       vendor: fc.oneof({ weight: 5, arbitrary: fc.constantFrom('Google Analytics 4', 'Meta Pixel') }, texts),
       domainId: fc.constantFrom(...domains, ...domains, 'dom_other'),
       id: texts,
-      ts: fc.oneof(fc.integer({ min: 0, max: NOW + DAY_MS }), fc.constantFrom(-1, 0.5)),
+      ts: fc.oneof(
+        fc.integer({ min: 0, max: NOW + 2 * DAY_MS }),
+        // A minute before, in every unit.
+        fc.constantFrom(-1, 0.5, 5000, 20_260_101, ...[0.001, 1, 1000].map((unit) => (NOW - MINUTE_MS) * unit)),
+      ),
       env: fc.constantFrom('prod', 'dev', 'test'),
       event: texts,
       account: texts,

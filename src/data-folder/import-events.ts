@@ -198,7 +198,7 @@ class FileImport {
       this.refuse(row, read.error)
       return null
     }
-    for (const reason of read.cut) this.note(reason, read.event)
+    for (const reason of read.changes) this.note(reason, read.event)
     return JSON.stringify(read.event)
   }
 

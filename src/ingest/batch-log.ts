@@ -11,7 +11,7 @@ export interface KnownBatch {
   refused: Refused | null
 }
 
-export type Refused = Pick<BatchAnswer, 'rejected' | 'errors'>
+export type Refused = Omit<BatchAnswer, 'accepted'>
 
 export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 
@@ -86,7 +86,7 @@ export class BatchLog {
     this.halves[2 * this.known + 1] = high
     this.accepted[this.known] = accepted
     this.slots[slot] = ++this.known
-    if (refused.rejected > 0) this.refusedBy.set(hash, refused)
+    if (refused.rejected > 0 || refused.notes) this.refusedBy.set(hash, refused)
   }
 
   /** Returns the slot of the hash, or the free slot where it would be inserted. */

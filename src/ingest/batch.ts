@@ -139,5 +139,17 @@ export const checkPageVendor = checker(PageVendorSchema)
 export interface BatchAnswer {
   accepted: number
   rejected: number
-  errors: { list: 'events' | 'hits' | 'tags' | 'pageStats.vendors'; index: number; error: string }[]
+  /** Why items were refused, at most 20. */
+  errors: ({ error: string } & ItemPlace)[]
+  /** What was changed in accepted items, at most 20. Left out when nothing was. */
+  notes?: ({ note: string } & ItemPlace)[]
 }
+
+/** An item of a batch: its list, and its index there. */
+export interface ItemPlace {
+  list: ItemList
+  index: number
+}
+
+/** `pageStats`, with the index 0, is all of it. */
+export type ItemList = 'events' | 'hits' | 'tags' | 'pageStats' | 'pageStats.vendors'

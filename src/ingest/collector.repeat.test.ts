@@ -20,6 +20,9 @@ describe('a repeated batch is answered as before and counted once', () => {
     rejected: 1,
     errors: [{ list: 'events', index: 1, error: 'vendor: must be a text' }],
   }
+  const noted = { batchId: 'batch-0002', events: [{ ...EVENT, id: 'early', ts: 5000 }] }
+  const note = 'ts: is no plausible time; the time of receipt is taken'
+  const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
   /** What happens between the batch and its repeat. */
   const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
@@ -54,12 +57,14 @@ describe('a repeated batch is answered as before and counted once', () => {
   test.each(between)('%s', async (_when, happens) => {
     await using stand = new TestCollector()
     expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
+    expect(await stand.send(noted)).toMatchObject({ status: 202, body: notedAnswer })
     await happens(stand)
     // The content of the repeat does not matter.
     for (const again of [batch, { ...batch, events: [] }]) {
       expect(await stand.send(again)).toMatchObject({ status: 202, body: answer })
     }
-    expect(idsOf(stand)).toEqual(['only'])
+    expect((await stand.send(noted)).body).toEqual(notedAnswer)
+    expect(idsOf(stand)).toEqual(['only', 'early'])
   })
 
   test('while the first is still being written, and not before it is on disk', async () => {

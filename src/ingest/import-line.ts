@@ -3,7 +3,7 @@ import type { Instant } from '../core/clock.ts'
 import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
 import { quickCheck } from '../core/quick-check.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { timeOf } from '../core/time-unit.ts'
+import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
 import { cleanText, flattenParams, objectOf } from '../decoders/params.ts'
 import type { ImportDomain } from '../domains/directory.ts'
 import { normalizeHostname } from '../domains/domain.ts'
@@ -87,13 +87,15 @@ export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violati
 }
 
 /** What a line is read as. */
-export type ReadLine = { event: ImportedEvent; cut: readonly string[]; error: null } | { event: null; error: string }
+export type ReadLine =
+  | { event: ImportedEvent; changes: readonly string[]; error: null }
+  | { event: null; error: string }
 
 const refused = (error: string): ReadLine => ({ event: null, error })
 
 /**
  * Reads one line of a file: checks it, fills in what it leaves out, and makes of its texts and parameters what the
- * collector would. `cut`: what was shortened, in words of `CUT`.
+ * collector would. `changes`: what was shortened, in words of `CUT`, and `IMPLAUSIBLE_TIME` where `ts` was replaced.
  */
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is no JSON object')
@@ -114,7 +116,11 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   if (line.host && host === null) return refused('host: is no hostname')
   if (host !== null && domain.denied.has(host)) return refused('host: is denied')
   const { params, cut } = flattenParams(objectOf(line.params), false, line.account)
-  return { event: { ...fieldsOf(line), row, receivedAt, ...idsOf(line, domain), host, params }, cut, error: null }
+  const at = line.ts === undefined ? receivedAt : Math.round(timeOf(line.ts))
+  const isTime = isPlausible(at, receivedAt)
+  const ts = isTime ? Math.min(at, receivedAt) : receivedAt
+  const event = { ...fieldsOf(line), row, ts, receivedAt, ...idsOf(line, domain), host, params }
+  return { event, changes: isTime ? cut : [...cut, IMPLAUSIBLE_TIME], error: null }
 }
 
 function withoutNulls(value: object): Record<string, unknown> {
@@ -181,12 +187,10 @@ function parsed(text: string): unknown {
 }
 
 function fieldsOf(line: Line) {
-  const receivedAt = Math.round(timeOf(line.receivedAt))
   // An address may come whole: the query string of a page is not kept.
   const path = line.path?.replace(/[?#].*$/s, '')
   return {
     id: clean(line.id),
-    ts: Math.min(Math.round(line.ts === undefined ? receivedAt : timeOf(line.ts)), receivedAt),
     env: line.env ?? ('prod' as const),
     vendor: cleanText(line.vendor),
     event: cleanText(line.event ?? ''),

@@ -17,10 +17,10 @@ import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
+import type { LedgerNote } from './batch-report.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { syncFolder } from './segment-recovery.ts'
 import { storageRefusal } from './storage-refusal.ts'
-import type { LedgerNote } from './understand.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 

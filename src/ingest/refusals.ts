@@ -2,7 +2,7 @@ import type { AppError, ErrorCode } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
 import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
-import type { LedgerNote } from './understand.ts'
+import type { LedgerNote } from './batch-report.ts'
 
 /** The ledger counts by reason, so there are few of them; the sample has the details. */
 const REASONS: Partial<Record<ErrorCode, string>> = {

@@ -2,8 +2,8 @@ import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import type { BatchAnswer } from './batch.ts'
+import type { LedgerNote } from './batch-report.ts'
 import { eventLines } from './event-line.ts'
-import type { LedgerNote } from './understand.ts'
 
 /** The record of a batch beside its events. Its line in the spool commits the batch. */
 export interface BatchRecord {

@@ -412,17 +412,27 @@ describe('a customer id', () => {
   })
 })
 
-test('an implausible time is noted in the ledger, and the event is kept', () => {
+test('an implausible time is noted in the answer and the ledger, and the event is kept', () => {
   const { events, answer, ledger } = read({
     events: [
-      { vendor: 'A', ts: 5000 },
       { vendor: 'A', ts: NOW },
+      { vendor: 'A', ts: 5000 },
     ],
   })
-  expect([events.length, answer.accepted, answer.rejected]).toEqual([2, 2, 0])
+  expect(events.map(({ ts }) => ts)).toEqual([NOW, NOW])
+  const note = 'ts: is no plausible time; the time of receipt is taken'
+  expect(answer).toEqual({ accepted: 2, rejected: 0, errors: [], notes: [{ list: 'events', index: 1, note }] })
   expect([...ledger.values()]).toEqual([
     { reason: 'ts: is no plausible time; the time of receipt is taken', count: 1, sample: '5000' },
   ])
+})
+
+test('at most 20 notes are in the answer, one for each item', () => {
+  const hits = [{ url: GA4.replace(/&en.*/, ''), method: 'POST', ts: 1, body: 'en=view\nen=scroll' }]
+  expect(read({ hits }).events).toHaveLength(2)
+  expect(read({ hits }).answer).toMatchObject({ accepted: 1, notes: [{ list: 'hits', index: 0 }] })
+  expect(read({ pageStats: { ts: 1 } }).answer.notes).toMatchObject([{ list: 'pageStats', index: 0 }])
+  expect(read({ events: Array(30).fill({ vendor: 'A', ts: 1 }) }).answer.notes).toHaveLength(20)
 })
 
 describe('time', () => {

@@ -1,8 +1,8 @@
-import { DAY_MS, type Instant } from '../core/clock.ts'
+import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import { cutText } from '../core/text.ts'
-import { timeOf } from '../core/time-unit.ts'
+import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
 import { readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
@@ -20,12 +20,12 @@ import {
   checkTag,
   type EventItem,
   type HitItem,
-  MAX_ERRORS,
+  type ItemList,
   MAX_ITEMS,
   type PageVendorItem,
   type TagItem,
 } from './batch.ts'
-
+import { BatchReport, type LedgerNote } from './batch-report.ts'
 import { hashCustomer } from './customer-hash.ts'
 import { type PageFrame, pagesOf } from './page-stats.ts'
 
@@ -53,13 +53,6 @@ export interface Arrival {
   isClean: boolean
 }
 
-/** A ledger entry for items refused or changed. The sample names a place, never a value: values may be personal. */
-export interface LedgerNote {
-  reason: string
-  count: number
-  sample: string
-}
-
 /** A decoded batch, as it will be stored. */
 export interface Understood {
   events: StoredEvent[]
@@ -69,7 +62,6 @@ export interface Understood {
   pages: StoredPage[]
 }
 
-type List = BatchAnswer['errors'][number]['list']
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
 /**
@@ -92,49 +84,30 @@ const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
  */
 export function understand(batch: Batch, arrival: Arrival): Understood {
   const reading = new Reading(batch, arrival)
-  const lists: [List, readonly unknown[], (value: unknown, index: number) => void][] = [
-    ['events', batch.events ?? [], (value, index) => reading.event(value, index)],
-    ['hits', batch.hits ?? [], (value, index) => reading.hit(value, index)],
-    ['tags', batch.tags ?? [], (value, index) => reading.tag(value, index)],
+  const lists: [ItemList, readonly unknown[], (value: unknown) => void][] = [
+    ['events', batch.events ?? [], (value) => reading.event(value)],
+    ['hits', batch.hits ?? [], (value) => reading.hit(value)],
+    ['tags', batch.tags ?? [], (value) => reading.tag(value)],
   ]
   let room = MAX_ITEMS
   for (const [list, items, read] of lists) {
     for (let index = 0; index < items.length; index++) {
-      const value = items[index]
-      if (reading.denied) reading.refuse(list, index, 'hostname denied', reading.host ?? '')
-      else if (room-- > 0) read(value, index)
-      else reading.refuse(list, index, `more than ${MAX_ITEMS} items in one batch`, '')
+      reading.report.at(list, index)
+      if (reading.denied) reading.report.refuse('hostname denied', reading.host ?? '')
+      else if (room-- > 0) read(items[index])
+      else reading.report.refuse(`more than ${MAX_ITEMS} items in one batch`, '')
     }
   }
   if (batch.pageStats) reading.pageStats(batch.pageStats)
-  const { events, answer, ledger, pages } = reading
-  if (answer.rejected > 0 || ledger.size > 0) return { events, answer, ledger: [...ledger.values()], pages }
-  return { events, answer: allAccepted(answer.accepted), ledger: NO_NOTES, pages }
+  const { events, pages } = reading
+  return { events, ...reading.report.result(), pages }
 }
 
-/**
- * Most batches have no refused items. Thousands of them are kept until they are in the warehouse, so they share empty
- * lists.
- */
-const NO_NOTES: LedgerNote[] = []
 const NO_PAGES: StoredPage[] = []
-const allAcceptedBy = new Map<number, BatchAnswer>()
-
-function allAccepted(accepted: number): BatchAnswer {
-  const known = allAcceptedBy.get(accepted)
-  if (known) return known
-  const answer: BatchAnswer = { accepted, rejected: 0, errors: [] }
-  allAcceptedBy.set(accepted, answer)
-  return answer
-}
-
-const EARLIEST = Date.UTC(2000, 0)
-const IMPLAUSIBLE = 'ts: is no plausible time; the time of receipt is taken'
 
 class Reading {
   readonly events: StoredEvent[] = []
-  readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
-  readonly ledger = new Map<string, LedgerNote>()
+  readonly report = new BatchReport()
   pages: StoredPage[] = NO_PAGES
   readonly host: string | null
   readonly denied: boolean
@@ -167,49 +140,49 @@ class Reading {
     this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
   }
 
-  event(value: unknown, index: number): void {
+  event(value: unknown): void {
     const { item, error, reason } = checkEvent(value)
-    if (error !== null) return this.refuse('events', index, reason, '', error)
+    if (error !== null) return this.report.refuse(reason, '', error)
     const sample = `${item.vendor} ${item.event ?? ''}`
     const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean, item.account)
-    this.answer.accepted++
+    this.report.accept()
     this.store(item, this.eventFields(item), params)
   }
 
-  tag(value: unknown, index: number): void {
+  tag(value: unknown): void {
     const { item, error, reason } = checkTag(value)
-    if (error !== null) return this.refuse('tags', index, reason, '', error)
+    if (error !== null) return this.report.refuse(reason, '', error)
     const own = { tagId: this.clean(String(item.tagId)), name: this.clean(item.name ?? '') }
     const params = item.params ? this.flatten(item.params, own.name, this.arrival.isClean) : {}
-    this.answer.accepted++
+    this.report.accept()
     this.store(item, this.tagFields(item), { ...params, ...own })
   }
 
-  hit(value: unknown, index: number): void {
+  hit(value: unknown): void {
     const { item, error, reason } = checkHit(value)
-    if (error !== null) return this.refuse('hits', index, reason, '', error)
+    if (error !== null) return this.report.refuse(reason, '', error)
     const url = URL.parse(item.url)
     const sample = placeOf(url)
     // An uncompressed body is limited by the batch itself, so it does not count with the unpacked ones.
     const isPacked = item.bodyBase64 !== undefined
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
-    if (isPacked && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
+    if (isPacked && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
     const body = readBody(item)
-    if (body.error !== null) return this.refuse('hits', index, `body: ${body.error}`, sample)
+    if (body.error !== null) return this.report.refuse(`body: ${body.error}`, sample)
     if (isPacked) this.unpackedBytes += body.text?.length ?? 0
     const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text }, url)
-    if (decoded.error !== null) return this.refuse('hits', index, decoded.error, sample)
+    if (decoded.error !== null) return this.report.refuse(decoded.error, sample)
     const isSpread = decoded.events.length > 1
     if (isSpread) this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
-    if ((isPacked || isSpread) && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
+    if ((isPacked || isSpread) && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
     if (decoded.vendor === null) {
-      if (!url || !ON_THE_WEB.test(item.url)) return this.refuse('hits', index, NOT_ON_THE_WEB, '')
-      this.answer.accepted++
+      if (!url || !ON_THE_WEB.test(item.url)) return this.report.refuse(NOT_ON_THE_WEB, '')
+      this.report.accept()
       return this.unread(item, url, sample)
     }
-    this.answer.accepted++
+    this.report.accept()
     for (const [part, event] of decoded.events.entries()) {
-      for (const cut of event.cut) this.note(cut, 1, sample)
+      for (const cut of event.cut) this.report.note(cut, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
       // Where the code was loaded from says when a vendor, or the site, changed it.
       const params = event.kind === 'library' ? { ...event.params, url: event.params.url ?? sample } : event.params
@@ -221,12 +194,14 @@ class Reading {
     const { receivedAt, domain, nextSeq } = this.arrival
     const fitting: PageVendorItem[] = []
     for (const [index, value] of vendors.entries()) {
+      this.report.at('pageStats.vendors', index)
       const { item, error, reason } = checkPageVendor(value)
-      if (this.denied) this.refuse('pageStats.vendors', index, 'hostname denied', this.host ?? '')
-      else if (error !== null) this.refuse('pageStats.vendors', index, reason, '', error)
+      if (this.denied) this.report.refuse('hostname denied', this.host ?? '')
+      else if (error !== null) this.report.refuse(reason, '', error)
       else fitting.push(item)
     }
     if (this.denied) return
+    this.report.at('pageStats', 0)
     const frame: PageFrame = {
       page: nextSeq(),
       ts: this.correct(ts),
@@ -242,7 +217,7 @@ class Reading {
       loaf,
     }
     this.pages = pagesOf(frame, fitting, domain.nameVendor)
-    this.answer.accepted += this.pages.length
+    this.report.accept(this.pages.length)
   }
 
   /** Converts a time of the sender's clock, in the unit that its size allows, to the server's; an implausible one is noted. */
@@ -250,8 +225,8 @@ class Reading {
     const { receivedAt } = this.arrival
     if (ts === undefined) return receivedAt
     const at = Math.round(timeOf(ts) + this.skewMs)
-    if (at >= EARLIEST && at <= receivedAt + DAY_MS) return Math.min(at, receivedAt)
-    this.note(IMPLAUSIBLE, 1, String(ts))
+    if (isPlausible(at, receivedAt)) return Math.min(at, receivedAt)
+    this.report.correct(IMPLAUSIBLE_TIME, String(ts))
     return receivedAt
   }
 
@@ -263,13 +238,6 @@ class Reading {
     const query = readQuery(url.search, Object.assign(emptyParams(), { url: sample }))
     // Percent-encoding can hide characters that the search of the body did not find.
     this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
-  }
-
-  /** Refuses an item: the ledger counts by `reason`, the sender gets `error`. */
-  refuse(list: List, index: number, reason: string, sample: string, error = reason): void {
-    this.answer.rejected++
-    if (this.answer.errors.length < MAX_ERRORS) this.answer.errors.push({ list, index, error })
-    this.note(`${list}: ${reason}`, 1, sample || (error === reason ? '' : error))
   }
 
   /** Cleans a text of the batch for storage. */
@@ -303,15 +271,9 @@ class Reading {
     }
   }
 
-  private note(reason: string, count: number, sample: string): void {
-    const note = this.ledger.get(reason)
-    if (note) note.count += count
-    else this.ledger.set(reason, { reason, count, sample: cleanText(sample) })
-  }
-
   private flatten(params: object, sample: string, isClean: boolean, account?: string): Record<string, string> {
     const flat = flattenParams(params, isClean, account)
-    for (const cut of flat.cut) this.note(cut, 1, sample)
+    for (const cut of flat.cut) this.report.note(cut, sample)
     return flat.params
   }
 
@@ -327,12 +289,12 @@ class Reading {
     if (!url) return null
     const parsed = URL.parse(url)
     if (!parsed) {
-      this.note('page.url: is not an absolute address', 1, '')
+      this.report.note('page.url: is not an absolute address', '')
       return null
     }
     const host = parsed.hostname.replace(/\.$/, '')
     if (host.length <= MAX_HOST_LENGTH) return { host: host || null, path: parsed.pathname }
-    this.note('page.url: its host is longer than a host can be', 1, '')
+    this.report.note('page.url: its host is longer than a host can be', '')
     return { host: null, path: parsed.pathname }
   }
 

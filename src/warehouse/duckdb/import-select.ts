@@ -1,4 +1,6 @@
+import { DAY_MS } from '../../core/clock.ts'
 import { EVENT_COLUMNS, EVENT_STATUSES } from '../../core/event.ts'
+import { EARLIEST } from '../../core/time-unit.ts'
 import { MAX_KEY_LENGTH, MAX_PARAMS, MAX_VALUE_LENGTH } from '../../decoders/params.ts'
 import { ENVIRONMENTS, type ImportRules, KINDS, MAX_WEIGHT, OURS, TEXT_LENGTHS } from '../../ingest/import-line.ts'
 import { quoteName, quoteText } from './dialect.ts'
@@ -110,13 +112,17 @@ function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<st
   }
   const receivedAt = numberOf(types, 'receivedAt')
   const at = `round(${receivedAt})::BIGINT`
-  const ts = column('ts', (sql) => `${sql} BETWEEN 0 AND 9e15`)
+  // Other units than milliseconds, and times that are replaced, are left to `readLine`.
+  const ts = column('ts', (sql) => `${sql} BETWEEN ${EARLIEST} AND ${at} + ${DAY_MS}`)
   const weight = column('weight', (sql) => `${sql} > 0 AND ${sql} <= ${MAX_WEIGHT}`)
   const duration = (name: string) => column(name, (sql) => `${sql} >= 0`)
   return {
     receivedAt: {
       value: receivedAt === null ? 'NULL' : at,
-      test: receivedAt === null ? 'false' : `${receivedAt} IS NOT NULL AND ${receivedAt} BETWEEN ${from} AND ${to}`,
+      test:
+        receivedAt === null
+          ? 'false'
+          : `${receivedAt} IS NOT NULL AND ${receivedAt} BETWEEN ${Math.max(from, EARLIEST)} AND ${to}`,
     },
     ts: { ...ts, value: receivedAt === null ? 'NULL' : `least(coalesce(round(${ts.value})::BIGINT, ${at}), ${at})` },
     weight: { ...weight, value: `coalesce(${weight.value}, 1)` },
