@@ -126,7 +126,13 @@ function toldSql({ domainId }: ToldScope, keys: OrderKeys, binder: Binder): stri
 }
 
 /** What vendors call the event of a purchase. The text is valid RE2. */
-const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
+const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|place ?an ?order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
+
+/**
+ * Vendors whose event of another name is a purchase. A conversion of Google Ads does not say whether it is one.
+ * https://help.pinterest.com/en/business/article/add-event-codes
+ */
+const PURCHASES_OF_VENDORS = { 'Pinterest Tag': 'checkout', 'Pinterest Conversions API': 'checkout' }
 
 /** Counts purchases without an id that can be read: rows of `vendor` and `purchases`. */
 export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderKeys): Query {
@@ -136,10 +142,15 @@ export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderK
     write: (binder) => {
       const { isBlank } = textTests(binder)
       const none = idColumns(keys, binder).map((column) => `(${column} IS NULL OR ${isBlank(column)})`)
-      const pattern = binder.bind(`(${PURCHASE_NAMES})`)
+      const isPurchase = [
+        binder.dialect.matches('event', binder.bind(`(${PURCHASE_NAMES})`)),
+        ...Object.entries(PURCHASES_OF_VENDORS).map(
+          ([vendor, event]) => `(vendor = ${binder.bind(vendor)} AND event = ${binder.bind(event)})`,
+        ),
+      ]
       const where = [
         `domainId = ${binder.bind(domainId)} AND env = 'prod' AND kind = 'event'`,
-        binder.dialect.matches('event', pattern),
+        `(${isPurchase.join(' OR ')})`,
       ]
       return {
         keys: keysRead(keys),

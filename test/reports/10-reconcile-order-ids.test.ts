@@ -98,3 +98,24 @@ test('an order is found in the purchases of fifteen vendors, with its value', as
   expect(body.withoutIds).toEqual([{ vendor: 'Taboola Pixel', purchases: 1 }])
   expect(found).toEqual(REQUESTS.map(([vendor]) => [vendor, 1, 0, 0, 0]).sort())
 })
+
+test('vendors whose purchases have no id are named, by whatever name they call a purchase', async () => {
+  await using world = await testApp()
+  const { id, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  const orders = [{ id: 'O-1', at: world.clock.now(), value: 59.9, currency: 'EUR' }]
+  expect((await world.call('POST', '/v1/orders', { body: { domainId: id, orders } })).status).toBe(200)
+  const events = [
+    ['Pinterest Tag', 'checkout'],
+    ['TikTok Pixel', 'PlaceAnOrder'],
+    ['Meta Pixel', 'Purchase'],
+    // The beginning of a purchase, with other vendors.
+    ['Mixpanel', 'checkout'],
+  ].map(([vendor, event]) => ({ vendor, event, params: { value: 59.9 } }))
+  await world.collect(token, { events: [...events, { vendor: 'Shop', event: 'order', params: { order_id: 'O-1' } }] })
+  world.clock.advance(3_600_000)
+  await world.run('flush')
+  const { body } = await world.call('GET', `/v1/insights/reconcile?domainId=${id}&days=2`)
+  expect(body.withoutIds).toEqual(
+    ['Meta Pixel', 'Pinterest Tag', 'TikTok Pixel'].map((vendor) => ({ vendor, purchases: 1 })),
+  )
+})
