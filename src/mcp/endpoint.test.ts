@@ -188,12 +188,6 @@ describe('bodies', () => {
     ['great depth', { body: `${'['.repeat(99)}${']'.repeat(99)}` }, 400, 'body: is nested more than 50 levels deep'],
     ['101 messages', { body: Array(101).fill(PING) }, 400, 'body: has more than 100 messages'],
     ['no Accept', { headers: { accept: 'application/json' } }, 406, 'Not Acceptable: '],
-    [
-      'another version',
-      { headers: { 'mcp-protocol-version': '1999-01-01' } },
-      400,
-      'Bad Request: Unsupported protocol',
-    ],
   ])('of %s are refused', async (_, sent, status, sentence) => {
     const [code, error] = await refused(sent)
     expect([code, error?.slice(0, sentence.length)]).toEqual([status, sentence])

@@ -1,4 +1,5 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { Implementation } from '@modelcontextprotocol/sdk/types.js'
 import { AppError } from '../core/error.ts'
 import { readJson } from '../http/body.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/errors.ts'
@@ -7,10 +8,15 @@ import { originOf } from '../http/origin.ts'
 import type { Principal } from '../http/principal.ts'
 import { requestSignal } from '../http/request-signal.ts'
 import type { Authenticate } from '../http/router.ts'
-import { mcpServers, type ServerParts } from './server.ts'
+import { STATUS } from '../http/status.ts'
+import { type MethodDeps, type Methods, mcpMethods } from './methods.ts'
+import { handshakeServer } from './server.ts'
+import { answerStateless, isStateless, namesStateless, unreadable } from './stateless.ts'
 
-export interface McpParts extends ServerParts {
+export interface McpParts extends MethodDeps {
   authenticate: Authenticate
+  /** Version of the program. */
+  version: string
   /** Public URL of the server. */
   publicUrl: string
 }
@@ -19,12 +25,14 @@ export interface McpParts extends ServerParts {
 const MAX_MESSAGES = 100
 
 /**
- * The Model Context Protocol over streamable HTTP, for assistants: stateless, with answers in JSON. Errors of HTTP
+ * The Model Context Protocol over streamable HTTP, for assistants: stateless, with answers in JSON. A message of revision
+ * 2026-07-28 or of an unknown one is answered by `stateless.ts`, one of an older revision by the SDK. Errors of HTTP
  * (credential, origin, size, a body that is no message) are answered as `{"error"}` like everywhere, errors of a
  * message as JSON-RPC errors or, for a tool, as a result with `isError`.
  */
 export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
-  const serverFor = mcpServers(parts)
+  const methodsFor = mcpMethods(parts)
+  const identity = { name: 'tagwarden', title: 'Tagwarden', version: parts.version }
   const { origin: ownOrigin } = new URL(parts.publicUrl)
   return async (request) => {
     try {
@@ -32,18 +40,33 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
       checkOrigin(request.headers.get('origin'), ownOrigin)
       // Before the body is read, so that unauthorized bodies are not.
       parts.authenticate(request.headers)
-      const body = await readJson(request)
+      const body = await readMessage(request)
+      if (body instanceof Response) return body
       // The body may have taken minutes, in which the credential may have expired or the role changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
-      const server = serverFor({ principal, origin: originOf(request), signal: requestSignal(request) })
-      return await answer(request, body, server)
+      const methods = methodsFor({ principal, origin: originOf(request), signal: requestSignal(request) })
+      if (isStateless(request.headers, body)) return await answerStateless(request.headers, body, identity, methods)
+      return await answerWithSdk(request, body, identity, methods)
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal) return errorResponse(refusal)
       parts.report(error, `${request.method} /mcp`)
       return bugResponse()
     }
+  }
+}
+
+/**
+ * Returns the body as `readJson` does. To a client of revision 2026-07-28, which takes any other body for the answer of
+ * an older server, a body that is no JSON is refused with a JSON-RPC error.
+ */
+async function readMessage(request: Request): Promise<unknown> {
+  try {
+    return await readJson(request)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid' && namesStateless(request.headers))) throw error
+    return unreadable(STATUS[error.code], error.message)
   }
 }
 
@@ -68,7 +91,8 @@ function countMessages(body: unknown, count: () => Principal): void {
   for (const _ of body.slice(1)) count()
 }
 
-async function answer(request: Request, body: unknown, server: ReturnType<ReturnType<typeof mcpServers>>) {
+async function answerWithSdk(request: Request, body: unknown, identity: Implementation, methods: Methods) {
+  const server = handshakeServer(identity, methods)
   // Without a generator of session ids the transport is stateless.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)

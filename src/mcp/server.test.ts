@@ -15,7 +15,7 @@ import {
   startMcp,
   VERSION,
 } from './endpoint.fixture.ts'
-import { mcpServers } from './server.ts'
+import { mcpMethods } from './methods.ts'
 
 let server: McpServer
 beforeEach(() => {
@@ -156,7 +156,7 @@ describe('refusals', () => {
 
   test('an unknown tool is named', async () => {
     await using client = await as('owner')
-    for (const name of ['drop_everything', 'hide_thing', 'listAlerts', 'constructor']) {
+    for (const name of ['drop_everything', 'hide_thing', 'hideThing', 'constructor']) {
       const error = await client.callTool({ name }).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: -32602, message: `MCP error -32602: unknown tool: ${name}` })
     }
@@ -262,13 +262,13 @@ describe('resources', () => {
 })
 
 describe('faulty routes fail at the start', () => {
-  const parts = { perform: () => null, version: VERSION, report() {} }
+  const parts = { perform: () => null, report() {} }
   test('when routes of resources are missing', () => {
-    expect(() => mcpServers({ ...parts, routes: [] })).toThrow('there is no route listIssues')
+    expect(() => mcpMethods({ ...parts, routes: [] })).toThrow('there is no route listIssues')
   })
 
   test('when two tools share a name', () => {
     const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
-    expect(() => mcpServers({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
+    expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
   })
 })

@@ -1,0 +1,232 @@
+import {
+  ErrorCode,
+  SUPPORTED_PROTOCOL_VERSIONS as HANDSHAKE_REVISIONS,
+  type Implementation,
+} from '@modelcontextprotocol/sdk/types.js'
+import { AppError } from '../core/error.ts'
+import { parser, Type } from '../core/schema.ts'
+import { API_HEADERS } from '../http/headers.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { type Methods, RESOURCE_NOT_FOUND, RpcError } from './methods.ts'
+import { CAPABILITIES } from './server.ts'
+
+/*
+ * Revision 2026-07-28 of the Model Context Protocol over streamable HTTP. There is no handshake: each request names its
+ * revision and what the client can do in `_meta`, and repeats revision, method and name in headers.
+ *
+ * Sources: https://modelcontextprotocol.io/specification/2026-07-28, there /basic (`_meta`, error codes),
+ * /basic/versioning, /basic/transports/streamable-http (headers, status codes), /server/discover, /server/tools,
+ * /server/utilities/caching, and
+ * https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts.
+ */
+
+/** The revision without a handshake. */
+export const REVISION = '2026-07-28'
+/** Every revision that the server speaks, newest first. */
+export const REVISIONS = [REVISION, ...HANDSHAKE_REVISIONS]
+
+/** Error codes that this revision adds. */
+const HEADER_MISMATCH = -32020
+const UNSUPPORTED_VERSION = -32022
+
+const PREFIX = 'io.modelcontextprotocol/'
+const VERSION_KEY = `${PREFIX}protocolVersion`
+
+/** Time for which clients may reuse what changes only with a new version of the server or another role. */
+const LIST_TTL_MS = 300_000
+
+/** Parameters that the header `Mcp-Name` repeats, by method. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'resources/read': 'uri',
+  'prompts/get': 'name',
+}
+
+const open = { additionalProperties: true }
+const checkMeta = parser(
+  Type.Object(
+    {
+      [VERSION_KEY]: Type.String(),
+      [`${PREFIX}clientCapabilities`]: Type.Object({}, open),
+      [`${PREFIX}clientInfo`]: Type.Optional(Type.Object({ name: Type.String(), version: Type.String() }, open)),
+    },
+    open,
+  ),
+)
+const checkCall = parser(Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Object({}, open)) }, open))
+const checkRead = parser(Type.Object({ uri: Type.String() }, open))
+const checkNoCursor = parser(Type.Object({ cursor: Type.Optional(Type.Undefined()) }, open))
+
+type Fields = Record<string, unknown>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const versionIn = (message: unknown): unknown => {
+  if (!isFields(message) || !isFields(message.params) || !isFields(message.params._meta)) return undefined
+  return message.params._meta[VERSION_KEY]
+}
+
+/** True when the headers alone say that the client expects the errors of this revision. */
+export function namesStateless(headers: Headers): boolean {
+  return headers.get('mcp-protocol-version')?.trim() === REVISION
+}
+
+/**
+ * True for what has to be answered as in this revision: a message that names it, or one that names a revision that the
+ * server does not speak. An `initialize` without `_meta` starts a handshake, whatever its header says.
+ */
+export function isStateless(headers: Headers, body: unknown): boolean {
+  const header = headers.get('mcp-protocol-version')?.trim()
+  const foreign = (version: unknown) =>
+    version !== undefined && !HANDSHAKE_REVISIONS.some((revision) => revision === version)
+  if (Array.isArray(body)) return body.some((message) => foreign(versionIn(message))) || foreign(header)
+  const claimed = versionIn(body)
+  if (claimed !== undefined) return foreign(claimed)
+  if (isFields(body) && body.method === 'initialize') return false
+  return foreign(header)
+}
+
+/** Answers one message of this revision. */
+export async function answerStateless(
+  headers: Headers,
+  body: unknown,
+  identity: Implementation,
+  methods: Methods,
+): Promise<Response> {
+  const id = idOf(body)
+  try {
+    const { method, params } = requestOf(headers, body)
+    if (id === null) return new Response(null, { status: 202, headers: API_HEADERS })
+    checkHeaders(headers, method, params)
+    checked(() => checkMeta(params._meta, 'params._meta'))
+    const result = await resultOf(method, params, methods)
+    return response(200, {
+      jsonrpc: '2.0',
+      id,
+      result: { resultType: 'complete', ...result, _meta: { [`${PREFIX}serverInfo`]: identity } },
+    })
+  } catch (error) {
+    if (error instanceof HttpRpcError) return errorResponse(error.status, error, id)
+    // Errors of the method itself are answers: HTTP has done its part.
+    if (error instanceof RpcError) return errorResponse(200, error, id)
+    throw error
+  }
+}
+
+/** Returns the response for a body that could not be read: a JSON-RPC error without an id. */
+export function unreadable(status: number, message: string): Response {
+  return errorResponse(status, new RpcError(ErrorCode.InvalidRequest, message), null)
+}
+
+/** An error for which the specification names a status of HTTP. */
+class HttpRpcError extends RpcError {
+  constructor(
+    readonly status: number,
+    code: number,
+    message: string,
+    data?: unknown,
+  ) {
+    super(code, message, data)
+  }
+}
+
+const HEADERS = { ...API_HEADERS, 'content-type': 'application/json' }
+
+const response = (status: number, body: object) => Response.json(body, { status, headers: HEADERS })
+
+function errorResponse(status: number, { code, message, data }: RpcError, id: string | number | null): Response {
+  // This revision has no code of its own for resources that are not there.
+  const error = { code: code === RESOURCE_NOT_FOUND ? ErrorCode.InvalidParams : code, message, data }
+  return response(status, { jsonrpc: '2.0', ...(id === null ? {} : { id }), error })
+}
+
+function idOf(body: unknown): string | number | null {
+  const id = isFields(body) ? body.id : null
+  return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null
+}
+
+const malformed = (message: string) => new HttpRpcError(400, ErrorCode.InvalidRequest, message)
+const mismatch = (message: string) => new HttpRpcError(400, HEADER_MISMATCH, message)
+
+/** Returns method and parameters of a message. Fails when it is no request or names another revision. */
+function requestOf(headers: Headers, body: unknown): { method: string; params: Fields } {
+  const header = headers.get('mcp-protocol-version')?.trim()
+  const claimed = versionIn(body)
+  if (header !== undefined && typeof claimed === 'string' && claimed !== header) {
+    throw mismatch(`MCP-Protocol-Version: is ${header}, but params._meta says ${claimed.slice(0, 100)}`)
+  }
+  const asked = claimed ?? header
+  if (typeof asked === 'string' && asked !== REVISION) {
+    throw new HttpRpcError(400, UNSUPPORTED_VERSION, 'Unsupported protocol version', {
+      supported: REVISIONS,
+      requested: asked.slice(0, 100),
+    })
+  }
+  if (!isFields(body)) throw malformed(`body: must be one JSON-RPC message; revision ${REVISION} has no batches`)
+  const { jsonrpc, method, params = {} } = body
+  if (jsonrpc !== '2.0') throw malformed('jsonrpc: must be "2.0"')
+  if (typeof method !== 'string') throw malformed('method: must be a text')
+  if (!isFields(params)) throw malformed('params: must be an object')
+  if ('id' in body && idOf(body) === null) throw malformed('id: must be a text or a whole number')
+  return { method, params }
+}
+
+/** Fails when a header is missing or contradicts the body. */
+function checkHeaders(headers: Headers, method: string, params: Fields): void {
+  const required = (name: string): string => {
+    const value = headers.get(name)
+    if (value === null) throw mismatch(`${name}: is missing`)
+    return value.trim()
+  }
+  required('MCP-Protocol-Version')
+  if (required('Mcp-Method') !== method)
+    throw mismatch(`Mcp-Method: does not say ${method.slice(0, 100)} as the body does`)
+  const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
+  const named = field && params[field]
+  if (typeof named !== 'string') return
+  if (decoded(required('Mcp-Name')) !== named) throw mismatch(`Mcp-Name: does not say what params.${field} says`)
+}
+
+/** Decodes a header value that may be Base64 between markers; null when it is no valid Base64. */
+function decoded(value: string): string | null {
+  const [, encoded] = value.match(/^=\?base64\?(.*)\?=$/) ?? []
+  if (encoded === undefined) return value
+  const bytes = Buffer.from(encoded, 'base64')
+  return bytes.toString('base64') === encoded ? bytes.toString() : null
+}
+
+/** Runs a check of parameters, whose refusals are JSON-RPC errors with HTTP 400. */
+function checked<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof AppError) throw new HttpRpcError(400, ErrorCode.InvalidParams, error.message)
+    throw error
+  }
+}
+
+async function resultOf(method: string, params: Fields, methods: Methods): Promise<object> {
+  const lasting = { ttlMs: LIST_TTL_MS, cacheScope: 'private' }
+  const fleeting = { ttlMs: 0, cacheScope: 'private' }
+  const unpaged = () => checked(() => checkNoCursor(params, 'params'))
+  switch (method) {
+    case 'server/discover':
+      return { supportedVersions: REVISIONS, capabilities: CAPABILITIES, instructions: INSTRUCTIONS, ...lasting }
+    case 'tools/list':
+      unpaged()
+      return { ...methods.listTools(), ...lasting }
+    case 'tools/call':
+      return await methods.callTool(checked(() => checkCall(params, 'params')))
+    case 'resources/list':
+      unpaged()
+      return { ...(await methods.listResources()), ...fleeting }
+    case 'resources/templates/list':
+      unpaged()
+      return { ...methods.listResourceTemplates(), ...lasting }
+    case 'resources/read':
+      return { ...(await methods.readResource(checked(() => checkRead(params, 'params')).uri)), ...fleeting }
+    default:
+      throw new HttpRpcError(404, ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 100)}`)
+  }
+}
