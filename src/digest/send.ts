@@ -93,7 +93,7 @@ export class DigestSender {
       const byKey = new Map(readers(db).map((reader) => [`${reader.orgId} ${reader.reader}`, reader]))
       more = false
       for (const mail of waiting) {
-        const way: Way = { orgId: mail.orgId, kind: 'mail', host: '' }
+        const way: Way = { orgId: mail.orgId, kind: 'mail', origin: '' }
         while (!dispatcher.hasRoom(way) && this.underWay.size > 0) await Promise.race(this.underWay.values())
         const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
         const facts = reader && dispatcher.hasRoom(way) ? await this.factsOf(mail.orgId, isWeekly(mail.day)) : null

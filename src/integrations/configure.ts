@@ -145,15 +145,15 @@ const originOf = (value: unknown): string | null => {
 /** What follows from settings: where calls go, and if anything may go yet. */
 function standing(
   { operator = {} }: ConfigureParts,
-  { configured, connect, host }: Provider,
+  { configured, connect, origin }: Provider,
   settings: object,
   { tokens, state }: Pick<Kept, 'tokens' | 'state'>,
-): { status: IntegrationStatus; host: string | null } {
+): { status: IntegrationStatus; origin: string | null } {
   const isSignedIn = connect.by !== 'oauth' || Object.keys(tokens).length > 0
   const isComplete = configured?.isComplete?.(settings, state) ?? true
   return {
     status: !isSignedIn ? 'reauth_required' : isComplete ? 'connected' : 'incomplete',
-    host: host?.(settings, operator) ?? null,
+    origin: origin?.(settings, operator) ?? null,
   }
 }
 
@@ -180,7 +180,13 @@ export function rotate(parts: ConfigureParts, key: IntegrationKey): Shown {
   if (!provider.rotate) return newInboundToken(parts, provider, key.id)
   const { settings, tokens, secret } = provider.rotate(kept.settings, kept.tokens, clock.now())
   const { label, status } = kept
-  const { host } = standing(parts, provider, settings, kept)
-  updateIntegration(db, box, key, { label, status, host, tokens, ...splitSettings(settings, secretFieldsOf(provider)) })
+  const { origin } = standing(parts, provider, settings, kept)
+  updateIntegration(db, box, key, {
+    label,
+    status,
+    origin,
+    tokens,
+    ...splitSettings(settings, secretFieldsOf(provider)),
+  })
   return { secret }
 }

@@ -86,8 +86,7 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
     async visit(context, work) {
       const { orgId, integrationId: id } = context
       const way = wayOfIntegration(db, { orgId, id: id ?? '' })
-      if (!dispatcher.hasRoom(way))
-        throw new AppError('conflict', 'other calls to this host are under way; try again soon')
+      if (!dispatcher.hasRoom(way)) throw new AppError('conflict', 'too many other calls are under way; try again soon')
       return dispatcher.visit(way, async (ended) => {
         try {
           return await work()

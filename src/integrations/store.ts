@@ -32,18 +32,18 @@ export interface NewIntegrationRow extends SplitSettings {
   createdAt: Instant
   /** Default `connected`. */
   status?: IntegrationStatus
-  /** That its calls go to; absent or null: the one of `config.url`. */
-  host?: string | null
+  /** That its calls go to; absent or null: that of `config.url`. */
+  origin?: string | null
 }
 
 /** Stores an integration; its secrets are sealed. */
 export function createIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
-  const { config, secrets, host = null, status = 'connected', ...rest } = integration
+  const { config, secrets, origin = null, status = 'connected', ...rest } = integration
   const record: IntegrationRecord = { ...rest, id: newId('int', rest.createdAt), status, config }
   db.prepare(
     `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, host, createdAt)
-     VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @host, @createdAt)`,
-  ).run({ ...record, host, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
+     VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @origin, @createdAt)`,
+  ).run({ ...record, origin, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
   return record
 }
 
@@ -206,8 +206,8 @@ interface NewSettings extends SplitSettings {
   status: IntegrationStatus
   /** What the provider made itself, where that is still good. */
   tokens: object
-  /** Null: the host of `config.url`. */
-  host: string | null
+  /** Null: that of `config.url`. */
+  origin: string | null
 }
 
 /** Replaces label and settings. Fails with `notFound` when the organization has none of that id. */
@@ -218,7 +218,7 @@ export function updateIntegration(
   { config, secrets, tokens, ...rest }: NewSettings,
 ): IntegrationRecord {
   db.prepare(
-    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, host = @host
+    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, host = @origin
      WHERE id = @id AND orgId = @orgId`,
   ).run({ ...rest, id, orgId, config: JSON.stringify(config), secrets: sealedOf(box, secrets, tokens) })
   return findIntegration(db, { orgId, id })

@@ -385,30 +385,60 @@ test('a row that cannot be sent is settled with its reason and costs the others 
   expect(replay(db, orgId, damaged?.id ?? '', 0)).toMatchObject({ status: 'pending' })
 })
 
-test('two are sent to a host at the same time, no more, and none waits for a slow neighbour', async () => {
-  const underWay = new Map<string, number>()
-  const most = new Map<string, number>()
-  let all = 0
-  const full = Promise.withResolvers<void>()
-  const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
-  await using server = receiver(async ({ headers }) => {
-    const host = headers.host ?? ''
-    const now = (underWay.get(host) ?? 0) + 1
-    underWay.set(host, now)
-    most.set(host, Math.max(most.get(host) ?? 0, now))
-    if (++all === 6) full.resolve()
-    await full.promise
-    underWay.set(host, (underWay.get(host) ?? 0) - 1)
-    return status(200)
-  }, '0.0.0.0')
-  const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 5000 })
-  for (let index = 0; index < 20; index++) {
-    const target = `http://${hosts[index % 5]}:${server.port}/${index % 4}`
-    tell('opened', issue(`iss_${index}`), { channels: [{ type: 'webhook', target }] })
+describe('at one origin', () => {
+  /** A receiver that answers nothing until `enough` requests to `/held` are under way, and counts them. */
+  function counting(enough: number) {
+    const full = Promise.withResolvers<void>()
+    let underWay = 0
+    let most = 0
+    const server = receiver(async ({ path }) => {
+      if (!path.startsWith('/held')) return status(200)
+      most = Math.max(most, ++underWay)
+      if (underWay === enough) full.resolve()
+      await full.promise
+      underWay--
+      return status(200)
+    })
+    return { server, most: () => most }
   }
-  expect(await deliver()).toBe(20)
-  expect(Math.max(...most.values())).toBe(2)
-  expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
+  const to = (url: string, path: string): Channel => ({ type: 'webhook', target: `${url}/${path}` })
+
+  test('an organization sends two at the same time, once it has answered', async () => {
+    const { server, most } = counting(2)
+    await using _ = server
+    const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 30_000 })
+    tell('opened', issue(), { channels: [to(server.url, 'first')] })
+    expect(await deliver()).toBe(1)
+    for (let index = 0; index < 6; index++)
+      tell('opened', issue(`iss_${index + 2}`), { channels: [to(server.url, `held/${index}`)] })
+    expect(await deliver()).toBe(6)
+    expect(most()).toBe(2)
+    expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
+  })
+
+  test('before it has answered, one, while another port of the host and other organizations have their own', async () => {
+    const release = Promise.withResolvers<void>()
+    await using slow = receiver(async () => {
+      await release.promise
+      return status(200)
+    })
+    await using other = receiver(() => {
+      if (slow.requests.length === 2 && other.requests.length === 1) release.resolve()
+      return status(200)
+    })
+    const { issue, tell, deliver, people } = setUp({ timeoutMs: 30_000 })
+    for (let index = 0; index < 3; index++)
+      tell('opened', issue(`iss_${index}`), { channels: [to(slow.url, `${index}`)] })
+    tell('opened', issue('iss_3'), { channels: [to(slow.url, 'theirs')], orgId: people.mallory.orgId })
+    tell('opened', issue('iss_4'), { channels: [to(other.url, 'a')] })
+    expect(await deliver()).toBe(5)
+    expect(
+      slow.requests
+        .slice(0, 2)
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['/0', '/theirs'])
+  })
 })
 
 describe('killed', () => {
@@ -491,6 +521,40 @@ test('a receiver that hangs keeps nobody else waiting, nor what becomes due mean
   expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
 })
 
+test('the first message to a new receiver goes at once while others of the organization hang', async () => {
+  const released = Promise.withResolvers<void>()
+  const hanging = Array.from({ length: 4 }, () =>
+    receiver(async ({ path }) => {
+      if (path !== '/up') await released.promise
+      return status(200)
+    }),
+  )
+  try {
+    await using fresh = receiver(() => {
+      released.resolve()
+      return status(200)
+    })
+    const { deliver, dispatcher, issue, tell, deliveries } = setUp({ timeoutMs: 30_000 })
+    const tellAt = (id: string, url: string) =>
+      tell('opened', issue(id), { channels: [{ type: 'webhook', target: url }] })
+    // Two of them answered before, and get two attempts at a time.
+    for (const [index, { url }] of hanging.slice(0, 2).entries()) tellAt(`iss_up_${index}`, `${url}/up`)
+    await deliver()
+    for (const [index, { url }] of hanging.entries())
+      for (let nth = 0; nth < 5; nth++) tellAt(`iss_${index}_${nth}`, `${url}/${nth}`)
+    expect(dispatcher.start()).toBeGreaterThanOrEqual(4)
+    const isHung = () => hanging.every(({ requests }) => requests.some(({ path }) => path !== '/up'))
+    while (!isHung()) await Bun.sleep(5)
+    tellAt('iss_fresh', `${fresh.url}/in`)
+    expect(dispatcher.start()).toBe(1)
+    await dispatcher.idle()
+    expect(fresh.requests).toHaveLength(1)
+    expect(deliveries().every((one) => one.status === 'delivered' && one.attempts === 1)).toBe(true)
+  } finally {
+    for (const server of hanging) await server[Symbol.asyncDispose]()
+  }
+})
+
 test('stopping lets go of what is under way; it does not count as an attempt', async () => {
   await using server = receiver(() => {
     stopping.abort()
@@ -498,7 +562,7 @@ test('stopping lets go of what is under way; it does not count as an attempt', a
   })
   const { deliver, stopping, issue, tell, deliveries, hookAt } = setUp()
   for (const id of ['iss_1', 'iss_2', 'iss_3']) tell('opened', issue(id), { channels: [hookAt(server.url)] })
-  expect(await deliver()).toBe(2)
+  expect(await deliver()).toBe(1)
   const waits = { status: 'pending', attempts: 0 }
   expect(deliveries()).toMatchObject([waits, waits, waits])
   expect(await deliver()).toBe(0)

@@ -5,7 +5,7 @@ import { claimOthers } from './grouping.ts'
 import { recordAttempt } from './outcome.ts'
 import { Pauses } from './pauses.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
-import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
+import { choose, type Health, hasRoom, healthAfter, healthKey, type Way } from './schedule.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
 const SHORTEST_REST_MS = 10
@@ -15,7 +15,7 @@ const WRITE_AGAIN_MS = SECOND_MS
 
 /**
  * Sends what waits in the outbox: `start` begins what may go now, and each attempt that ends makes room for others. What
- * goes is decided by `schedule.ts` from what waits, what is under way, and which hosts hang; of the last two nothing is
+ * goes is decided by `schedule.ts` from what waits, what is under way, and which origins hang; of the last two nothing is
  * stored. One for each database.
  */
 export class Dispatcher {
@@ -45,7 +45,7 @@ export class Dispatcher {
     for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
     this.pauses.tidy(now - HOUR_MS)
     let started = 0
-    // A queue is offered once at a time, and its host may have room for two.
+    // A queue is offered once at a time, and its origin may have room for more.
     for (let more = this.startSome(now); more > 0; more = this.startSome(now)) started += more
     return started
   }
@@ -83,7 +83,7 @@ export class Dispatcher {
     })
   }
 
-  /** Counts `work` among what is under way until it settles; it says `ended` when it knows if the host hung. */
+  /** Counts `work` among what is under way until it settles; it says `ended` when it knows if the receiver hung. */
   visit<T>(way: Way, work: (ended: (hung: boolean) => void) => Promise<T>): Promise<T> {
     const key = healthKey(way)
     const visiting = work((hung) => {
@@ -145,7 +145,7 @@ export class Dispatcher {
     })
   }
 
-  /** The clock was put back: hosts that are set aside would be for as long. */
+  /** The clock was put back: origins that are paused would be for as long. */
   forget(): void {
     this.health.clear()
     this.pauses.clear()
@@ -159,9 +159,9 @@ export class Dispatcher {
     }
   }
 
-  /** True when one more attempt may go this way, whether or not the host is set aside. */
+  /** Returns whether there is a place for one more attempt, whether or not its origin is paused. */
   hasRoom(way: Way): boolean {
-    return mayGo(way, { ...this.traffic(0), health: new Map() })
+    return hasRoom(way, this.traffic(0))
   }
 
   private traffic(now: Instant) {

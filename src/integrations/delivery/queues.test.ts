@@ -34,21 +34,21 @@ describe('the way to a target', () => {
     createdAt: 0,
   })
   test.each([
-    ['webhook', 'https://Hooks.example.com:8443/a?b', 'http', 'hooks.example.com'],
-    ['webhook', 'https://hooks.example.com./a', 'http', 'hooks.example.com'],
-    ['webhook', 'https://user:pass@[2001:db8::1]/', 'http', '[2001:db8::1]'],
-    ['webhook', 'http://0x7f.1/', 'http', '127.0.0.1'],
-    ['webhook', id, 'http', 'calls.example.com'],
+    ['webhook', 'https://Hooks.example.com:8443/a?b', 'http', 'https://hooks.example.com:8443'],
+    ['webhook', 'https://hooks.example.com./a', 'http', 'https://hooks.example.com'],
+    ['webhook', 'https://user:pass@[2001:db8::1]/', 'http', 'https://[2001:db8::1]'],
+    ['webhook', 'http://0x7f.1/', 'http', 'http://127.0.0.1'],
+    ['webhook', id, 'http', 'https://calls.example.com'],
     ['webhook', 'int_gone', 'http', ''],
     ['webhook', 'no URL', 'http', ''],
     ['email', 'ann@example.com', 'mail', ''],
     ['email', 'owners', 'mail', ''],
-  ] as const)('%s %s: %s to %j', (channelType, channelTarget, kind, host) => {
-    expect(wayOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, host })
+  ] as const)('%s %s: %s to %j', (channelType, channelTarget, kind, origin) => {
+    expect(wayOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, origin })
   })
 
   test("another organization's integration leads nowhere", () => {
-    expect(wayOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).host).toBe('')
+    expect(wayOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).origin).toBe('')
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../../core/clock.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import { parseTarget } from '../targets.ts'
+import { originOf } from '../transport/address-guard.ts'
 import { logKilled } from './attempt-log.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import { drop, IS_STATE } from './outbox.ts'
@@ -43,26 +44,23 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
   return prepared<[object], Queue>(db, sql).all({ orgId, after: after?.channelTarget ?? '', most })
 }
 
-/** Which way the deliveries of a queue go; the host is empty when there is none to be found. */
+/** Returns which way the deliveries of a queue go. The origin is empty for mail and for a target that leads nowhere. */
 export function wayOf(
   db: Db,
   { orgId, channelType, channelTarget }: { orgId: string; channelType: string; channelTarget: string },
 ): Way {
-  if (channelType === 'email') return { orgId, kind: 'mail', host: '' }
+  if (channelType === 'email') return { orgId, kind: 'mail', origin: '' }
   const { integrationId } = parseTarget(channelTarget)
   if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })
-  return { orgId, kind: 'http', host: hostOf(channelTarget) }
+  return { orgId, kind: 'http', origin: originOf(channelTarget) }
 }
 
 /** Which way the calls of an integration go. */
 export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
   const sql = `SELECT host, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { host: string | null; url: unknown }>(db, sql).get(id, orgId)
-  return { orgId, kind: 'http', host: row?.host ?? hostOf(String(row?.url ?? '')) }
+  return { orgId, kind: 'http', origin: row?.host ?? originOf(String(row?.url ?? '')) }
 }
-
-/** Empty when it is no URL. */
-export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
 
 /**
  * Claims the delivery of a queue that is longest due, or `first` when that is due too: it is `sending` from now on, and nobody else gets it. A resolution

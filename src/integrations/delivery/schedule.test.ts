@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { choose, type Health, healthAfter, healthKey, mayGo, PLACES, type Traffic, type Way } from './schedule.ts'
+import {
+  choose,
+  type Health,
+  hasRoom,
+  healthAfter,
+  healthKey,
+  mayGo,
+  PLACES,
+  type Traffic,
+  type Way,
+} from './schedule.ts'
 
-const hook = (orgId: string, host: string): Way => ({ orgId, kind: 'http', host })
-const mail = (orgId: string): Way => ({ orgId, kind: 'mail', host: '' })
+const hook = (orgId: string, host: string): Way => ({ orgId, kind: 'http', origin: `https://${host}` })
+const mail = (orgId: string): Way => ({ orgId, kind: 'mail', origin: '' })
 const hooks = (orgId: string, count: number, at = 0) =>
   Array.from({ length: count }, (_, index) => hook(orgId, `${orgId}-${at + index}.example`))
 const traffic = (underWay: readonly Way[] = [], health: Record<string, Health> = {}): Traffic => ({
@@ -12,46 +22,62 @@ const traffic = (underWay: readonly Way[] = [], health: Record<string, Health> =
   health: new Map(Object.entries(health)),
   now: 0,
 })
-const names = (ways: readonly Way[]) => ways.map(({ orgId, host }) => `${orgId} ${host}`)
+const names = (ways: readonly Way[]) => ways.map(({ orgId, origin }) => `${orgId} ${URL.parse(origin)?.host ?? ''}`)
 const paused = (way: Way, until: number) => ({ [healthKey(way)]: { until, hangs: 1 } })
 const answered = (way: Way) => ({ [healthKey(way)]: { until: 0, hangs: 0 } })
+const times = (count: number, way: Way): Way[] => Array(count).fill(way)
 
 describe('what may go', () => {
-  const [a, b] = [hook('a', 'x.example'), hook('b', 'x.example')]
+  const [a, b, y] = [hook('a', 'x.example'), hook('b', 'x.example'), hook('a', 'y.example')]
+  const port = hook('a', 'x.example:8443')
+  const plain: Way = { ...a, origin: 'http://x.example' }
+  const tenOrgs = Array.from({ length: 8 }, (_, index) => times(2, hook(`o${index}`, 'x.example'))).flat()
   test.each<[string, Way, Traffic, boolean]>([
     ['nothing is under way', a, traffic(), true],
-    ['one attempt at the host', a, traffic([a]), true],
-    ['two attempts at the host', a, traffic([a, a]), false],
-    ["two attempts at the host, others'", a, traffic([b, b]), false],
-    ['two attempts at another host', a, traffic([hook('a', 'y.example'), hook('a', 'y.example')]), true],
-    ['five attempts of the organization', a, traffic(hooks('a', 5)), true],
-    ['six attempts of the organization', a, traffic(hooks('a', 6)), false],
-    ['seven attempts, and the host answered last time', a, traffic(hooks('a', 7), answered(a)), true],
-    ['seven attempts, and the host answered another', a, traffic(hooks('a', 7), answered(b)), false],
-    ['eight attempts, and the host answered last time', a, traffic(hooks('a', 8), answered(a)), false],
+    ['one attempt at an origin that has not answered yet', a, traffic([a]), false],
+    ['one attempt at the origin, which has answered', a, traffic([a], answered(a)), true],
+    ['two attempts at the origin, which has answered', a, traffic([a, a], answered(a)), false],
+    ["two attempts at the origin, another's", a, traffic([b, b]), true],
+    ["14 attempts at the origin, others'", a, traffic(tenOrgs.slice(2)), true],
+    ["16 attempts at the origin, others'", a, traffic(tenOrgs), false],
+    ['one attempt at another port of the host', port, traffic([a]), true],
+    ['one attempt at the host by another scheme', plain, traffic([a]), true],
+    ['two attempts at another origin', a, traffic([y, y]), true],
+    ['six attempts of the organization', a, traffic(hooks('a', 6)), true],
+    ['six attempts at three origins that hang', a, traffic(hooks('a', 3).flatMap((one) => [one, one])), true],
+    ['seven attempts of the organization', a, traffic(hooks('a', 7)), false],
+    ['seven attempts, and the origin answered last time', a, traffic(hooks('a', 7), answered(a)), true],
+    ['seven attempts, and the origin answered another', a, traffic(hooks('a', 7), answered(b)), false],
+    ['eight attempts, and the origin answered last time', a, traffic(hooks('a', 8), answered(a)), false],
+    ['three attempts, one at the origin, which has answered', a, traffic([a, ...hooks('a', 2)], answered(a)), true],
+    ['four attempts, one at the origin, which has answered', a, traffic([a, ...hooks('a', 3)], answered(a)), false],
+    ['six attempts, and the origin was paused', a, traffic(hooks('a', 6), paused(a, 0)), false],
     ['eight attempts of another', b, traffic(hooks('a', 8)), true],
     ['eight hooks of the organization, and this is a mail', mail('a'), traffic(hooks('a', 8)), true],
-    ['three mails of the organization', mail('a'), traffic(Array(3).fill(mail('a'))), true],
-    ['four mails of the organization', mail('a'), traffic(Array(4).fill(mail('a'))), false],
-    ['four mails of another', mail('b'), traffic(Array(4).fill(mail('a'))), true],
-    ['all places of mail', mail('b'), traffic(Array(8).fill(mail('a'))), false],
-    ['the host is set aside', a, traffic([], paused(a, 1)), false],
-    ['the host is set aside by another', b, traffic([], paused(a, 1)), true],
-    ['the pause of the host has ended', a, traffic([], paused(a, 0)), true],
-    ['the pause has ended, and the host is tried', a, traffic([a], paused(a, 0)), false],
+    ['three mails of the organization', mail('a'), traffic(times(3, mail('a'))), true],
+    ['four mails of the organization', mail('a'), traffic(times(4, mail('a')), answered(mail('a'))), false],
+    ['four mails of another', mail('b'), traffic(times(4, mail('a'))), true],
+    ['all places of mail', mail('b'), traffic(times(8, mail('a'))), false],
+    ['the origin is paused', a, traffic([], paused(a, 1)), false],
+    ['the origin is paused by another', b, traffic([], paused(a, 1)), true],
+    ['another port of the host is paused', port, traffic([], paused(a, 1)), true],
+    ['the pause of the origin has ended', a, traffic([], paused(a, 0)), true],
+    ['the pause has ended, and the origin is tried', a, traffic([a], paused(a, 0)), false],
     [
-      'the pause has ended, and another that was set aside is tried',
+      'the pause has ended, and another paused one is tried',
       a,
-      traffic([hook('a', 'y.example')], { ...paused(a, 0), ...paused(hook('a', 'y.example'), 0) }),
+      traffic([y], { ...paused(a, 0), ...paused(y, 0) }),
       false,
     ],
-    [
-      'the pause has ended, and one that was never set aside is under way',
-      a,
-      traffic([hook('a', 'y.example')], paused(a, 0)),
-      true,
-    ],
+    ['the pause has ended, and one that was never paused is under way', a, traffic([y], paused(a, 0)), true],
   ])('%s', (_name, way, now, may) => expect(mayGo(way, now)).toBe(may))
+
+  test.each<[string, Traffic, boolean]>([
+    ['while the origin is paused', traffic([], paused(a, 1)), true],
+    ['beside one attempt at an origin that has not answered yet', traffic([a]), true],
+    ['beside two attempts at the origin', traffic([a, a], answered(a)), false],
+    ['beside seven attempts', traffic(hooks('a', 7)), false],
+  ])('what somebody waits for, %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
 })
 
 test('organizations take turns', () => {
@@ -78,7 +104,7 @@ const orgId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
 const way: fc.Arbitrary<Way> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ orgId, kind: fc.constant('http' as const), host: fc.stringMatching(/^[x-z][0-9]$/) }),
+    arbitrary: fc.record({ orgId, kind: fc.constant('http' as const), origin: fc.stringMatching(/^[x-z][0-9]$/) }),
   },
   { weight: 1, arbitrary: orgId.map(mail) },
 )
@@ -106,21 +132,22 @@ describe('whatever waits, is under way and hangs', () => {
           const ways = all.filter((one) => one.kind === kind)
           expect(ways.length).toBeLessThanOrEqual(PLACES[kind].all)
           expect(most(ways, (one) => one.orgId)).toBeLessThanOrEqual(PLACES[kind].org)
-          expect(most(ways, (one) => one.host)).toBeLessThanOrEqual(PLACES[kind].host)
+          expect(most(ways, (one) => one.origin)).toBeLessThanOrEqual(PLACES[kind].origin)
+          expect(most(ways, (one) => `${one.orgId} ${one.origin}`)).toBeLessThanOrEqual(PLACES[kind].orgAtOrigin)
         }
       }),
       { numRuns: 300 },
     )
   })
 
-  test('of the hosts that an organization has set aside none is tried in its pause, and one at a time afterwards', () => {
+  test('of the origins that an organization has paused none is tried in its pause, and one at a time afterwards', () => {
     fc.assert(
       fc.property(some, ({ underWay, health, chosen }) => {
-        const isAside = (one: Way) => (health.get(healthKey(one))?.hangs ?? 0) > 0
-        for (const one of chosen.filter(isAside)) expect(health.get(healthKey(one))?.until).toBeLessThanOrEqual(0)
-        for (const [, own] of Map.groupBy(chosen.filter(isAside), (one) => `${one.orgId} ${one.kind}`)) {
+        const isPaused = (one: Way) => (health.get(healthKey(one))?.hangs ?? 0) > 0
+        for (const one of chosen.filter(isPaused)) expect(health.get(healthKey(one))?.until).toBeLessThanOrEqual(0)
+        for (const [, own] of Map.groupBy(chosen.filter(isPaused), (one) => `${one.orgId} ${one.kind}`)) {
           const before = underWay.filter(
-            (one) => isAside(one) && one.orgId === own[0]?.orgId && one.kind === own[0].kind,
+            (one) => isPaused(one) && one.orgId === own[0]?.orgId && one.kind === own[0].kind,
           )
           expect([before.length, own.length]).toEqual([0, 1])
         }
@@ -142,17 +169,53 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
+  test('a first attempt at a new origin finds a place however many attempts at up to four others hang', () => {
+    const hanging = fc.record({
+      waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
+      // Of these some have answered before, some were paused.
+      hangs: fc.array(fc.constantFrom(0, 1, undefined), { minLength: 4, maxLength: 4 }),
+    })
+    fc.assert(
+      fc.property(hanging, ({ waiting, hangs }) => {
+        const others = hooks('a', 4)
+        const known = others.flatMap((one, index) =>
+          hangs[index] === undefined ? [] : [[healthKey(one), { hangs: hangs[index], until: 0 }] as const],
+        )
+        const ways = waiting.flatMap((index) => others[index] ?? [])
+        const health = new Map(known)
+        const underWay = choose(ways, { underWay: [], health, now: 0 })
+        expect(mayGo(hook('a', 'new.example'), { underWay, health, now: 0 })).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('an organization with nothing under way finds a place beside ten that hold all they may', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }), (counts) => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
-        const mails = counts.flatMap((count, index) => Array<Way>(count).fill(mail(`hostile${index}`)))
+        const mails = counts.flatMap((count, index) => times(count, mail(`hostile${index}`)))
         let underWay: Way[] = []
         // Also when they come one after the other, each taking what it can get.
         for (const one of [...hanging, ...mails.slice(0, 300)])
           underWay = [...underWay, ...choose([one], traffic(underWay))]
         expect(mayGo(hook('good', 'good.example'), traffic(underWay))).toBe(true)
         if (counts.length <= 3) expect(mayGo(mail('good'), traffic(underWay))).toBe(true)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('an organization finds a place at an origin at which eight others hold all they may', () => {
+    const shared = (orgId: string) => hook(orgId, 'shared.example')
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { maxLength: 8 }), (answeredBefore) => {
+        const hostile = answeredBefore.map((_, index) => shared(`hostile${index}`))
+        const health = Object.assign({}, ...hostile.map((one, index) => (answeredBefore[index] ? answered(one) : {})))
+        let underWay: Way[] = []
+        for (const one of hostile.flatMap((way) => times(3, way)))
+          underWay = [...underWay, ...choose([one], traffic(underWay, health))]
+        expect(mayGo(shared('good'), traffic(underWay, health))).toBe(true)
       }),
       { numRuns: 100 },
     )

@@ -1,64 +1,94 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 
-/** Where an attempt goes, and on whose account. */
+/** Where an attempt goes, and for which organization. */
 export interface Way {
   orgId: string
   kind: 'http' | 'mail'
-  /** The name in the URL, without its port. All mail goes to one: our own mail server. */
-  host: string
+  /** Scheme, host and port of the receiver: `https://hooks.example.com`. Empty for mail, which all goes to one server. */
+  origin: string
+}
+
+interface Places {
+  /** Attempts of all organizations together. */
+  all: number
+  /** Attempts of one organization. */
+  org: number
+  /** Attempts of one organization at one origin. */
+  orgAtOrigin: number
+  /** Attempts of all organizations together at one origin. */
+  origin: number
+}
+
+/** Maximum number of attempts at the same time. */
+export const PLACES: Readonly<Record<Way['kind'], Places>> = {
+  http: { all: 64, org: 8, orgAtOrigin: 2, origin: 16 },
+  mail: { all: 8, org: 8, orgAtOrigin: 8, origin: 8 },
 }
 
 /**
- * Attempts at the same time: of a kind altogether, of one organization, at one host. An organization never holds more
- * than are still free, so others find a place however many hang.
+ * How many of an organization's places an attempt leaves free: the only one at an origin that answered last time, the
+ * only one at an origin that has not answered yet, one at a paused origin, and another one at the same origin.
  */
-export const PLACES: Readonly<Record<Way['kind'], { all: number; org: number; host: number }>> = {
-  http: { all: 64, org: 8, host: 2 },
-  mail: { all: 8, org: 8, host: 8 },
-}
+const LEFT_FREE = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 
-/** Of an organization's places, those that only hosts get that answered last time: hanging ones leave them free. */
-const KEPT_PLACES = 2
-
-/** How an organization's last attempts at a host went. */
+/** How an organization's most recent attempts at an origin went. */
 export interface Health {
   /** Attempts in a row that hung; 0: the last one was answered. */
   hangs: number
-  /** When the last one ended or, after one that hung, until when the host is set aside. */
+  /** When the last attempt ended or, after one that hung, until when the origin is paused. */
   until: Instant
 }
 
 const FIRST_PAUSE_MS = SECOND_MS
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS
 
-/** A host that hangs is set aside for a second, then for twice as long each time, five minutes at most. */
+/** An origin that hangs is paused for a second, then for twice as long each time, five minutes at most. */
 export function healthAfter(health: Health | undefined, hung: boolean, now: Instant): Health {
   if (!hung) return { hangs: 0, until: now }
   const hangs = (health?.hangs ?? 0) + 1
   return { hangs, until: now + Math.min(FIRST_PAUSE_MS * 2 ** (hangs - 1), LONGEST_PAUSE_MS) }
 }
 
-/** The key of a host's health: each organization learns for itself, so nobody can have a host set aside for others. */
-export const healthKey = ({ orgId, kind, host }: Way): string => `${orgId} ${kind} ${host}`
+/** Key of an origin's health. It is an organization's own, so nobody can have an origin paused for others. */
+export const healthKey = ({ orgId, kind, origin }: Way): string => `${orgId} ${kind} ${origin}`
 
 export interface Traffic {
   underWay: readonly Way[]
-  /** By `healthKey`; of a host that is missing nothing is known. */
+  /** By `healthKey`. An origin that is missing has not been tried, or not for a while. */
   health: ReadonlyMap<string, Health>
   now: Instant
 }
 
-/** True when one more attempt may go this way. Of the hosts that an organization has set aside, one is tried at a time. */
-export function mayGo(way: Way, { underWay, health, now }: Traffic): boolean {
+/**
+ * Returns whether one more attempt may go this way. An origin that has not answered yet gets half of its places, and of
+ * the origins that an organization has paused, one is tried at a time.
+ */
+export function mayGo(way: Way, traffic: Traffic): boolean {
+  const { underWay, health, now } = traffic
+  const own = underWay.filter(({ orgId, kind }) => orgId === way.orgId && kind === way.kind)
+  const isPaused = (one: Way) => (health.get(healthKey(one))?.hangs ?? 0) > 0
+  const known = health.get(healthKey(way))
+  if (isPaused(way) && ((known?.until ?? now) > now || own.some(isPaused))) return false
+  const atOrigin = own.filter(({ origin }) => origin === way.origin).length
+  if (known?.hangs !== 0 && atOrigin >= PLACES[way.kind].orgAtOrigin / 2) return false
+  return hasRoom(way, traffic)
+}
+
+/**
+ * Returns whether there is a place for one more attempt, whether or not its origin is paused. Nobody holds more places
+ * than are still free, at all origins together and at one, so others find a place however many attempts hang.
+ */
+export function hasRoom(way: Way, { underWay, health }: Omit<Traffic, 'now'>): boolean {
   const places = PLACES[way.kind]
   const all = underWay.filter(({ kind }) => kind === way.kind)
   const own = all.filter(({ orgId }) => orgId === way.orgId)
-  const known = health.get(healthKey(way))
-  const most = known?.hangs === 0 ? places.org : places.org - KEPT_PLACES
-  if (own.length >= Math.min(most, places.all - all.length)) return false
-  if (all.filter(({ host }) => host === way.host).length >= places.host) return false
-  const isAside = (one: Way) => (health.get(healthKey(one))?.hangs ?? 0) > 0
-  return !isAside(way) || ((known?.until ?? now) <= now && !own.some(isAside))
+  const atOrigin = all.filter(({ origin }) => origin === way.origin)
+  const ownAtOrigin = own.filter(({ origin }) => origin === way.origin)
+  if (ownAtOrigin.length >= Math.min(places.orgAtOrigin, places.origin - atOrigin.length)) return false
+  const hangs = health.get(healthKey(way))?.hangs
+  const first = hangs === undefined ? 'unknown' : hangs === 0 ? 'answered' : 'paused'
+  const leftFree = LEFT_FREE[ownAtOrigin.length > 0 ? 'another' : first]
+  return own.length < Math.min(places.org - leftFree, places.all - all.length)
 }
 
 /**

@@ -36,7 +36,7 @@ export async function testIntegration(
 /**
  * Sends a test through an integration at once and once, and answers the id of its delivery, which is in the log like
  * any other. Fails with `upstream`, passing on what the other side said, when it did not arrive, and with `conflict`
- * while as much as may be is under way to its host.
+ * while there is no place for one more attempt.
  */
 export async function sendTest(
   dispatcher: Dispatcher,
@@ -59,7 +59,7 @@ export async function sendTest(
 function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Way {
   const way = wayOfIntegration(dispatcher.parts.db, integration)
   if (dispatcher.hasRoom(way)) return way
-  throw new AppError('conflict', 'other deliveries to this host are under way; try again when they have ended')
+  throw new AppError('conflict', 'too many other deliveries are being sent; try again when they have ended')
 }
 
 /** Whoever asked is told now; a repeat later would surprise them. */

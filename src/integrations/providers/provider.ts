@@ -157,7 +157,7 @@ export interface ProviderTools<S extends object, M, T extends object, I> {
   integrations(orgId: string): string[]
   /** Fails with `notFound` when the organization has none of that id with this provider. */
   open(key: { orgId: string; id: string }, signal: AbortSignal): InboundContext<S, M, T, I>
-  /** Runs what calls the other side as one of the attempts at its host. Fails with `conflict` while there is no place. */
+  /** Runs what calls the other side as one of the attempts at its origin. Fails with `conflict` while there is no place. */
   visit<R>(context: IntegrationContext<S, T, I>, work: () => Promise<R>): Promise<R>
   /**
    * Does what goes on when nobody waits for it any more, until the program stops. It holds no place at the host, so what it
@@ -194,8 +194,8 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   addresses?: Addresses<S>
   /** Refuses with `invalid` what stands behind the colon of `int_…:detail`; absent: nothing may. */
   checkDetail?(detail: string): void
-  /** The host that integrations call; absent: that of `config.url`. What is under way at one time is counted by it. */
-  host?(settings: S, operator: Readonly<Record<string, string>>): string
+  /** Origin that integrations call; absent: that of `config.url`. Attempts at the same time are limited by it. */
+  origin?(settings: S, operator: Readonly<Record<string, string>>): string
   /** What who runs the server may set. */
   operator?: readonly OperatorSetting[]
   /**

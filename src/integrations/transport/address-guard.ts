@@ -93,6 +93,12 @@ function plainName(entry: string): string {
   return name
 }
 
+/** Returns scheme, host and port of a URL, with its host in one spelling; empty when it has no host. */
+export function originOf(text: string): string {
+  const url = URL.parse(text)
+  return (url && withPlainHost(url)?.origin) ?? ''
+}
+
 /** The same URL with its host lower-case and without the root's dot; null when nothing is left of the host. */
 function withPlainHost(url: URL): URL | null {
   const host = url.hostname.replace(/\.$/, '')

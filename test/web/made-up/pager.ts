@@ -46,6 +46,6 @@ export const pager = provider<Settings>({
     },
     settingsOf: (target) => ({ team: target, ringSeconds: 1, secret: '', urgency: 'calm' }),
   },
-  host: () => 'pagers.example',
+  origin: () => 'https://pagers.example',
   deliver: async () => ({ verdict: 'delivered', note: null }),
 })

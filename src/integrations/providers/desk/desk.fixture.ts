@@ -114,7 +114,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
   checkDetail(detail) {
     if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project has capital letters')
   },
-  host: ({ url }) => new URL(url).hostname,
+  origin: ({ url }) => new URL(url).origin,
   async deliver(context, message) {
     let ticket = await ticketOf(context, message)
     if (!ticket.watched) {

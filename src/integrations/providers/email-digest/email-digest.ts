@@ -78,7 +78,7 @@ export const emailDigest = provider<EmailDigestConfig>({
   help: 'Sends a summary once a day when something happened, also to people who are no members.',
   connect: { by: 'none' },
   configured: { form: EmailDigestConfigSchema, prepare },
-  host: () => '',
+  origin: () => '',
   test: sendTests,
 })
 

@@ -1,3 +1,4 @@
+import { originOf } from '../../transport/address-guard.ts'
 import { provider } from '../provider.ts'
 import type { OfficeChatTokens } from './connector.ts'
 import { type ChatMemory, deliver, deliverGroup, syncStatus } from './deliver.ts'
@@ -29,7 +30,7 @@ export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTok
       settings.webhookUrl !== undefined || stateOf(settings, state as OfficeChatState | null).channel !== null,
   },
   addresses: { target: WORKFLOW_TARGET, check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
-  host: ({ webhookUrl }, operator) => new URL(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')).hostname,
+  origin: ({ webhookUrl }, operator) => originOf(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')),
   deliver,
   deliverGroup,
   syncStatus,

@@ -1,4 +1,5 @@
 import { DELIVERED, type Outcome } from '../../reply.ts'
+import { originOf } from '../../transport/address-guard.ts'
 import type { AccessTokens, IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
 import { IMPATIENT, TagManagerApi } from './api.ts'
@@ -19,7 +20,7 @@ export const tagManager = provider<Settings, unknown, AccessTokens>({
     single: true,
   },
   connect: { by: 'secret', fields: SECRETS },
-  host: (_settings, operator) => URL.parse(apiUrl(operator))?.hostname ?? '',
+  origin: (_settings, operator) => originOf(apiUrl(operator)),
   test: listContainers,
   poll: { everyMs: () => WATCH_EVERY_MS, run: watchContainers },
   routes: tagManagerRoutes,

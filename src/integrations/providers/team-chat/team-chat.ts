@@ -1,3 +1,4 @@
+import { originOf } from '../../transport/address-guard.ts'
 import { provider } from '../provider.ts'
 import { channelRoute } from './channel-route.ts'
 import { deliverOne, deliverTogether } from './deliver.ts'
@@ -42,7 +43,7 @@ export const teamChat = provider<TeamChatSettings, ChatMemory, Record<never, nev
     },
     settingsOf: (target) => ({ webhookUrl: target }),
   },
-  host: ({ webhookUrl }, operator) => URL.parse(webhookUrl ?? apiUrl(operator))?.hostname ?? '',
+  origin: ({ webhookUrl }, operator) => originOf(webhookUrl ?? apiUrl(operator)),
   deliver: deliverOne,
   deliverGroup: deliverTogether,
   syncStatus: updateOpening,
