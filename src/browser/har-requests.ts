@@ -1,3 +1,5 @@
+import { decodeHit } from '../decoders/index.ts'
+import { type AttachmentReader, type HarBody, harBodyOf, mayHaveBody, type PostData, quoted } from './har-body.ts'
 import { pageFinder } from './har-page.ts'
 
 /** One request of a recording, in the collector's format. */
@@ -13,6 +15,16 @@ export interface RecordedHit {
   ts?: number
   /** URL of the page: from `Referer`, else from the recording's page; null without either. */
   pageUrl: string | null
+  /** Why the body can't be read, though the request had one. Such a hit is reported, not decoded. */
+  missingBody?: MissingBody
+}
+
+/** A body that a recording does not have, or not whole. */
+export interface MissingBody {
+  /** Index in `log.entries`, from 0. */
+  entry: number
+  /** Completes a sentence that begins with `body:`. */
+  reason: string
 }
 
 /** The fields of an entry that are read. Recorders leave many out, or write other types. */
@@ -20,10 +32,9 @@ interface HarEntry {
   pageref?: unknown
   startedDateTime?: unknown
   time?: unknown
-  request?: { url?: unknown; method?: unknown; headers?: unknown; postData?: HarBody }
+  request?: { url?: unknown; method?: unknown; headers?: unknown; postData?: PostData; bodySize?: unknown }
   response?: { status?: unknown }
 }
-type HarBody = { text?: unknown; encoding?: unknown; params?: unknown } | null | undefined
 
 /** An entry of a HAR. */
 export interface HarRequest {
@@ -32,24 +43,31 @@ export interface HarRequest {
   tabUrl: string | null
 }
 
+const NO_ATTACHMENTS: AttachmentReader = (name) => ({
+  fault: `the recording has it in the attachment ${quoted(name)}, which is not part of the HAR`,
+})
+
 /**
  * Returns the requests of a HAR that was parsed, in its order, to any URL (http://www.softwareishard.com/blog/har-12-spec/).
  * Null: it is no HAR.
+ * @param attachmentOf bodies outside of the HAR's JSON; without it they are reported as missing
  */
-export function requestsOfHar(value: unknown): HarRequest[] | null {
-  const har = value as { log?: { pages?: unknown; entries?: unknown } } | null | undefined
-  const entries = har?.log?.entries
-  if (!Array.isArray(entries)) return null
-  const pageOf = pageFinder({ pages: har?.log?.pages, entries })
-  return entries.flatMap((entry: HarEntry | null) => requestOf(entry ?? {}, pageOf) ?? [])
+export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): HarRequest[] | null {
+  const entries = entriesOf(value)
+  if (!entries) return null
+  const pageOf = pageFinder({ pages: (value as { log: { pages?: unknown } }).log.pages, entries })
+  return entries.flatMap((entry, index) => requestOf({ entry: entry ?? {}, index, pageOf, attachmentOf }) ?? [])
 }
 
-/** Returns the valid pairs of a list of `{name, value}`. */
-function pairsOf(list: unknown): [name: string, value: string][] {
-  if (!Array.isArray(list)) return []
-  return list.flatMap((one: { name?: unknown; value?: unknown } | null) =>
-    typeof one?.name === 'string' ? [[one.name, typeof one.value === 'string' ? one.value : '']] : [],
-  )
+/** Returns the names of the attachments that have bodies of requests, each once. */
+export function attachmentsOfHar(value: unknown): Set<string> {
+  const names = (entriesOf(value) ?? []).map((entry) => entry?.request?.postData?._file)
+  return new Set(names.filter((name) => typeof name === 'string'))
+}
+
+function entriesOf(value: unknown): (HarEntry | null)[] | null {
+  const entries = (value as { log?: { entries?: unknown } } | null | undefined)?.log?.entries
+  return Array.isArray(entries) ? entries : null
 }
 
 /** The value of the last header of this name; undefined without one. */
@@ -62,30 +80,44 @@ function headerOf(list: unknown, wanted: string): string | undefined {
   return typeof header.value === 'string' ? header.value : ''
 }
 
-function requestOf(entry: HarEntry, pageOf: (pageref: unknown) => string | null): HarRequest | null {
+interface Reading {
+  entry: HarEntry
+  index: number
+  pageOf: (pageref: unknown) => string | null
+  attachmentOf: AttachmentReader
+}
+
+function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest | null {
   const { request, response, startedDateTime, time } = entry
   if (typeof request?.url !== 'string') return null
+  const { url, postData, bodySize, headers } = request
+  const method = typeof request.method === 'string' ? request.method : 'GET'
   const ts = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN
-  const encoding = headerOf(request.headers, 'content-encoding')
+  const contentEncoding = headerOf(headers, 'content-encoding') ?? ''
+  const contentLength = headerOf(headers, 'content-length')
+  const recorded = { method, postData, bodySize, contentLength, contentEncoding }
+  const { fault, ...body } = harBodyOf(recorded, attachmentOf)
+  const reason = fault ?? faultOfEmpty({ url, method, body })
   const status = response?.status
   const tabUrl = pageOf(entry.pageref)
   const hit = {
-    url: request.url,
-    method: typeof request.method === 'string' ? request.method : 'GET',
-    ...bodyOf(request.postData),
-    ...(encoding ? { contentEncoding: encoding } : {}),
+    url,
+    method,
+    ...body,
+    ...(contentEncoding ? { contentEncoding } : {}),
     ...(typeof status === 'number' && status >= 0 && status <= 999 ? { status } : {}),
     ...(typeof time === 'number' && time >= 0 ? { durMs: time } : {}),
     ...(Number.isFinite(ts) ? { ts } : {}),
-    pageUrl: headerOf(request.headers, 'referer') ?? tabUrl,
+    pageUrl: headerOf(headers, 'referer') ?? tabUrl,
+    ...(reason === null ? {} : { missingBody: { entry: index, reason } }),
   }
   return { hit, tabUrl }
 }
 
-function bodyOf(postData: HarBody): { body?: string; bodyBase64?: string } {
-  if (typeof postData?.text === 'string') {
-    return postData.encoding === 'base64' ? { bodyBase64: postData.text } : { body: postData.text }
-  }
-  const params = pairsOf(postData?.params)
-  return params.length > 0 ? { body: new URLSearchParams(params).toString() } : {}
+/** Recorders do not see the body of some requests (beacons), and then say that there was none. */
+function faultOfEmpty({ url, method, body }: { url: string; method: string; body: HarBody }): string | null {
+  if (!mayHaveBody(method) || body.body !== undefined || body.bodyBase64 !== undefined) return null
+  const { events } = decodeHit({ url, method: method.toUpperCase(), body: null })
+  const isNameless = events.some(({ kind, event }) => kind === 'event' && event === '')
+  return isNameless ? 'the recording does not have it, and the URL names no event' : null
 }

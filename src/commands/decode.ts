@@ -1,3 +1,4 @@
+import type { RecordedHit } from '../browser/har-requests.ts'
 import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
 import type { Command } from './command.ts'
@@ -38,6 +39,13 @@ export function decodeLine(value: unknown) {
   }
 }
 
+/** Like `decodeLine`, for a request of a recording. Without its body only the vendor is known, from the URL. */
+export function decodeRecorded({ missingBody, ...hit }: RecordedHit) {
+  if (!missingBody) return decodeLine(hit)
+  const { vendor } = decodeHit({ url: hit.url, method: hit.method.toUpperCase(), body: null })
+  return { ...nothing(`body: ${missingBody.reason}`), vendor }
+}
+
 /** Like `decodeLine`, for the text of a line. */
 export function decodeText(line: string) {
   try {
@@ -76,12 +84,16 @@ export const decode: Command = {
   name: 'decode',
   summary: 'Decodes vendor requests, one JSON object a line from standard input, or those of a HAR file.',
   flags: {
-    har: { type: 'string', value: 'FILE', meaning: 'Read the requests of a HAR file instead, a line for each' },
+    har: {
+      type: 'string',
+      value: 'FILE',
+      meaning: 'Read the requests of a HAR file (or .har.zip) instead, a line for each',
+    },
   },
   async run({ flags }) {
     if (typeof flags.har === 'string') {
-      const hits = readHar(flags.har)
-      for (let at = 0; at < hits.length; at += AT_ONCE) print(hits.slice(at, at + AT_ONCE).map(decodeLine))
+      const hits = await readHar(flags.har)
+      for (let at = 0; at < hits.length; at += AT_ONCE) print(hits.slice(at, at + AT_ONCE).map(decodeRecorded))
       return 0
     }
     for await (const lines of linesOf(Bun.stdin.stream())) print(lines.map(decodeText))

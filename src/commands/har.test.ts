@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { temporaryFolder } from '../../test/process.ts'
 import type { RecordedHit } from '../browser/har-requests.ts'
+import { zipOf } from '../browser/zip.fixture.ts'
 import { UsageError } from './command.ts'
 import { parseHar, readHar } from './har.ts'
 
@@ -47,7 +48,7 @@ describe('an entry', () => {
 
   test.each<[unknown, Partial<RecordedHit>]>([
     [{ text: 'a=1' }, { body: 'a=1' }],
-    [{ text: '' }, { body: '' }],
+    [{ text: '' }, {}],
     [{ text: 'YT0x', encoding: 'base64' }, { bodyBase64: 'YT0x' }],
     [{ params: [{ name: 'a', value: '1 2' }, { name: 'b' }, null, { value: 'x' }] }, { body: 'a=1+2&b=' }],
     [{ text: 'wins', params: [{ name: 'a', value: '1' }] }, { body: 'wins' }],
@@ -234,8 +235,8 @@ describe('a file', () => {
     using folder = temporaryFolder()
     const path = join(folder.path, name)
     if (text !== null) await Bun.write(path, text)
-    expect(() => readHar(path)).toThrow(UsageError)
-    expect(() => readHar(path)).toThrow(message)
+    await expect(readHar(path)).rejects.toThrow(UsageError)
+    await expect(readHar(path)).rejects.toThrow(message)
   })
 
   const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
@@ -243,9 +244,66 @@ describe('a file', () => {
   test.skipIf(names.length === 0)('of every recorder at hand is read', async () => {
     for (const name of names) {
       const { log } = await Bun.file(join(RECORDINGS, name)).json()
-      const hits = readHar(join(RECORDINGS, name))
+      const hits = await readHar(join(RECORDINGS, name))
       const isWeb = ({ request }: { request: { url: string } }) => /^https?:/i.test(request.url)
       expect([name, hits.length]).toEqual([name, log.entries.filter(isWeb).length])
     }
+  })
+})
+
+describe('an attachment', () => {
+  const harWith = (...files: string[]) =>
+    harOf(
+      ...files.map((file) => ({
+        request: { url: URL, method: 'POST', postData: { mimeType: 'text/plain', text: '', _file: file } },
+      })),
+    )
+
+  test('is read from the folder of the HAR and from nowhere else', async () => {
+    using outside = temporaryFolder()
+    using folder = temporaryFolder()
+    await Bun.write(join(outside.path, 'secret.dat'), 'secret')
+    await Bun.write(join(folder.path, 'a.dat'), 'en=a')
+    await Bun.write(join(folder.path, 'below/b.dat'), 'en=b')
+    await Bun.write(join(folder.path, 'big.dat'), Buffer.alloc(1024 * 1024 + 1))
+    symlinkSync(join(outside.path, 'secret.dat'), join(folder.path, 'link.dat'))
+    symlinkSync(outside.path, join(folder.path, 'linked'))
+    symlinkSync(join(folder.path, 'a.dat'), join(folder.path, 'same.dat'))
+    const up = `../${basename(outside.path)}/secret.dat`
+    const cases: [string, string | RegExp][] = [
+      ['a.dat', 'en=a'],
+      ['below/b.dat', 'en=b'],
+      ['same.dat', 'en=a'],
+      ['big.dat', /is larger than 1 MiB$/],
+      ['link.dat', /is outside of the HAR file's folder$/],
+      ['linked/secret.dat', /is outside of the HAR file's folder$/],
+      [up, /is outside of the HAR file's folder$/],
+      [join(outside.path, 'secret.dat'), /is not next to the HAR file$/],
+      ['below', /is not a file$/],
+      ['.', /is not a file$/],
+      ['a\0.dat', /is not next to the HAR file$/],
+      ['x'.repeat(5000), /"x{100}", which is not next to the HAR file$/],
+    ]
+    const path = join(folder.path, 'x.har')
+    await Bun.write(path, harWith(...cases.map(([name]) => name)))
+    const hits = await readHar(path)
+    for (const [at, [name, expected]] of cases.entries()) {
+      const { body, missingBody } = hits[at] ?? {}
+      if (typeof expected === 'string') expect([name, body, missingBody]).toEqual([name, expected, undefined])
+      else expect([name, body, missingBody?.entry]).toEqual([name, undefined, at])
+      if (expected instanceof RegExp) expect(missingBody?.reason).toMatch(expected)
+    }
+  })
+
+  test.each<[string, Uint8Array, string]>([
+    ['no HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
+    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file, log.entries is missing'],
+    ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
+  ])('of an archive with %s is refused by its name', async (_, bytes, message) => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'x.zip')
+    await Bun.write(path, bytes)
+    await expect(readHar(path)).rejects.toThrow(UsageError)
+    await expect(readHar(path)).rejects.toThrow(`x.zip: ${message}`)
   })
 })

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { ArchiveError, type ArchiveLimits, isZip, readHarArchive } from '../browser/har-archive.ts'
+import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from '../browser/har-body.ts'
 import { type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
 import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
@@ -11,25 +14,59 @@ const FILE_FAULTS: Record<string, string> = {
   EISDIR: 'is a folder, not a file',
 }
 
+const ARCHIVE: ArchiveLimits = { harBytes: 256 * 1024 * 1024, attachmentBytes: 256 * 1024 * 1024, entries: 50_000 }
+
 const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
 
 /**
- * Returns the requests of a HAR file, to any URL (http://www.softwareishard.com/blog/har-12-spec/). Fails with
- * `UsageError` when it is none.
+ * Returns the requests of a HAR file, to any URL (http://www.softwareishard.com/blog/har-12-spec/), or of the HAR in a ZIP
+ * archive. Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR and those below it.
+ * Fails with `UsageError` when it is neither.
  */
-export function readHar(path: string): RecordedHit[] {
+export async function readHar(path: string): Promise<RecordedHit[]> {
   try {
-    return parseHar(readFileSync(path, 'utf8'), path)
+    const bytes = readFileSync(path)
+    if (!isZip(bytes)) return parseHar(bytes.toString(), path, attachmentsNextTo(path))
+    const { value, attachmentOf } = await readHarArchive(bytes, ARCHIVE)
+    return hitsOf(value, path, attachmentOf)
   } catch (error) {
     if (error instanceof UsageError) throw error
+    if (error instanceof ArchiveError) throw new UsageError(`${path}: ${error.message}`)
     throw new UsageError(`${path}: ${FILE_FAULTS[codeOf(error)] ?? messageOf(error)}`)
   }
 }
 
 /** Returns the requests of a HAR's text; error messages use `name`. */
-export function parseHar(text: string, name: string): RecordedHit[] {
+export function parseHar(text: string, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
   // Some recorders write a byte order mark.
-  const requests = requestsOfHar(JSON.parse(text.replace(/^\uFEFF/, '')))
+  return hitsOf(JSON.parse(text.replace(/^\uFEFF/, '')), name, attachmentOf)
+}
+
+function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
+  const requests = requestsOfHar(value, attachmentOf)
   if (!requests) throw new UsageError(`${name}: is not a HAR file, log.entries is missing`)
   return requests.map(({ hit }) => hit)
+}
+
+/** Reads attachments in the folder of a HAR and those below it; links that lead out of it are not followed. */
+function attachmentsNextTo(path: string): AttachmentReader {
+  return (name) => {
+    try {
+      return attachmentIn(realpathSync(dirname(path)), name)
+    } catch {
+      return { fault: `the recording has it in the attachment ${quoted(name)}, which is not next to the HAR file` }
+    }
+  }
+}
+
+function attachmentIn(folder: string, name: string): Attachment {
+  const file = realpathSync(join(folder, name))
+  const below = relative(folder, file)
+  if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) {
+    return { fault: `its attachment ${quoted(name)} is outside of the HAR file's folder` }
+  }
+  const stats = statSync(file)
+  if (!stats.isFile()) return { fault: `its attachment ${quoted(name)} is not a file` }
+  if (stats.size > MAX_ATTACHMENT_BYTES) return { fault: `its attachment ${quoted(name)} is larger than 1 MiB` }
+  return { bytes: readFileSync(file) }
 }

@@ -115,7 +115,11 @@ test('the command imports files, and prints the counts', async () => {
   await Bun.write(path, JSON.stringify({ log: { entries: ['1', '2'].map((one) => ({ request: hitOf(one) })) } }))
   const to = ['--url', `${collector.url}/`, '--token', 'pt_x']
   const json = await runProgram(['import', 'har', path, ...to, '--json'])
-  expect(json).toEqual({ code: 0, stdout: '{"accepted":2,"rejected":0,"withoutPage":2}\n', stderr: '' })
+  expect(json).toEqual({
+    code: 0,
+    stdout: '{"accepted":2,"rejected":0,"withoutPage":2,"withoutBody":[]}\n',
+    stderr: '',
+  })
   const words = await runProgram(['import', 'har', path, path, ...to])
   expect(words).toMatchObject({ code: 0, stdout: '2 requests taken in, 0 refused\n4 hits have no page\n' })
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
@@ -143,4 +147,31 @@ test('the command sends the page that the recording names, and counts the hits w
     'https://shop.example/cart',
     undefined,
   ])
+})
+
+test('the command sends bodies of attachments, and lists requests whose body is missing', async () => {
+  await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
+  using folder = temporaryFolder()
+  const request = (file: string) => ({
+    ...{ url: 'https://t.example/g/collect?key=secret', method: 'POST' },
+    postData: { mimeType: 'text/plain', text: '', _file: file },
+  })
+  const har = { log: { entries: [{ request: request('a.dat') }, { request: request('b.dat') }] } }
+  const path = `${folder.path}/a.har`
+  await Bun.write(path, JSON.stringify(har))
+  await Bun.write(`${folder.path}/a.dat`, 'en=scroll')
+  const to = ['--url', collector.url, '--token', 'pt_x']
+  const reason = 'the recording has it in the attachment "b.dat", which is not next to the HAR file'
+  const words = await runProgram(['import', 'har', path, ...to])
+  expect(words).toMatchObject({ code: 0, stderr: '' })
+  expect(words.stdout).toContain('1 request was not sent, because the body is missing:\n')
+  expect(words.stdout).toContain(`  ${path}, entry 1, https://t.example/g/collect: ${reason}\n`)
+  const json = await runProgram(['import', 'har', path, ...to, '--json'])
+  expect(JSON.parse(json.stdout).withoutBody).toEqual([
+    { file: path, entry: 1, url: 'https://t.example/g/collect', reason },
+  ])
+  const sent = collector.requests.map(({ body }) => JSON.parse(body).hits)
+  expect(sent).toEqual(
+    Array(2).fill([{ url: 'https://t.example/g/collect?key=secret', method: 'POST', body: 'en=scroll' }]),
+  )
 })

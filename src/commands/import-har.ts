@@ -10,6 +10,8 @@ const BATCH_BYTES = 500_000
 /** Batches under way at a time: the collector stores those that wait together. */
 const AT_ONCE = 4
 const PROGRESS_AFTER_MS = 2000
+/** Requests without their body that are printed, each with its reason. */
+const MAX_LISTED = 20
 
 /** Hits of one page, each as JSON; the page is null when it is not known. */
 interface Batch {
@@ -94,6 +96,35 @@ async function answerOf(response: Response): Promise<Imported> {
   throw new UsageError(`import har: the collector answered ${response.status}: ${reason}`)
 }
 
+/** A request that was not sent, because the recording does not have its body. */
+interface WithoutBody {
+  file: string
+  /** Index in `log.entries`, from 0. */
+  entry: number
+  /** Without its query, which may have credentials. */
+  url: string
+  reason: string
+}
+
+function withoutBodyIn(file: string, hits: readonly RecordedHit[]): WithoutBody[] {
+  return hits.flatMap(({ url, missingBody }) =>
+    missingBody
+      ? [{ file, entry: missingBody.entry, url: url.replace(/[?#].*$/s, ''), reason: missingBody.reason }]
+      : [],
+  )
+}
+
+function printOthers({ withoutPage, withoutBody }: { withoutPage: number; withoutBody: readonly WithoutBody[] }): void {
+  if (withoutPage > 0) console.log(withoutPage === 1 ? '1 hit has no page' : `${withoutPage} hits have no page`)
+  const count = withoutBody.length
+  if (count === 0) return
+  console.log(`${count === 1 ? '1 request was' : `${count} requests were`} not sent, because the body is missing:`)
+  for (const { file, entry, url, reason } of withoutBody.slice(0, MAX_LISTED)) {
+    console.log(`  ${file}, entry ${entry}, ${url}: ${reason}`)
+  }
+  if (count > MAX_LISTED) console.log(`  and ${count - MAX_LISTED} more (--json lists all)`)
+}
+
 export const importHar: Command = {
   name: 'import har',
   operands: 'FILE…',
@@ -101,15 +132,22 @@ export const importHar: Command = {
   flags: {
     url: { type: 'string', value: 'BASE', meaning: 'Address of the collector, such as http://127.0.0.1:8787' },
     token: { type: 'string', value: 'T', meaning: 'Property token, pt_…' },
-    json: { type: 'boolean', meaning: 'Print {accepted, rejected, withoutPage} as JSON' },
+    json: { type: 'boolean', meaning: 'Print {accepted, rejected, withoutPage, withoutBody} as JSON' },
   },
   async run(invocation) {
     const url = required(importHar, invocation, 'url').replace(/\/+$/, '')
     const token = required(importHar, invocation, 'token')
     if (invocation.names.length === 0) throw new UsageError('import har: names no file')
-    const recorded = invocation.names.flatMap(readHar)
-    const hits = recorded.filter(({ url }) => TO_A_WEB_SERVER.test(url))
-    const others = recorded.length - hits.length
+    const hits: RecordedHit[] = []
+    const withoutBody: WithoutBody[] = []
+    let others = 0
+    for (const file of invocation.names) {
+      const recorded = await readHar(file)
+      const sent = recorded.filter(({ url }) => TO_A_WEB_SERVER.test(url))
+      others += recorded.length - sent.length
+      for (const one of withoutBodyIn(file, sent)) withoutBody.push(one)
+      for (const hit of sent) if (!hit.missingBody) hits.push(hit)
+    }
     const started = performance.now()
     const bar = (sent: number) => {
       if (process.stderr.isTTY && performance.now() - started > PROGRESS_AFTER_MS) {
@@ -118,11 +156,11 @@ export const importHar: Command = {
     }
     const { accepted, rejected } = await sendHits(hits, { url, token }, bar)
     const withoutPage = hits.filter(({ pageUrl }) => pageUrl === null).length
-    if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage }))
+    if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage, withoutBody }))
     else {
       const left = others > 0 ? `, ${others} left out, which went to no web server (data:, blob:, …)` : ''
       console.log(`${accepted} requests taken in, ${rejected} refused${left}`)
-      if (withoutPage > 0) console.log(withoutPage === 1 ? '1 hit has no page' : `${withoutPage} hits have no page`)
+      printOthers({ withoutPage, withoutBody })
     }
     return 0
   },

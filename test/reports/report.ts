@@ -15,9 +15,14 @@ export interface ReportedRequest {
   body?: string
 }
 
+/** The path of a report's file. */
+export function reportPath(file: string): string {
+  return join(FOLDER, file)
+}
+
 /** The text of a report's file. */
 export function reportText(file: string): string {
-  return readFileSync(join(FOLDER, file), 'utf8')
+  return readFileSync(reportPath(file), 'utf8')
 }
 
 /** The values of a report's NDJSON file. */

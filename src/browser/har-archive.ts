@@ -1,0 +1,129 @@
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { messageOf } from '../core/error.ts'
+import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from './har-body.ts'
+import { attachmentsOfHar } from './har-requests.ts'
+
+/** What an archive may contain. What it claims and what it unpacks to are both held to it. */
+export interface ArchiveLimits {
+  /** Unpacked size of the HAR, in bytes. */
+  harBytes: number
+  /** Unpacked size of all attachments that are read, in bytes. */
+  attachmentBytes: number
+  entries: number
+}
+
+/** An entry that unpacks to more than 1 MiB may be at most so many times as large as it is packed. */
+const MAX_RATIO = 200
+const RATIO_FROM_BYTES = 1024 * 1024
+
+/** Thrown for an archive that can't be read; its message completes a sentence that begins with the archive's name. */
+export class ArchiveError extends Error {}
+
+/** How a ZIP archive begins: with an entry, or, when it is empty, with the end of its directory. */
+export function isZip([a, b, c, d]: Uint8Array): boolean {
+  return a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))
+}
+
+/** A HAR out of an archive. */
+export interface ArchivedHar {
+  /** The HAR, parsed. */
+  value: unknown
+  attachmentOf: AttachmentReader
+}
+
+/**
+ * Reads the HAR in a ZIP archive, and the attachments that its requests name, as Playwright writes them (`.har.zip`).
+ * Nothing is written to disk, and other entries are not unpacked. An attachment that can't be read costs only its
+ * request. Throws `ArchiveError`: no archive, not exactly one HAR in it, or beyond the limits.
+ */
+export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): Promise<ArchivedHar> {
+  const { zip, entries } = await directoryOf(bytes, limits)
+  const hars = [...entries.keys()].filter((name) => /\.har$/i.test(name) && !isHidden(name))
+  const [name] = hars
+  if (name === undefined) throw new ArchiveError('contains no .har file')
+  if (hars.length > 1) throw new ArchiveError(`contains ${hars.length} .har files; only one is allowed`)
+  const value = await parsedHar(zip, entries.get(name) as Entry, limits.harBytes)
+  const folder = name.slice(0, name.lastIndexOf('/') + 1)
+  const attachments = new Map<string, Attachment>()
+  let left = limits.attachmentBytes
+  for (const file of attachmentsOfHar(value)) {
+    const attachment = await attachmentIn(zip, entries.get(folder + file), { file, left })
+    if ('bytes' in attachment) left -= attachment.bytes.length
+    attachments.set(file, attachment)
+  }
+  return { value, attachmentOf: (file) => attachments.get(file) ?? absent(file) }
+}
+
+/** Returns the files of an archive by name, the first of each name. */
+async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
+  const entries = new Map<string, Entry>()
+  try {
+    const zip = await fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    if (zip.entryCount > limits.entries) throw new ArchiveError(`contains more than ${limits.entries} files`)
+    for await (const entry of zip.eachEntry()) {
+      if (!entry.fileName.endsWith('/') && !entries.has(entry.fileName)) entries.set(entry.fileName, entry)
+    }
+    return { zip, entries }
+  } catch (error) {
+    if (error instanceof ArchiveError) throw error
+    throw new ArchiveError(`is not a readable ZIP archive: ${messageOf(error)}`)
+  }
+}
+
+/** What macOS adds to archives. */
+function isHidden(name: string): boolean {
+  return /(?:^|\/)(?:__MACOSX\/|\.[^/]*$)/.test(name)
+}
+
+async function parsedHar(zip: ZipFile, entry: Entry, limit: number): Promise<unknown> {
+  const name = quoted(entry.fileName)
+  let text: string
+  try {
+    text = (await unpacked(zip, entry, limit)).toString()
+  } catch (error) {
+    throw new ArchiveError(`${name} ${messageOf(error)}`)
+  }
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new ArchiveError(`${name} is not valid JSON`)
+  }
+}
+
+async function attachmentIn(
+  zip: ZipFile,
+  entry: Entry | undefined,
+  { file, left }: { file: string; left: number },
+): Promise<Attachment> {
+  if (!entry) return absent(file)
+  try {
+    const bytes = await unpacked(zip, entry, MAX_ATTACHMENT_BYTES)
+    if (bytes.length > left) throw new Error('is beyond the limit for all attachments')
+    return { bytes }
+  } catch (error) {
+    return { fault: `its attachment ${quoted(file)} ${messageOf(error)}` }
+  }
+}
+
+const absent = (file: string): Attachment => ({
+  fault: `the recording has it in the attachment ${quoted(file)}, which is not in the archive`,
+})
+
+/** Returns an entry's content. Throws with the second half of a sentence that begins with its name. */
+async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buffer> {
+  const { uncompressedSize, compressedSize } = entry
+  if (entry.isEncrypted()) throw new Error('is encrypted')
+  if (uncompressedSize > limit) throw new Error(`is larger than ${limit} bytes`)
+  if (uncompressedSize > RATIO_FROM_BYTES && uncompressedSize > MAX_RATIO * compressedSize) {
+    throw new Error(`unpacks to more than ${MAX_RATIO} times its size`)
+  }
+  const parts: Buffer[] = []
+  try {
+    // The stream fails as soon as it has more bytes than the entry claims.
+    for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer)
+  } catch {
+    throw new Error('is damaged')
+  }
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test'
+import { deflateSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { readBody } from '../decoders/body.ts'
+import { requestsOfHar } from './har-requests.ts'
+
+const OWN = 'https://shop.example/api'
+const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&cid=1.2'
+
+interface Sent {
+  url?: string
+  method?: string
+  postData?: object | null
+  bodySize?: unknown
+  headers?: Record<string, string>
+}
+
+/** Returns the body of a request as it is decoded, or why it is missing. */
+function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): string | null {
+  const pairs = Object.entries(headers).map(([name, value]) => ({ name, value }))
+  const [request] = requestsOfHar({ log: { entries: [{ request: { url, method, headers: pairs, ...sent } }] } }) ?? []
+  if (request?.hit.missingBody) return `missing: ${request.hit.missingBody.reason}`
+  return readBody(request?.hit ?? {}).text
+}
+
+const MISSING = 'missing: the recording does not have it'
+const NAMELESS = `${MISSING}, and the URL names no event`
+const DAMAGED = 'missing: the recording has its binary data as text, which damaged it'
+const text = (value: string, more = {}) => ({ mimeType: 'text/plain', text: value, ...more })
+
+describe('a body that is not there', () => {
+  test.each<[string, Sent, string | null]>([
+    ['postData is absent', { bodySize: 82 }, `${MISSING} (82 bytes were sent)`],
+    ['the text is empty', { bodySize: 82, postData: text('') }, `${MISSING} (82 bytes were sent)`],
+    ['only the header tells', { headers: { 'Content-Length': '82' } }, `${MISSING} (82 bytes were sent)`],
+    ['the recorder missed it', { bodySize: 0, headers: { 'content-length': '82' } }, `${MISSING} (82 bytes were sent)`],
+    ['its size is unknown', { bodySize: -1, postData: text('') }, MISSING],
+    ['its size and type are unknown', { bodySize: -1, postData: { mimeType: '', text: '' } }, null],
+    ['none was sent', { bodySize: 0, postData: text('') }, null],
+    ['none was sent, by the header', { bodySize: -1, postData: text(''), headers: { 'Content-Length': '0' } }, null],
+    ['nothing tells', {}, null],
+    ['the size is no number', { bodySize: '82' }, null],
+    ['a GET has a size', { method: 'GET', bodySize: 82 }, null],
+    ['a preflight has a type', { method: 'options', postData: text('') }, null],
+    ['it is cut', { bodySize: 82, postData: text('en=scroll') }, 'missing: the recording has only 9 of 82 bytes'],
+    ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
+    ['the event is in it, and nothing tells', { url: GA4 }, NAMELESS],
+    ['the event is in the URL', { url: `${GA4}&en=scroll`, bodySize: 0 }, null],
+    ['a GET names no event', { url: GA4, method: 'GET' }, null],
+    [
+      'the attachment is elsewhere',
+      { postData: text('', { _file: 'a.dat' }) },
+      'missing: the recording has it in the attachment "a.dat", which is not part of the HAR',
+    ],
+    ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
+  ])('because %s', (_, sent, expected) => {
+    expect(bodyOf(sent)).toBe(expected)
+  })
+
+  test('never becomes an event without a name', () => {
+    const postData = fc.record(
+      {
+        mimeType: fc.constantFrom('text/plain', '', null, 'application/x-www-form-urlencoded'),
+        text: fc.constantFrom('', null, 5),
+        params: fc.constantFrom([], null, [{}], [{ name: '', value: '' }]),
+        _file: fc.constantFrom('', 'a.dat', 5),
+        encoding: fc.constantFrom('base64', ''),
+      },
+      { requiredKeys: [] },
+    )
+    const sent = fc.record(
+      { postData: fc.option(postData), bodySize: fc.constantFrom(-1, 0, 82, null, '0') },
+      { requiredKeys: [] },
+    )
+    fc.assert(fc.property(sent, (one) => expect(bodyOf({ url: GA4, ...one })).toStartWith('missing: ')))
+  })
+})
+
+describe('a body', () => {
+  const JSON_BODY = JSON.stringify({ event: 'Köln', list: ['a', 1] })
+  test.each<[string, Sent, string]>([
+    ['whose line ends were changed', { bodySize: 10, postData: text('en=a\nen=b') }, 'en=a\nen=b'],
+    ['that is a form shown decoded', { bodySize: 14, postData: text('dl=https://a') }, 'dl=https://a'],
+    ['of JSON with a wrong size', { bodySize: 9000, postData: text(JSON_BODY) }, JSON_BODY],
+    ['that was compressed', { bodySize: 90, postData: text('en=a'), headers: { 'content-encoding': 'gzip' } }, 'en=a'],
+    ['with a file left out', { bodySize: 9000, postData: text('--b\r\n\r\n') }, '--b\r\n\r\n'],
+    ['in characters', { bodySize: 1, postData: text('é') }, 'é'],
+  ])('%s is whole', (_, sent, expected) => {
+    expect(bodyOf(sent)).toBe(expected)
+  })
+
+  const packed = [
+    ['gzip', (body: string) => gzipSync(body)],
+    ['zlib', (body: string) => deflateSync(body)],
+  ] as const
+  /** As Python's `surrogateescape` writes bytes that are no UTF-8, one by one. */
+  const escaped = (bytes: Buffer) =>
+    [...bytes].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
+
+  test.each(packed)('in %s is unpacked, however the recorder wrote its bytes', (name, pack) => {
+    const body = fc.string({ unit: 'binary', minLength: 1 }).filter((one) => one.isWellFormed())
+    fc.assert(
+      fc.property(body, (one) => {
+        const bytes = pack(one)
+        const size = { bodySize: bytes.length }
+        const base64 = bytes.toString('base64')
+        const expected = new TextDecoder().decode(Buffer.from(one))
+        expect(bodyOf({ postData: text(base64, { encoding: 'base64' }) })).toBe(expected)
+        expect(bodyOf({ ...size, postData: text(base64) })).toBe(expected)
+        expect(bodyOf({ ...size, postData: text(bytes.toString('latin1')) })).toBe(expected)
+        if (name === 'gzip') expect(bodyOf({ postData: text(escaped(bytes)) })).toBe(expected)
+      }),
+    )
+  })
+
+  test.each(packed)('in %s that was read as UTF-8 is reported', (_, pack) => {
+    const shown = new TextDecoder().decode(pack(`en=scroll${'&ep.a=b'.repeat(20)}`))
+    expect(bodyOf({ postData: text(shown) })).toBe(DAMAGED)
+    expect(bodyOf({ postData: text(shown), headers: { 'content-encoding': 'gzip' } })).toBe(DAMAGED)
+  })
+
+  test('of binary data that was read as UTF-8 is reported', () => {
+    expect(bodyOf({ postData: text('\n\u0003abc\u0012\ufffd\u0001') })).toBe(DAMAGED)
+    expect(bodyOf({ postData: text('en=\ufffd') })).toBe('en=\ufffd')
+  })
+})
+
+describe('parameters', () => {
+  const bodyOfParams = (params: unknown, mimeType = 'application/x-www-form-urlencoded') =>
+    bodyOf({ postData: { mimeType, text: '', params } })
+
+  test('give the form that was sent, encoded or not', () => {
+    const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
+    fc.assert(
+      fc.property(pairs, (sent) => {
+        const named = sent.map(([name, value]) => [`k[${name}]`, value] as [string, string])
+        const decoded = named.map(([name, value]) => ({ name, value }))
+        const encoded = named.map(([name, value]) => ({
+          ...{ name: encodeURIComponent(name), value: encodeURIComponent(value) },
+        }))
+        const expected = [...new URLSearchParams(named)]
+        expect([...new URLSearchParams(bodyOfParams(decoded) ?? '')]).toEqual(expected)
+        expect([...new URLSearchParams(bodyOfParams(encoded) ?? '')]).toEqual(expected)
+      }),
+    )
+  })
+
+  test.each<[unknown, string]>([
+    [[{ name: 'a%', value: '100%' }], 'a%25=100%25'],
+    [
+      [
+        { name: 'a', value: '1%202' },
+        { name: 'b', value: 'x y' },
+      ],
+      'a=1%25202&b=x+y',
+    ],
+    [[{ name: '{"a":"b', value: '"}' }], '{"a":"b="}'],
+    [[{ name: '{"a":"b"}' }], '{"a":"b"}'],
+    [[{ name: '[{"a":"b' }, { name: 'c', value: '"}]' }], '[{"a":"b&c="}]'],
+  ])('%j', (params, expected) => {
+    expect(bodyOfParams(params)).toBe(expected)
+  })
+})

@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Bytes of an attachment of a HAR, or the reason why it can't be read. */
+export type Attachment = { bytes: Uint8Array } | { fault: string }
+
+/** Reads an attachment by the name that the HAR gives it. */
+export type AttachmentReader = (name: string) => Attachment
+
+/** A larger attachment is not read. Equals the largest body that is decoded. */
+export const MAX_ATTACHMENT_BYTES = 1024 * 1024
+
+/** The body of a request. All fields are left out when it had none. */
+export interface HarBody {
+  body?: string
+  bodyBase64?: string
+  /** Why the recording does not have the body; completes a sentence that begins with `body:`. */
+  fault?: string
+}
+
+/** The fields of a HAR's `postData` that are read. `_file` is Playwright's name of an attachment. */
+export type PostData =
+  | { mimeType?: unknown; text?: unknown; encoding?: unknown; params?: unknown; _file?: unknown }
+  | null
+  | undefined
+
+/** A request's body as the recorder described it. */
+export interface RecordedBody {
+  method: string
+  postData: PostData
+  /** `request.bodySize`; not a number or negative: unknown. */
+  bodySize: unknown
+  /** The request's `Content-Length`; undefined without one. */
+  contentLength: string | undefined
+  /** The request's `Content-Encoding`; empty without one. */
+  contentEncoding: string
+}
+
+/** Methods whose requests have no body, or none that matters here. */
+const WITHOUT_BODY = /^(?:GET|HEAD|OPTIONS|CONNECT|TRACE)$/i
+/** First two bytes of gzip and zlib; recorders write the second one as U+FFFD or as a lone surrogate too. */
+const COMPRESSED: ReadonlyMap<number, readonly number[]> = new Map([
+  [0x1f, [0x8b, 0xfffd, 0xdc8b]],
+  [0x78, [0x01, 0x5e, 0x9c, 0xda, 0xfffd, 0xdc9c, 0xdcda]],
+])
+/** Control characters that no text has: neither tabs nor line ends. */
+const CONTROL = /[^\P{Cc}\t\n\v\f\r]/u
+const MAX_NAME_SHOWN = 100
+
+/** A name from a HAR, in quotes, at most 100 characters, for messages. */
+export const quoted = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_SHOWN))
+
+/**
+ * Returns the body from the first of its sources that has it: the attachment, the text, the parameters. Without any
+ * of them, and for a body that is cut or damaged, returns the reason if the request had a body.
+ */
+export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader): HarBody {
+  const { method, postData, contentEncoding } = recorded
+  const name = postData?._file
+  const attached = typeof name === 'string' && name !== '' ? attachmentOf(name) : null
+  if (attached && 'bytes' in attached) return bodyOfBytes(attached.bytes, contentEncoding)
+  if (typeof postData?.text === 'string' && postData.text !== '') return bodyOfText(postData.text, recorded)
+  const form = formOf(postData?.params)
+  if (form !== null) return { body: form }
+  if (attached) return { fault: attached.fault }
+  if (WITHOUT_BODY.test(method)) return {}
+  const sent = bytesSent(recorded)
+  if (sent === null) return postData?.mimeType ? { fault: 'the recording does not have it' } : {}
+  return sent > 0 ? { fault: `the recording does not have it (${sent} bytes were sent)` } : {}
+}
+
+/** True when a request may have had a body that its recording does not mention. */
+export function mayHaveBody(method: string): boolean {
+  return !WITHOUT_BODY.test(method)
+}
+
+/** Bytes that the request had on the wire; null: unknown. Recorders write 0 for bodies that they did not see. */
+function bytesSent({ bodySize, contentLength }: RecordedBody): number | null {
+  if (contentLength !== undefined && /^\d{1,15}$/.test(contentLength)) return Number(contentLength)
+  return typeof bodySize === 'number' && bodySize >= 0 ? bodySize : null
+}
+
+function bodyOfBytes(bytes: Uint8Array, contentEncoding: string): HarBody {
+  if (bytes.length === 0) return {}
+  if (contentEncoding === '' && isUtf8(bytes)) return { body: new TextDecoder().decode(bytes) }
+  return { bodyBase64: Buffer.from(bytes).toString('base64') }
+}
+
+function bodyOfText(text: string, recorded: RecordedBody): HarBody {
+  if (recorded.postData?.encoding === 'base64') return { bodyBase64: text }
+  const sent = bytesSent(recorded) ?? 0
+  if (isBase64Of(text, sent)) return { bodyBase64: text }
+  if (isCompressed(text, recorded.contentEncoding)) {
+    const bytes = bytesOfText(text)
+    return bytes ? { bodyBase64: bytes.toString('base64') } : { fault: DAMAGED }
+  }
+  const isMultipart = text.startsWith('--')
+  if (!isMultipart && text.includes('\ufffd') && CONTROL.test(text)) return { fault: DAMAGED }
+  // Recorders leave files out of multipart forms, and show compressed bodies unpacked.
+  if (!isMultipart && recorded.contentEncoding === '' && isCut(text, sent)) {
+    return { fault: `the recording has only ${Buffer.byteLength(text)} of ${sent} bytes` }
+  }
+  return { body: text }
+}
+
+const DAMAGED = 'the recording has its binary data as text, which damaged it'
+
+/** True for compressed bytes that were written as a text. */
+function isCompressed(text: string, contentEncoding: string): boolean {
+  if (!CONTROL.test(text)) return false
+  return contentEncoding !== '' || COMPRESSED.get(text.charCodeAt(0))?.includes(text.charCodeAt(1)) === true
+}
+
+/** True when a text is not marked as base64, but is the base64 of as many bytes as were sent. */
+function isBase64Of(text: string, sent: number): boolean {
+  if (sent <= 0 || text.length !== 4 * Math.ceil(sent / 3)) return false
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length === sent
+}
+
+/**
+ * Returns the bytes of a text that has one character for each byte (Latin-1), or Python's lone surrogates U+DC80 to
+ * U+DCFF for bytes that are no UTF-8. Null when some were replaced by U+FFFD.
+ */
+function bytesOfText(text: string): Buffer | null {
+  if (text.isWellFormed()) return /[^\0-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')
+  if (text.includes('\ufffd')) return null
+  const parts = text.split(/([\udc80-\udcff]+)/u)
+  return Buffer.concat(parts.map((part, at) => Buffer.from(part, at % 2 === 1 ? 'latin1' : 'utf8')))
+}
+
+/** True when a text is shorter than what was sent, whichever way the recorder wrote line ends and escapes. */
+function isCut(text: string, sent: number): boolean {
+  if (Buffer.byteLength(text) >= sent) return false
+  const lines = text.replaceAll(/\r?\n/g, '\r\n')
+  if (Buffer.byteLength(lines) >= sent || isWholeJson(text)) return false
+  const isForm = /^[^=&{[\s]+=/.test(text)
+  return !isForm || encodeURIComponent(lines.toWellFormed()).length < sent
+}
+
+function isWholeJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+/** Returns the valid pairs of a list of `{name, value}`. */
+function pairsOf(list: unknown): [name: string, value: string][] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((one: { name?: unknown; value?: unknown } | null) =>
+    typeof one?.name === 'string' ? [[one.name, typeof one.value === 'string' ? one.value : '']] : [],
+  )
+}
+
+/** Characters of a form that is percent-encoded. */
+const ENCODED = /^(?:[\w.*~!'()+-]|%[0-9a-f]{2})*$/i
+
+/**
+ * Returns parameters as the form that was sent; null when there are none. Some recorders write them percent-encoded,
+ * others decoded. A JSON body that was taken for a form is put together again.
+ */
+function formOf(list: unknown): string | null {
+  const pairs = pairsOf(list)
+  const texts = pairs.flat()
+  if (texts.every((text) => text === '')) return null
+  const isEncoded = texts.every((text) => ENCODED.test(text)) && texts.some((text) => text.includes('%'))
+  const [[first] = ['']] = pairs
+  if (isEncoded || /^\s*[{[]/.test(first)) {
+    return pairs.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&')
+  }
+  return new URLSearchParams(pairs).toString()
+}
