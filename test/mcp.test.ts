@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { version } from '../package.json'
 import { PERMISSIONS } from '../src/http/permission.ts'
 import type { Route } from '../src/http/route.ts'
 import { callTool, connect, everyRow } from '../src/mcp/endpoint.fixture.ts'
+import { CALL_TOOL, CORE, LIST_TOOLS } from '../src/mcp/groups.ts'
 import { INSTRUCTIONS } from '../src/mcp/instructions.ts'
 import { toolName } from '../src/mcp/tool.ts'
 import { type TestApp, testApp } from './app.ts'
@@ -34,6 +37,8 @@ const newKey = async (readOnly: boolean): Promise<{ id: string; secret: string }
   return (await world.call('POST', '/v1/keys', { body })).body
 }
 const assistant = () => connect(web.url, world.owner.apiKey)
+/** An assistant that lists every tool. */
+const listingAll = (key = world.owner.apiKey) => connect(`${web.url}?groups=all`, key)
 
 /** What a tool answers; fails when it refuses. */
 async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
@@ -44,7 +49,7 @@ async function value(client: Client, name: string, args: Record<string, unknown>
 
 describe('every tool', () => {
   test('is listed, under a name of its own, with schemas that compile', async () => {
-    await using client = await assistant()
+    await using client = await listingAll()
     expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name).sort()).toEqual(
@@ -60,17 +65,59 @@ describe('every tool', () => {
     }
   })
 
-  test('is described in so few words that a conversation has room beside them', async () => {
-    await using client = await assistant()
+  test('is described briefly, because every conversation pays for it', async () => {
+    await using client = await listingAll()
     const { tools } = await client.listTools()
     const lengths = tools.map((tool) => JSON.stringify(tool).length)
     expect(Math.max(...lengths)).toBeLessThan(22_000)
-    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(160_000)
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(165_000)
+  })
+
+  test('is listed by default where it is usual, in less than 40 kB; the others are found by group', async () => {
+    await using client = await assistant()
+    const listed = await client.listTools()
+    expect(JSON.stringify(listed).length).toBeLessThan(40_000)
+    const names = listed.tools.map(({ name }) => name)
+    expect(names.slice(-2)).toEqual(['list_tools', 'call_tool'])
+    expect(names.length).toBeGreaterThan(20)
+    const describe = async (args: object) =>
+      JSON.parse((await callTool(client, 'list_tools', { ...args })).texts[0] ?? '')
+    const { groups } = await describe({})
+    expect(JSON.stringify(groups).length).toBeLessThan(10_000)
+    const reached: string[] = []
+    for (const { group, tools } of groups) {
+      const { tools: described } = await describe({ group })
+      expect(described.map(({ name }: { name: string }) => name)).toEqual(
+        tools.map(({ name }: { name: string }) => name),
+      )
+      expect(JSON.stringify(described).length).toBeLessThan(40_000)
+      reached.push(...described.map(({ name }: { name: string }) => name))
+    }
+    expect(reached.sort()).toEqual(
+      toolRoutes()
+        .map(({ id }) => toolName(id))
+        .sort(),
+    )
+  })
+
+  test('is in a group that the documentation names', async () => {
+    await using client = await assistant()
+    const { groups } = JSON.parse((await callTool(client, 'list_tools')).texts[0] ?? '')
+    const paragraph = readFileSync(join(import.meta.dir, '../docs/assistants.md'), 'utf8').match(
+      /Groups: (.+?)\. /s,
+    )?.[1]
+    const documented = [...(paragraph ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name)
+    expect(groups.map(({ group }: { group: string }) => group)).toEqual(documented)
+  })
+
+  test('that is usual is there', () => {
+    const names = toolRoutes().map(({ id }) => toolName(id))
+    expect([...CORE].filter((name) => !names.includes(name))).toEqual([])
   })
 
   test('is listed for a read-only key unless it writes', async () => {
     const { secret } = await newKey(true)
-    await using client = await connect(web.url, secret)
+    await using client = await listingAll(secret)
     const { tools } = await client.listTools()
     const reading = toolRoutes().filter((route) => !writes(route))
     expect(tools.map(({ name }) => name).sort()).toEqual(reading.map(({ id }) => toolName(id)).sort())
@@ -80,7 +127,7 @@ describe('every tool', () => {
   })
 
   test('answers the plainest call, or refuses it in a sentence; tried, it changes nothing', async () => {
-    await using client = await assistant()
+    await using client = await listingAll()
     const routes = new Map(toolRoutes().map((route) => [toolName(route.id), route]))
     const { tools } = await client.listTools()
     const before = everyRow(world.app.db)
@@ -100,7 +147,7 @@ describe('every tool', () => {
   })
 
   test('that the instructions name is there', () => {
-    const names = new Set(toolRoutes().map(({ id }) => toolName(id)))
+    const names = new Set([...toolRoutes().map(({ id }) => toolName(id)), LIST_TOOLS, CALL_TOOL])
     const told = [...new Set(INSTRUCTIONS.match(/\b[a-z]+(?:_[a-z]+)+\b/g))]
     expect(told.length).toBeGreaterThan(3)
     expect(told.filter((name) => !names.has(name))).toEqual([])

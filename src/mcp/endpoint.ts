@@ -28,7 +28,7 @@ const MAX_MESSAGES = 100
  * The Model Context Protocol over streamable HTTP, for assistants: stateless, with answers in JSON. A message of revision
  * 2026-07-28 or of an unknown one is answered by `stateless.ts`, one of an older revision by the SDK. Errors of HTTP
  * (credential, origin, size, a body that is no message) are answered as `{"error"}` like everywhere, errors of a
- * message as JSON-RPC errors or, for a tool, as a result with `isError`.
+ * message as JSON-RPC errors or, for a tool, as a result with `isError`. `?groups=` chooses the tools that are listed.
  */
 export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
   const methodsFor = mcpMethods(parts)
@@ -45,7 +45,9 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
       // The body may have taken minutes, in which the credential may have expired or the role changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
-      const methods = methodsFor({ principal, origin: originOf(request), signal: requestSignal(request) })
+      const groups = new URL(request.url).searchParams.get('groups')
+      const caller = { principal, origin: originOf(request), signal: requestSignal(request) }
+      const methods = methodsFor(caller, groups)
       if (isStateless(request.headers, body)) return await answerStateless(request.headers, body, identity, methods)
       return await answerWithSdk(request, body, identity, methods)
     } catch (error) {

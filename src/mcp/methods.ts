@@ -9,9 +9,10 @@ import type { AppError } from '../core/error.ts'
 import { refusalOf } from '../http/errors.ts'
 import type { Origin } from '../http/origin.ts'
 import type { Perform } from '../http/perform.ts'
-import { may, requirePermission } from '../http/permission.ts'
+import { requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import type { Route } from '../http/route.ts'
+import { CALL_TOOL, LIST_TOOLS, toolGroups, unknownTool } from './groups.ts'
 import { type Ask, resourcesOf } from './resource.ts'
 import { type Tool, toolOf } from './tool.ts'
 
@@ -63,16 +64,20 @@ const BUG_MESSAGE = 'internal error; the log of the server says more'
 export const RESOURCE_NOT_FOUND = -32002
 
 /**
- * Returns a function that returns the methods for one caller. Tools and resources are made from the routes once; throws
- * a plain `Error` when two tools share a name or a route can't be a tool.
+ * Returns a function that returns the methods for one caller; `groups` names the groups of tools that are listed, as the
+ * address does, and null means the usual tools. It fails with `invalid` for an unknown group. Tools and resources are made
+ * from the routes once; throws a plain `Error` when two tools share a name or a route can't be a tool.
  */
-export function mcpMethods({ routes, perform, report }: MethodDeps): (caller: Caller) => Methods {
+export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | null) => Methods {
+  const { routes, perform, report } = deps
   const tools = routes.filter(({ tool }) => tool).map(toolOf)
-  const byName = new Map(tools.map((tool) => [tool.entry.name, tool]))
-  if (byName.size < tools.length) throw new Error('two tools have one name')
-  const byRoute = new Map(tools.map((tool) => [tool.route.id, tool]))
+  // `listAlerts` is the name of the operation in the description of the REST API.
+  const byName = new Map(tools.flatMap((tool) => [tool.route.id, tool.entry.name].map((name) => [name, tool])))
+  if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools have one name')
+  const grouped = toolGroups(tools)
   const resources = resourcesOf(routes)
-  return (caller) => {
+  return (caller, groups) => {
+    const listed = grouped.read(groups)
     const ask: Ask = async (route, { params = {}, query = {} }) => {
       requirePermission(caller.principal, route.access)
       return await perform(route, { ...caller, params, query, body: undefined })
@@ -84,15 +89,23 @@ export function mcpMethods({ routes, perform, report }: MethodDeps): (caller: Ca
         throw rpcError(error, (bug) => report(bug, where))
       }
     }
+    const called = (tool: Tool, args: Record<string, unknown>) =>
+      orRefusal(tool.entry.name, report, () => callTool(tool, args, caller, perform))
     return {
-      listTools: () => ({
-        tools: tools.filter(({ route }) => may(caller.principal, route.access)).map(({ entry }) => entry),
-      }),
+      listTools: () => ({ tools: grouped.listed(listed, caller.principal) }),
       async callTool({ name, arguments: args = {} }) {
-        // `listAlerts` is the name of the operation in the description of the REST API.
-        const tool = byName.get(name) ?? byRoute.get(name)
-        if (!tool) throw new RpcError(ErrorCode.InvalidParams, `unknown tool: ${name.slice(0, 100)}`)
-        return await callTool(tool, args, caller, { perform, report })
+        if (name === LIST_TOOLS) {
+          return await orRefusal(name, report, () => asText(grouped.described(args, caller.principal)))
+        }
+        const tool = byName.get(name)
+        if (tool) return await called(tool, args)
+        if (name !== CALL_TOOL) throw new RpcError(ErrorCode.InvalidParams, unknownTool(name).message)
+        return await orRefusal(name, report, () => {
+          const call = grouped.called(args)
+          const inner = byName.get(call.name)
+          if (!inner) throw unknownTool(call.name)
+          return called(inner, call.arguments)
+        })
       },
       listResources: async () => ({ resources: await orRpcError(resources.list(ask), 'resources/list') }),
       listResourceTemplates: () => ({ resourceTemplates: [...resources.templates] }),
@@ -104,29 +117,38 @@ export function mcpMethods({ routes, perform, report }: MethodDeps): (caller: Ca
   }
 }
 
-/**
- * Calls a tool. Refusals are results with `isError`, because the assistant can correct its call; so are bugs, without
- * details.
- */
+const textOf = (text: string) => ({ type: 'text' as const, text })
+const asText = (answer: object): CallToolResult => ({ content: [textOf(JSON.stringify(answer))] })
+
 async function callTool(
-  tool: Tool,
+  { route, read }: Tool,
   args: Record<string, unknown>,
   caller: Caller,
-  { perform, report }: Pick<MethodDeps, 'perform' | 'report'>,
+  perform: Perform,
 ): Promise<CallToolResult> {
-  const { route, entry } = tool
+  requirePermission(caller.principal, route.access)
+  const { dryRun, ...call } = read(args)
+  const answer = await perform(route, { ...call, ...caller }, { dryRun })
+  const note = dryRun ? [textOf('This was a dry run: nothing was changed.')] : []
+  // safe because the answer fits the route's schema, which is an object's
+  return { content: [textOf(JSON.stringify(answer)), ...note], structuredContent: answer as Record<string, unknown> }
+}
+
+/**
+ * Returns the result of a call. Refusals are results with `isError`, because the assistant can correct its call; so are
+ * bugs, without details.
+ */
+async function orRefusal(
+  name: string,
+  report: MethodDeps['report'],
+  call: () => CallToolResult | Promise<CallToolResult>,
+): Promise<CallToolResult> {
   try {
-    requirePermission(caller.principal, route.access)
-    const { dryRun, ...call } = tool.read(args)
-    const answer = await perform(route, { ...call, ...caller }, { dryRun })
-    const note = dryRun ? ['This was a dry run: nothing was changed.'] : []
-    const content = [JSON.stringify(answer), ...note].map((text) => ({ type: 'text' as const, text }))
-    // safe because the answer fits the route's schema, which is an object's
-    return { content, structuredContent: answer as Record<string, unknown> }
+    return await call()
   } catch (error) {
     const refusal = refusalOf(error)
-    if (!refusal) report(error, `tool ${entry.name}`)
-    return { content: [{ type: 'text', text: refusal?.message ?? BUG_MESSAGE }], isError: true }
+    if (!refusal) report(error, `tool ${name}`)
+    return { content: [textOf(refusal?.message ?? BUG_MESSAGE)], isError: true }
   }
 }
 

@@ -26,12 +26,16 @@ afterEach(() => {
   expect(server.bugs).toEqual([])
 })
 
-const as = (caller: Caller): Promise<Connected> => connect(server.url, credentialsOf(server.people)[caller] ?? '')
+/** Connects to all tools; `groups`: to those that this names, null: to the usual ones. */
+const as = (caller: Caller, groups: string | null = 'all'): Promise<Connected> =>
+  connect(`${server.url}${groups === null ? '' : `?groups=${groups}`}`, credentialsOf(server.people)[caller] ?? '')
+const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name)
 const takeBug = () => server.bugs.splice(0).map(([error, where]) => [error instanceof SyntaxError, where])
 
 const READING = ['ask_slowly', 'break_thing', 'fill_disk', 'get_alert', 'get_issue', 'list_alerts', 'list_issues']
 const EDITING = ['change_issue', 'change_issues', 'create_alert', 'delete_alert', 'delete_thing']
 const MORE_EDITING = ['replace_alert', 'set_alert_enabled']
+const ODD = ['ask_slowly', 'break_thing', 'delete_thing', 'fill_disk', 'rename_thing']
 
 const alert = {
   name: 'Nothing arrives',
@@ -133,6 +137,107 @@ describe('tools', () => {
   })
 })
 
+describe('groups', () => {
+  const USUAL_READING = ['get_alert', 'get_issue', 'list_alerts', 'list_issues', 'list_tools', 'call_tool']
+  const USUAL_EDITING = ['create_alert', 'set_alert_enabled', 'change_issue']
+
+  test.each<[Caller, string | null, string[]]>([
+    ['viewer', null, USUAL_READING],
+    ['owner', null, [...USUAL_READING, ...USUAL_EDITING]],
+    ['owner', 'core', [...USUAL_READING, ...USUAL_EDITING]],
+    ['owner', 'issues', ['list_issues', 'get_issue', 'change_issue', 'change_issues']],
+    ['owner', 'issues,%20odd', ['list_issues', 'get_issue', 'change_issue', 'change_issues', ...ODD]],
+    ['viewer', 'core,odd', [...USUAL_READING, 'ask_slowly', 'break_thing', 'fill_disk']],
+    ['owner', 'all,issues', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
+  ])('%s sees in %p the tools of these', async (caller, groups, names) => {
+    await using client = await as(caller, groups)
+    expect((await namesOf(client)).sort()).toEqual([...names].sort())
+    expect(await namesOf(client)).toEqual(await namesOf(client))
+  })
+
+  test('the usual tools are listed without the schemas of their answers, others with them', async () => {
+    await using usual = await as('owner', null)
+    expect((await usual.listTools()).tools.filter(({ outputSchema }) => outputSchema)).toEqual([])
+    await using issues = await as('owner', 'core,issues')
+    const { tools } = await issues.listTools()
+    expect(tools.filter(({ name }) => name.includes('issue')).every(({ outputSchema }) => outputSchema)).toBe(true)
+  })
+
+  test.each(['nothing', '', 'core,,issues', 'Issues'])(
+    '%p is refused with the groups that there are',
+    async (groups) => {
+      const error = await as('owner', groups).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: 400, message: expect.stringContaining('use core, all, alerts, issues, odd') })
+    },
+  )
+
+  const listed = async (client: Connected, args: Record<string, unknown>) => {
+    const { refusal, texts } = await callTool(client, 'list_tools', args)
+    expect(refusal).toBeNull()
+    return JSON.parse(texts[0] ?? '')
+  }
+
+  test('list_tools names all tools that the caller may use by group', async () => {
+    await using viewer = await as('viewer', null)
+    const { groups } = await listed(viewer, {})
+    expect(groups.map(({ group }: { group: string }) => group)).toEqual(['alerts', 'issues', 'odd'])
+    const names = groups.flatMap(({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name))
+    expect(names.sort()).toEqual(READING)
+    const { tools } = await listed(viewer, { group: 'odd' })
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(['break_thing', 'ask_slowly', 'fill_disk'])
+    await using owner = await as('owner', null)
+    const [described] = (await listed(owner, { name: 'rename_thing' })).tools
+    expect(described).toMatchObject({ inputSchema: { required: ['id', 'name'] }, outputSchema: { type: 'object' } })
+    expect((await listed(owner, { name: 'renameThing' })).tools).toEqual([described])
+  })
+
+  test('call_tool calls what list_tools shows, with the same answer, refusal and dry run', async () => {
+    await using client = await as('admin', null)
+    const call = (name: string, args?: unknown) =>
+      callTool(client, 'call_tool', { name, ...(args === undefined ? {} : { arguments: args }) })
+    const before = everyRow(server.db)
+    const tried = await call('rename_thing', { id: 'a', name: 'b', dryRun: true })
+    expect([tried.value.name, tried.texts[1]]).toEqual(['b', 'This was a dry run: nothing was changed.'])
+    expect(everyRow(server.db)).toEqual(before)
+    expect((await call('rename_thing', { id: 'a', name: 'b' })).value.name).toBe('b')
+    expect(everyRow(server.db).thing).toEqual([{ id: 'a', name: 'b' }])
+    expect((await call('list_alerts')).value).toEqual((await callTool(client, 'list_alerts')).value)
+    expect((await call('get_alert', { id: 'alr_none' })).refusal).toBe('no such alert')
+    expect((await call('break_thing')).refusal).toBe('internal error; the log of the server says more')
+    expect(takeBug()).toEqual([[true, 'tool break_thing']])
+  })
+
+  test('a reader reaches nothing that writes', async () => {
+    await using client = await as('readOnly', null)
+    const { tools } = await client.listTools()
+    expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+    const before = everyRow(server.db)
+    const call = { name: 'delete_thing', arguments: { id: 'a' } }
+    expect((await callTool(client, 'call_tool', call)).refusal).toBe('this key can only read')
+    expect((await callTool(client, 'list_tools', { name: 'delete_thing' })).refusal).toBe('unknown tool: delete_thing')
+    expect(everyRow(server.db)).toEqual(before)
+    await using editor = await as('member', null)
+    const all = (await editor.listTools()).tools
+    expect(all.find(({ name }) => name === 'call_tool')?.annotations).toMatchObject({ destructiveHint: true })
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['call_tool', {}, 'name: is missing'],
+    ['call_tool', { name: 5 }, 'name: must be a text'],
+    ['call_tool', { name: 'list_alerts', arguments: [] }, 'arguments: must be an object'],
+    ['call_tool', { name: 'list_alerts', limit: 1 }, 'limit: there is no such field'],
+    ['call_tool', { name: 'drop_all' }, 'unknown tool: drop_all'],
+    ['call_tool', { name: 'call_tool', arguments: { name: 'list_alerts' } }, 'unknown tool: call_tool'],
+    ['call_tool', { name: 'hide_thing' }, 'unknown tool: hide_thing'],
+    ['list_tools', { group: 'nothing' }, 'group: there is no group nothing; use alerts, issues, odd'],
+    ['list_tools', { name: 'nothing' }, 'unknown tool: nothing'],
+    ['list_tools', { colour: 'red' }, 'colour: there is no such field'],
+  ])('%s with %j: %s', async (name, args, sentence) => {
+    await using client = await as('owner', null)
+    expect((await callTool(client, name, args)).refusal).toBe(sentence)
+  })
+})
+
 describe('refusals', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['get_alert', { id: 'alr_none' }, 'no such alert'],
@@ -184,7 +289,7 @@ describe('refusals', () => {
     const { token } = openSession(server.db, server.clock, alice.userId, 'password')
     const error = await connect(server.url, token).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 400, message: expect.stringContaining(mallory.orgId) })
-    await using client = await connect(server.url, token, { 'x-org-id': mallory.orgId })
+    await using client = await connect(`${server.url}?groups=all`, token, { 'x-org-id': mallory.orgId })
     expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(READING)
   })
 
