@@ -52,6 +52,8 @@ export interface SetUp {
   provider: OpenIdProvider
   behaviour: ProviderBehaviour
   parts: OidcParts
+  /** Answers requests to other hosts than the provider's; by default nothing does. */
+  elsewhere: { answer: (url: URL, headers: Record<string, string>) => Response | Promise<Response> }
   warnings: string[]
   entries: NewAuditEntry[]
   browser: ReturnType<typeof fakeBrowser>
@@ -71,6 +73,11 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
   provider.behaviour.claims = zoe
   const warnings: string[] = []
   const entries: NewAuditEntry[] = []
+  const elsewhere: SetUp['elsewhere'] = {
+    answer: (url) => {
+      throw new Error(`nobody answers at ${url.host}`)
+    },
+  }
   const company = companySignIn(
     {
       issuer: provider.issuer,
@@ -87,14 +94,16 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
       warn: (message) => warnings.push(message),
       timeoutS: options.timeoutS ?? 10,
       // What the program gives it instead is tested with the way out.
-      request: (url, { method, headers, body, signal }) =>
-        fetch(url, {
-          method,
-          headers,
-          redirect: 'manual',
-          ...(body ? { body: String(body) } : {}),
-          ...(signal ? { signal } : {}),
-        }),
+      request: async (url, { method, headers, body, signal }) =>
+        url.startsWith(`${provider.issuer}/`)
+          ? fetch(url, {
+              method,
+              headers,
+              redirect: 'manual',
+              ...(body ? { body: String(body) } : {}),
+              ...(signal ? { signal } : {}),
+            })
+          : elsewhere.answer(new URL(url), headers),
     },
   )
   const parts: OidcParts = {
@@ -127,7 +136,18 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
   }
   const newBrowser = () => fakeBrowser(publicUrl, handle)
   return {
-    ...{ db, clock, cast: people, provider, behaviour: provider.behaviour, parts, warnings, entries, newBrowser },
+    ...{
+      db,
+      clock,
+      cast: people,
+      provider,
+      behaviour: provider.behaviour,
+      elsewhere,
+      parts,
+      warnings,
+      entries,
+      newBrowser,
+    },
     browser: newBrowser(),
     get: (url, headers = {}) => handle(new Request(publicUrl + url, { headers })),
     call: client({ db, clock }, ...oidcRoutes(parts)),

@@ -182,7 +182,34 @@ describe('the callback', () => {
   })
 
   test.each<[string, Record<string, string>, string]>([
-    ['a refusal', { error: 'access_denied' }, 'Acme ID refused the sign-in (access_denied)'],
+    [
+      'a refusal',
+      { error: 'access_denied', error_description: 'Call 555' },
+      'the sign-in was cancelled, or Acme ID does not let you use this application',
+    ],
+    ['another session', { error: 'login_required' }, 'Acme ID requires you to sign in there first; start again'],
+    ['a question', { error: 'interaction_required' }, 'Acme ID requires an answer from you there; start again'],
+    [
+      'accounts',
+      { error: 'account_selection_required' },
+      'Acme ID requires you to choose an account there; start again',
+    ],
+    [
+      'a missing consent',
+      { error: 'consent_required' },
+      'Acme ID requires your consent, or that of its administrator; start again',
+    ],
+    ['a pause', { error: 'temporarily_unavailable' }, 'Acme ID is temporarily unavailable; try again later'],
+    ['a failure', { error: 'server_error' }, 'Acme ID failed with an error of its own; try again later'],
+    ...['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'].map(
+      (error): [string, Record<string, string>, string] => [
+        error,
+        { error },
+        `Acme ID does not accept how this server is configured there (${error}); ask its operator`,
+      ],
+    ),
+    ['an unknown code', { error: 'no_way' }, 'Acme ID refused the sign-in (no_way)'],
+    ['an inherited name', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
     [
       'words of its own',
       { error: '<b>no</b>', error_description: 'a\nb' },
@@ -194,7 +221,9 @@ describe('the callback', () => {
   ])('with %s is a sentence', async (_, refusal, message) => {
     await using all = await setUp()
     all.behaviour.refusal = refusal
-    expect(await refusalOf(all)).toContain(message)
+    const shown = await refusalOf(all)
+    expect(shown).toContain(message)
+    expect(shown).not.toContain('555')
     expect(all.warnings).toEqual([expect.stringMatching(/^\P{C}+$/u)])
   })
 

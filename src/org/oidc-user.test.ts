@@ -30,11 +30,46 @@ test('for any claims of a provider, the returned user can be stored', () => {
       if (user.emailVerified) {
         expect([idToken, userinfo].some((one) => one.email_verified === true && one.email !== undefined)).toBe(true)
       }
-      expect(user.groups.every((group) => typeof group === 'string')).toBe(true)
+      expect(user.groups?.every((group) => typeof group === 'string')).toBe(true)
     }),
   )
 })
 
 test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])('the subject %j is refused', (sub) => {
   expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
+})
+
+const ELSEWHERE = {
+  _claim_names: { groups: 'src1' },
+  _claim_sources: { src1: { endpoint: 'https://graph.microsoft.com' } },
+}
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | null]>([
+  ['none', {}, {}, []],
+  ['listed', { groups: ['a'] }, {}, ['a']],
+  ['of userinfo', {}, { groups: ['a'] }, ['a']],
+  ['elsewhere', ELSEWHERE, {}, null],
+  ['elsewhere without a source', { _claim_names: { groups: 'src1' } }, {}, null],
+  ['elsewhere, as the claim itself says', { groups: 'src1', _claim_sources: { src1: {} } }, {}, null],
+  ['elsewhere, as userinfo says', {}, ELSEWHERE, null],
+  ['elsewhere, with an empty list', { groups: [], ...ELSEWHERE }, {}, null],
+  ['elsewhere, with a part of them', { groups: ['a'], ...ELSEWHERE }, {}, null],
+  ['elsewhere, but userinfo lists them', ELSEWHERE, { groups: ['a'] }, ['a']],
+  ['too many', { hasgroups: true }, {}, null],
+  ['too many, as a text', { hasgroups: 'true' }, {}, null],
+  ['too many, with an empty list', { hasgroups: true, groups: [] }, {}, null],
+  ['too many, but listed', { hasgroups: true, groups: ['a'] }, {}, ['a']],
+  ['not too many', { hasgroups: false }, {}, []],
+  ['elsewhere for another claim', { _claim_names: { roles: 'src1' } }, {}, []],
+  ['an odd marker', { _claim_names: ['groups'], _claim_sources: 7, hasgroups: 1 }, {}, []],
+  ['no marker', { _claim_names: { groups: null } }, {}, []],
+  ['a group named as an inherited member', { groups: 'toString', _claim_sources: {} }, {}, ['toString']],
+])('groups that are %s', (_, idToken, userinfo, groups) => {
+  expect(userOf({ iss: 'https://acme.example', sub: 'u-1', ...idToken }, userinfo, 'groups').groups).toEqual(groups)
+})
+
+test('a claim of another name is not cut off by what is said of groups', () => {
+  const claims = { iss: 'https://acme.example', sub: 'u-1', hasgroups: true, ...ELSEWHERE }
+  expect(userOf(claims, {}, 'roles').groups).toEqual([])
+  expect(userOf({ ...claims, _claim_names: { roles: 'src1' } }, {}, 'roles').groups).toBeNull()
 })

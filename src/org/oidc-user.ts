@@ -19,6 +19,9 @@ export interface CompanyUser {
   groups: readonly string[]
 }
 
+/** A user whose groups may be unknown. */
+export type UserOfClaims = Omit<CompanyUser, 'groups'> & { groups: readonly string[] | null }
+
 export type Claims = Readonly<Record<string, unknown>>
 
 const NAME_LENGTH_MAX = 200
@@ -39,11 +42,39 @@ function groupsOf(value: unknown): string[] | null {
   return list.filter((group) => typeof group === 'string')
 }
 
+/** Returns the value if it is an object, else null. */
+export function objectOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
+}
+
+/**
+ * True when these claims say that there are groups which they do not list: a distributed claim
+ * (https://openid.net/specs/openid-connect-core-1_0.html#AggregatedDistributedClaims), or `hasgroups` of Entra ID.
+ */
+function omitsGroups(claims: Claims, groupsClaim: string): boolean {
+  const names = objectOf(claims._claim_names)
+  if (names && Object.hasOwn(names, groupsClaim) && names[groupsClaim] !== null) return true
+  const listed = claims[groupsClaim]
+  const sources = objectOf(claims._claim_sources)
+  if (typeof listed === 'string' && sources && Object.hasOwn(sources, listed)) return true
+  const { hasgroups } = claims
+  return groupsClaim === 'groups' && (hasgroups === true || hasgroups === 'true') && !groupsOf(listed)?.length
+}
+
+/** Returns the groups of the first source that lists them; null when they are unknown, which is not the same as none. */
+function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] | null {
+  const complete = sources.filter((claims) => !omitsGroups(claims, groupsClaim))
+  const groups = complete.map((claims) => groupsOf(claims[groupsClaim])).find((list) => list !== null) ?? []
+  return groups.length === 0 && complete.length < sources.length ? null : groups
+}
+
 /**
  * Returns the user by the claims of a verified ID token, and of userinfo for those it lacks. `email` and
- * `emailVerified` always come from the same source. Fails when the issuer or the subject is no usable text.
+ * `emailVerified` always come from the same source. `groups` is null when the user has groups that neither lists. Fails when the issuer or the subject is no usable text.
  */
-export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): CompanyUser {
+export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): UserOfClaims {
   const { iss, sub } = idToken
   if (typeof iss !== 'string' || typeof sub !== 'string' || textOf(sub, SUBJECT_LENGTH_MAX) !== sub) {
     throw new Error('the issuer or the subject is no usable text')
@@ -56,7 +87,7 @@ export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): 
     email,
     emailVerified: email !== null && addressed.email_verified === true,
     name: textOf(idToken.name, NAME_LENGTH_MAX) ?? textOf(userinfo.name, NAME_LENGTH_MAX),
-    groups: groupsOf(idToken[groupsClaim]) ?? groupsOf(userinfo[groupsClaim]) ?? [],
+    groups: knownGroups([idToken, userinfo], groupsClaim),
   }
 }
 

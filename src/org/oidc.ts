@@ -23,6 +23,7 @@ import {
 } from 'openid-client'
 import { type Clock, HOUR_MS, type Instant, SECOND_MS, systemClock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
+import { groupsFromGraph, type ProviderRequest, UnknownGroups } from './oidc-groups.ts'
 import { type CompanyUser, type GroupRole, userOf } from './oidc-user.ts'
 
 /** The settings of sign-in through the company. */
@@ -53,17 +54,11 @@ export interface Provider {
   begin(redirectUri: string): Promise<{ url: URL; checks: Checks }>
   /**
    * Returns the user whom the provider redirected back to `url`, after checking state, signature, issuer, audience,
-   * times and nonce. Fails with `forbidden` when the provider refuses, else `upstream`; the message is a sentence for
-   * the user.
+   * times and nonce. Asks Microsoft Graph for groups that the token omits. Fails with `forbidden` when the provider
+   * refuses or the groups stay unknown, else `upstream`; the message is a sentence for the user.
    */
   finish(url: URL, checks: Checks): Promise<CompanyUser>
 }
-
-/** The part of the standard `fetch` that a provider needs. */
-export type ProviderRequest = (
-  url: string,
-  init: { method: string; headers: Record<string, string>; body: unknown; signal?: AbortSignal },
-) => Promise<Response>
 
 export interface ProviderParts {
   clock: Clock
@@ -85,7 +80,7 @@ class Unreachable extends Error {}
  * may be in between. Not for multi-tenant issuers such as Entra's `common`, which accept users of any company.
  */
 export function oidcProvider(settings: OidcSettings, { clock, warn, request, timeoutS }: ProviderParts): Provider {
-  const { issuer, clientId, clientSecret, name, groupsClaim } = settings
+  const { issuer, clientId, clientSecret, name, groupsClaim, roles } = settings
   const timeout = timeoutS ?? TIMEOUT_S
   const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []
   const ask = (url: string, options: CustomFetchOptions) => send(url, options, request)
@@ -112,9 +107,8 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
 
   function refusal(error: unknown): AppError {
     warn(`sign-in with ${name} failed: ${describe(error)}`)
-    if (error instanceof AuthorizationResponseError) {
-      return new AppError('forbidden', `${name} refused the sign-in (${codeOf(error.error)})`)
-    }
+    if (error instanceof AuthorizationResponseError) return new AppError('forbidden', refusedBy(name, error.error))
+    if (error instanceof UnknownGroups) return new AppError('forbidden', error.message)
     if (causes(error).some((cause) => cause instanceof Unreachable)) {
       return new AppError('upstream', `the sign-in of ${name} can not be reached; try again later`)
     }
@@ -159,7 +153,10 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
           enough || config.serverMetadata().userinfo_endpoint === undefined
             ? {}
             : await fetchUserInfo(config, tokens.access_token, claims.sub)
-        return userOf(claims, more, groupsClaim)
+        const user = userOf(claims, more, groupsClaim)
+        const overage = { name, groupsClaim, roles, request, timeoutS: timeout }
+        const groups = user.groups ?? (await groupsFromGraph(overage, [claims, more], tokens.access_token))
+        return { ...user, groups }
       } catch (error) {
         throw refusal(error)
       }
@@ -198,6 +195,32 @@ function scopeOf(server: ServerMetadata, groupsClaim: string): string {
 }
 
 /**
+ * What a provider says instead of a code, https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and
+ * https://openid.net/specs/openid-connect-core-1_0.html#AuthError. `%` is the name of the provider.
+ */
+const REFUSALS: Readonly<Record<string, string>> = {
+  access_denied: 'the sign-in was cancelled, or % does not let you use this application',
+  login_required: '% requires you to sign in there first; start again',
+  interaction_required: '% requires an answer from you there; start again',
+  account_selection_required: '% requires you to choose an account there; start again',
+  consent_required: '% requires your consent, or that of its administrator; start again',
+  temporarily_unavailable: '% is temporarily unavailable; try again later',
+  server_error: '% failed with an error of its own; try again later',
+}
+
+/** Errors of the configuration of this server or of the provider. */
+const MISCONFIGURED = ['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope']
+
+/** Returns a sentence for an error code. The provider's own description is not shown: anybody could have written it. */
+function refusedBy(name: string, code: string): string {
+  if (Object.hasOwn(REFUSALS, code)) return (REFUSALS[code] ?? '').replace('%', () => name)
+  if (MISCONFIGURED.includes(code)) {
+    return `${name} does not accept how this server is configured there (${code}); ask its operator`
+  }
+  return `${name} refused the sign-in (${codeOf(code)})`
+}
+
+/**
  * Returns the error code if it looks like a word; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 allows more.
  */
 function codeOf(error: string): string {
@@ -215,6 +238,7 @@ const LOG_LENGTH_MAX = 500
 
 /** Returns the causes of an error as one line for the log. */
 function describe(error: unknown): string {
+  if (error instanceof UnknownGroups) return error.detail
   const words = causes(error)
     .filter((cause) => cause instanceof Error)
     .map(messageOf)
