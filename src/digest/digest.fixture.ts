@@ -180,10 +180,12 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
           {
             ...{ vendor: GA4, orders: 1_512, captured: 305, missing: 1_207, extra: 0, duplicates: 3 },
             ...{ valueMismatches: 0, missingValue: 78_640.2, capturePct: 20.2 },
+            ...{ matched: 0, browserOnly: 0, serverOnly: 0, matchedPct: null },
           },
           {
             ...{ vendor: META, orders: 1_512, captured: 1_477, missing: 35, extra: 1, duplicates: 0 },
             ...{ valueMismatches: 2, missingValue: 2_214, capturePct: 97.7 },
+            ...{ matched: 1_391, browserOnly: 61, serverOnly: 25, matchedPct: 94.2 },
           },
         ],
       },

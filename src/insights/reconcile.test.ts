@@ -11,6 +11,7 @@ import type { Order } from '../orders/order.ts'
 import { saveOrders } from '../orders/store.ts'
 import { Follower } from '../signals/follower.ts'
 import { NASTY_KEYS, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import type { Sources } from './insight.ts'
 import { reconcileOrders } from './reconcile.ts'
 
@@ -67,7 +68,7 @@ const ODD_IDS = [
 function expected(events: readonly StoredEvent[], orders: Map<string, Order>, days: number, now: Instant) {
   const today = Math.floor(now / DAY_MS)
   const first = today - days + 1
-  const told = events
+  const counted = events
     .filter(({ domainId, env, kind }) => domainId === 'dom' && env === 'prod' && kind !== 'library')
     .filter(({ receivedAt }) => receivedAt >= (first - 1) * DAY_MS)
     .map((event) => ({
@@ -76,7 +77,7 @@ function expected(events: readonly StoredEvent[], orders: Map<string, Order>, da
       ids: idsOf(event),
       value: amountOf(event),
     }))
-    .filter(({ ids }) => ids.size > 0)
+  const told = counted.filter(({ ids }) => ids.size > 0)
   const vendors = [...new Set(told.map(({ vendor }) => vendor))].sort()
   const paid = [...orders.values()].filter(({ status = 'paid', at }) => status === 'paid' && at < now - 15 * MINUTE_MS)
   const rows = Array.from({ length: days }, (_, at) => {
@@ -98,10 +99,11 @@ function expected(events: readonly StoredEvent[], orders: Map<string, Order>, da
     const missing = own.filter(({ id }) => about(id).length === 0)
     const extra = new Set(its.filter((one) => one.day === day).flatMap(({ ids }) => [...ids]))
     const seen = new Set(its.filter((one) => one.day < day).flatMap(({ ids }) => [...ids]))
+    const seconds = (id: string) => new Set(plainPairs(about(id)).map(([, { seq }]) => seq))
     let duplicates = 0
-    for (const { ids } of its.filter((one) => one.day === day)) {
+    for (const { seq, ids } of its.filter((one) => one.day === day)) {
       for (const id of ids) {
-        if (seen.has(id)) duplicates++
+        if (seen.has(id) && !seconds(id).has(seq)) duplicates++
         seen.add(id)
       }
     }
@@ -118,7 +120,22 @@ function expected(events: readonly StoredEvent[], orders: Map<string, Order>, da
       missing: missing.length,
       missingValue: cents(missing.reduce((sum, { value = 0 }) => sum + value, 0)),
       capturePct: own.length === 0 ? 0 : Number(((captured.length / own.length) * 100).toFixed(1)),
+      ...partnersOf(vendor, day, its),
     }
+  }
+
+  function partnersOf(vendor: string, day: number, its: typeof told) {
+    const names = new Set(its.map(pairNameOf))
+    const candidates = counted.filter((one) => one.vendor === vendor && names.has(pairNameOf(one)))
+    const pairs = plainPairs(candidates)
+    const partners = new Set(pairs.flat())
+    const alone = (origin: string) =>
+      its.filter((one) => one.day === day && originOf(one) === origin && !partners.has(one)).length
+    const matched = pairs.filter((pair) => pair[0].day === day && pair.some(({ ids }) => ids.size > 0)).length
+    const [browserOnly, serverOnly] = [alone('browser'), alone('server')]
+    const all = matched + browserOnly + serverOnly
+    const matchedPct = all === 0 ? null : Math.round((matched / all) * 1000) / 10
+    return { matched, browserOnly, serverOnly, matchedPct }
   }
 }
 
@@ -160,6 +177,8 @@ function anEvent(random: Random, ids: readonly string[]): Said {
   if (random() < 0.15) params[oneOf(ID_KEYS, random)] = random() < 0.5 ? id : oneOf(ids, random)
   if (random() < 0.2) params[oneOf(NO_ID_KEYS, random)] = oneOf(ids, random)
   while (random() < 0.6) params[oneOf(VALUE_KEYS, random)] = oneOf(VALUES, random)
+  if (random() < 0.5) params[oneOf(['eid', 'event_id'], random)] = oneOf([id, id, '', ' '], random)
+  if (random() < 0.3) params.event_name = 'x'
   return {
     ...{ orgId: random() < 0.95 ? 'org' : 'other', domainId: random() < 0.9 ? 'dom' : 'blog' },
     env: random() < 0.9 ? 'prod' : 'dev',
@@ -255,7 +274,8 @@ describe('against one event after the other', () => {
     expect(new Set(stand.levels())).toEqual(new Set(['compacted', 'fresh']))
     expect(stand.spool.files().length).toBeGreaterThan(0)
     const all = expected(plainEvents(), orders, 11, now).flatMap(({ vendors }) => vendors)
-    for (const field of ['captured', 'missing', 'extra', 'duplicates', 'valueMismatches', 'missingValue'] as const) {
+    const fields = ['captured', 'missing', 'extra', 'duplicates', 'valueMismatches', 'missingValue'] as const
+    for (const field of [...fields, 'matched', 'browserOnly', 'serverOnly'] as const) {
       expect(all.some((one) => one[field] > 0)).toBe(true)
     }
   })
@@ -378,8 +398,13 @@ describe('over HTTP', () => {
     await world.collect(domain.token, { hits: urls.map((url) => ({ url })) })
     await world.collect(domain.token, { env: 'dev', hits: [{ url: ga4('A-4', 42.5) }] })
     const { body } = await reconcile({ domainId: domain.id, days: 1 })
-    const GA4 = { orders: 4, captured: 2, missing: 2, extra: 1, duplicates: 1, valueMismatches: 1, missingValue: 85 }
+    const unpaired = { matched: 0, browserOnly: 0, serverOnly: 0, matchedPct: null }
+    const GA4 = {
+      ...{ orders: 4, captured: 2, missing: 2, extra: 1, duplicates: 1, valueMismatches: 1, missingValue: 85 },
+      ...unpaired,
+    }
     const META = {
+      ...{ ...unpaired, browserOnly: 1, matchedPct: 0 },
       orders: 4,
       captured: 1,
       missing: 3,

@@ -1,6 +1,6 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { Closed, Int, type Static, Text, Type } from '../core/schema.ts'
+import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { domainFields, domainsMeant } from './asked.ts'
@@ -10,6 +10,7 @@ import {
   type OrderKeys,
   orderKeys,
   orderNamesQuery,
+  orderPairsQuery,
   type ToldScope,
   toldQuery,
   unreadQuery,
@@ -32,10 +33,19 @@ const tallyFields = {
   captured: Int({ description: 'Orders of which the vendor was told, on whatever day' }),
   missing: Int({ description: 'Orders of which it was not told' }),
   extra: Int({ description: 'Ids that it was told of and that are no order, by the day of the event' }),
-  duplicates: Int({ description: 'Events about an id beyond its first, by the day of the event' }),
+  duplicates: Int({
+    description:
+      'Events about an id beyond its first, by the day of the event; an event of a browser and its partner of a server are one',
+  }),
   valueMismatches: Int({ description: 'Captured orders of which it was told a value that differs by more than 0.01' }),
   missingValue: Type.Number({ description: 'Value of the missing orders' }),
   capturePct: Type.Number({ description: 'Share of the orders that are captured; 0 without orders' }),
+  matched: Int({ description: 'Pairs of a browser event and a server event with the same name and event id' }),
+  browserOnly: Int({ description: 'Browser events without a partner; 0 of vendors that do not pair events' }),
+  serverOnly: Int({ description: 'Server events without a partner; 0 of vendors that do not pair events' }),
+  matchedPct: Nullable(
+    Type.Number({ description: 'Share of pairs in these three, in percent; null when all of them are 0' }),
+  ),
 }
 const VendorTallySchema = Closed({ vendor: Type.String(), ...tallyFields }, { $id: 'VendorReconciliation' })
 const vendors = Type.Array(VendorTallySchema, { description: 'Those with an event about any order, by name' })
@@ -43,6 +53,7 @@ const vendors = Type.Array(VendorTallySchema, { description: 'Those with an even
 const EXAMPLE = {
   ...{ vendor: 'Google Analytics 4', orders: 40, captured: 38, missing: 2, extra: 0, duplicates: 1 },
   ...{ valueMismatches: 0, missingValue: 91.8, capturePct: 95 },
+  ...{ matched: 0, browserOnly: 0, serverOnly: 0, matchedPct: null },
 }
 
 const Output = Closed(
@@ -177,14 +188,31 @@ async function toldIn(
     }))
     return history.query<Answered>(toldQuery(scope, keys, expected, listed))
   }
-  if (isAll) return (await ask(orders, 0)).filter(isTold)
+  const pairs = await pairsIn(history, scope, keys)
+  if (isAll) return [...(await ask(orders, 0)).filter(isTold), ...pairs]
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
   // Many, and nobody knows how many more: they are held against all orders there are.
-  if (unknown.length === MAX_LOOKED_UP) return (await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold)
+  if (unknown.length === MAX_LOOKED_UP) {
+    return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold), ...pairs]
+  }
   const isOrder = orderLookup(db, scope.domainId)
   const older = unknown.filter(({ id }) => isOrder(id))
-  return [...rows.filter(isTold), ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count }))]
+  return [
+    ...rows.filter(isTold),
+    ...pairs,
+    ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count })),
+  ]
+}
+
+/** Returns pairs of browser and server and events without a partner, by vendor and day. */
+async function pairsIn(history: Sources['history'], scope: ToldScope, keys: OrderKeys): Promise<ToldRow[]> {
+  const counts = ['matched', 'browserOnly', 'serverOnly'] as const
+  type PairRow = Pick<ToldRow, 'vendor' | 'day'> & Record<(typeof counts)[number], number>
+  const rows = await history.query<PairRow>(orderPairsQuery(scope, keys))
+  return rows.flatMap(({ vendor, day, ...row }) =>
+    counts.map((kind) => ({ vendor, day, kind, count: row[kind], mismatches: 0, value: 0 })),
+  )
 }
 
 const isTold = (row: Answered): row is ToldRow & { id: string } => row.kind !== 'unknown'
@@ -209,9 +237,13 @@ function shown(tallies: ReadonlyMap<string, Tally>, mask: (vendor: string) => st
     ...tally,
     missing: tally.orders - tally.captured,
     missingValue: money(missingValue),
-    capturePct: tally.orders === 0 ? 0 : Math.round((tally.captured / tally.orders) * 1000) / 10,
+    capturePct: percent(tally.captured, tally.orders) ?? 0,
+    matchedPct: percent(tally.matched, tally.matched + tally.browserOnly + tally.serverOnly),
   }))
 }
+
+/** With one decimal; null of nothing. */
+const percent = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 10)
 
 /** Sums of cents are a little off. */
 const money = (sum: number) => Math.round(sum * 1e6) / 1e6

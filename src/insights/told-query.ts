@@ -1,6 +1,6 @@
 import { textTests } from '../conditions/sql.ts'
-import { DAY_MS } from '../core/clock.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairsSql } from './event-pairs.ts'
 import { VENDOR_ORDER_KEYS, type VendorOrderKeys } from './vendor-order-keys.ts'
 
 /** Of which events it is asked. */
@@ -15,6 +15,8 @@ export interface OrderKeys {
   values: readonly string[]
   /** Those of single vendors. */
   own: readonly VendorOrderKeys[]
+  /** Those by which an event of a browser and one of a server are known to be one: of `PAIRING_KEYS`. */
+  pairing: readonly string[]
 }
 
 /** An order that may be told of. */
@@ -50,7 +52,7 @@ export function orderNamesQuery({ orgId, window }: ToldScope): Query {
     window,
     write: (binder) => {
       const pattern = binder.bind(`(${lastNamePattern([...ID_NAMES, ...VALUE_NAMES])})`)
-      const own = binder.among('name', OWN_NAMES).join('')
+      const own = binder.among('name', [...OWN_NAMES, ...PAIRING_KEYS]).join('')
       return { sql: `SELECT name FROM names WHERE ${binder.dialect.matches('name', pattern)} OR ${own}` }
     },
   })
@@ -69,14 +71,17 @@ export function orderKeys(names: readonly string[]): OrderKeys {
     const value = isKnown(keys.value) ? keys.value : null
     return isKnown(keys.id) && (keys.id ?? value) !== null ? [{ ...keys, value }] : []
   })
-  return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own }
+  const pairing = PAIRING_KEYS.filter((key) => known.has(key))
+  return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own, pairing }
 }
 
 /** True when no event can be about an order. */
 export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
 
-const keysRead = ({ ids, values, own }: OrderKeys): string[] => [
-  ...new Set([...ids, ...values, ...own.flatMap(({ id, value }) => [id, value])].filter((key) => key !== null)),
+const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
+  ...new Set(
+    [...ids, ...values, ...own.flatMap(({ id, value }) => [id, value]), ...pairing].filter((key) => key !== null),
+  ),
 ]
 
 /** SQL of the ids that an event has, a column each. */
@@ -103,24 +108,29 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
-/** What vendors were told, a row for each vendor, id and day. */
-function toldSql({ domainId }: ToldScope, keys: OrderKeys, binder: Binder): string {
+/** Tests, to be joined by AND, of events that count. */
+const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
+  `domainId = ${binder.bind(domainId)}`,
+  `env = 'prod'`,
+  `kind <> 'library'`,
+]
+
+/** What vendors were told, a row for each vendor, id and day. Of a pair of browser and server only the first is in `events`. */
+function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
   const columns = idColumns(keys, binder)
-  const tests = [
-    `domainId = ${binder.bind(domainId)}`,
-    `env = 'prod'`,
-    `kind <> 'library'`,
-    `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`,
-  ]
+  const tests = [...countedTests(scope, binder), `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`]
   const { isBlank, isNumber } = textTests(binder)
+  const mentions = `SELECT * FROM (
+    SELECT ${pairColumns(keys.pairing, binder)}, ${firstSaid(valueColumns(keys, binder))} AS said,
+      ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
+    FROM events WHERE ${tests.join(' AND ')}
+  ) AS spread WHERE id IS NOT NULL AND NOT ${isBlank('id')}`
   return `told AS MATERIALIZED (
-    SELECT vendor, id, day, count(*) AS events, min(amount) AS low, max(amount) AS high FROM (
-      SELECT vendor, id, day, CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount FROM (
-        SELECT vendor, ${dialect.quotient('receivedAt', DAY_MS)} AS day, ${firstSaid(valueColumns(keys, binder))} AS said,
-          ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
-        FROM events WHERE ${tests.join(' AND ')}
-      ) AS mentions WHERE id IS NOT NULL AND NOT ${isBlank('id')}
+    SELECT vendor, id, day, sum(1 - isSecond) AS events, min(amount) AS low, max(amount) AS high FROM (
+      SELECT vendor, id, day, isSecond,
+        CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount
+      FROM (${pairsSql(mentions, { by: ['id'] })}) AS mentions
     ) AS amounts GROUP BY vendor, id, day
   )`
 }
@@ -219,6 +229,36 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
           UNION ALL SELECT 'unknown' AS kind, vendor, day, id, 1 AS count, ${none}
             FROM (SELECT vendor, day, id FROM strangers LIMIT ${listed}) AS listed
         ) AS counted`,
+      }
+    },
+  })
+}
+
+/**
+ * Counts pairs of browser and server and events without a partner, of names of which some event is about an order and
+ * where the event or its partner is: rows as `ToldRow` by vendor and day of the first event. `keys` has an id at least.
+ */
+export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
+  const { orgId, window } = scope
+  return query('orders.pairs', {
+    orgId,
+    window,
+    write: (binder) => {
+      const isAbout = idColumns(keys, binder).map(
+        (id) => `(${id} IS NOT NULL AND NOT ${textTests(binder).isBlank(id)})`,
+      )
+      const vendors = PAIRING_VENDORS.map(({ vendor }) => vendor)
+      const tests = [...countedTests(scope, binder), ...binder.among('vendor', vendors)]
+      return {
+        keys: keysRead(keys),
+        sql: `SELECT vendor, day, sum(isPaired) AS matched, sum(CASE WHEN isPaired = 0 AND origin = 0 THEN 1 ELSE 0 END) AS browserOnly,
+          sum(CASE WHEN isPaired = 0 AND origin = 1 THEN 1 ELSE 0 END) AS serverOnly FROM (
+          WITH sent AS MATERIALIZED (
+            SELECT ${pairColumns(keys.pairing, binder)}, CASE WHEN ${isAbout.join(' OR ')} THEN 1 ELSE 0 END AS isAbout
+            FROM events WHERE ${tests.join(' AND ')}
+          ), named AS (SELECT DISTINCT vendor AS namedVendor, pairName AS name FROM sent WHERE isAbout = 1)
+          ${pairsSql('SELECT sent.* FROM sent JOIN named ON vendor = namedVendor AND pairName = name', { either: 'isAbout' })}
+        ) AS counted WHERE isAboutOf = 1 AND isSecond = 0 GROUP BY vendor, day`,
       }
     },
   })

@@ -15,6 +15,10 @@ export interface Tally {
   duplicates: number
   valueMismatches: number
   missingValue: number
+  /** Pairs of a browser event and a server event, and events without a partner; 0 of vendors that do not pair. */
+  matched: number
+  browserOnly: number
+  serverOnly: number
 }
 
 export interface DayReport {
@@ -29,7 +33,7 @@ export interface ToldRow {
   vendor: string
   day: number
   /** `first`: ids of which it was told first; `extra`: ids that are none of the orders. */
-  kind: 'events' | 'first' | 'captured' | 'extra'
+  kind: 'events' | 'first' | 'captured' | 'extra' | 'matched' | 'browserOnly' | 'serverOnly'
   count: number
   /** Of `captured`: those with another value, and the value of all. */
   mismatches: number
@@ -40,6 +44,7 @@ export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 export const newTally = (): Tally => ({
   ...{ orders: 0, captured: 0, extra: 0, duplicates: 0, valueMismatches: 0, missingValue: 0 },
+  ...{ matched: 0, browserOnly: 0, serverOnly: 0 },
 })
 
 /**
@@ -76,7 +81,7 @@ function add(tally: Tally, { kind, count, mismatches, value }: ToldRow): void {
   // An id's first event is none too many.
   if (kind === 'events') tally.duplicates += count
   else if (kind === 'first') tally.duplicates -= count
-  else if (kind === 'extra') tally.extra += count
+  else if (kind !== 'captured') tally[kind] += count
   else {
     tally.captured += count
     tally.valueMismatches += mismatches

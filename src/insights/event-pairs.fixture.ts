@@ -1,0 +1,55 @@
+import type { StoredEvent } from '../core/event.ts'
+import { PAIRING_VENDORS } from './event-pairs.ts'
+
+type Sent = Pick<StoredEvent, 'seq' | 'receivedAt' | 'vendor' | 'event' | 'params'>
+
+const ruleOf = ({ vendor }: Sent) => PAIRING_VENDORS.find((one) => one.vendor === vendor)
+
+/** Where an event is from; null of vendors that do not pair. */
+export function originOf(event: Sent): 'browser' | 'server' | null {
+  const rule = ruleOf(event)
+  return rule ? (rule.server.some((key) => key in event.params) ? 'server' : 'browser') : null
+}
+
+/** The name by which events are paired. */
+export function pairNameOf(event: Sent): string {
+  return ruleOf(event)?.hasLooseNames ? event.event.toLowerCase().replaceAll('_', '') : event.event
+}
+
+function eventIdOf(event: Sent): string | undefined {
+  return ruleOf(event)
+    ?.ids.map((key) => event.params[key] ?? '')
+    .find((id) => id.trim() !== '')
+}
+
+/** The same pairs as `pairsSql`, one event after the other: each the earlier and the later event. */
+export function plainPairs<E extends Sent>(events: readonly E[]): [E, E][] {
+  const groups = Map.groupBy(
+    events.filter((event) => eventIdOf(event) !== undefined),
+    (event) => JSON.stringify([event.vendor, pairNameOf(event), eventIdOf(event)]),
+  )
+  return [...groups.values()].flatMap((group) => {
+    const pairs: [E, E][] = []
+    const sorted = group.toSorted((a, b) => a.seq - b.seq)
+    const [{ windowMs } = { windowMs: 0 }] = sorted.flatMap((event) => ruleOf(event) ?? [])
+    let run: E[] = []
+    const close = () => {
+      const [browsers, servers] = (['browser', 'server'] as const).map((origin) =>
+        run.filter((event) => originOf(event) === origin),
+      )
+      for (const [nth, browser] of (browsers ?? []).entries()) {
+        const server = servers?.[nth]
+        if (!server || Math.abs(server.receivedAt - browser.receivedAt) > windowMs) continue
+        pairs.push(browser.seq < server.seq ? [browser, server] : [server, browser])
+      }
+      run = []
+    }
+    for (const event of sorted) {
+      const last = run.at(-1)
+      if (last && event.receivedAt - last.receivedAt > windowMs) close()
+      run.push(event)
+    }
+    close()
+    return pairs
+  })
+}

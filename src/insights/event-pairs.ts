@@ -1,0 +1,142 @@
+import { textTests } from '../conditions/sql.ts'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import type { Binder } from '../warehouse/query.ts'
+
+/**
+ * A vendor that counts a browser event and a server event as one when both have the same name and event id. Parameters
+ * are named as the decoders name them.
+ */
+export interface PairingVendor {
+  /** As decoders name it. */
+  vendor: string
+  /** Parameters that hold the event id; the first that is not blank is the event's. */
+  ids: readonly string[]
+  /** Parameters that only requests of servers have. An event without any of them is from a browser. */
+  server: readonly string[]
+  /** Longest time between the two events. */
+  windowMs: number
+  /** True where browsers and servers spell one name differently: case and underscores are ignored (`PURCHASE`, `Purchase`). */
+  hasLooseNames?: true
+}
+
+const TWO_DAYS = 48 * HOUR_MS
+
+/** Parameters and windows by the vendors' references. */
+export const PAIRING_VENDORS: readonly PairingVendor[] = [
+  // 48 hours: https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/server-event
+  {
+    vendor: 'Meta Pixel',
+    ids: ['eid', 'event_id'],
+    server: ['event_name', 'event_id', 'action_source'],
+    windowMs: TWO_DAYS,
+  },
+  // 48 hours: https://ads.tiktok.com/help/article/event-deduplication
+  {
+    vendor: 'TikTok Pixel',
+    ids: ['event_id'],
+    server: ['event_source', 'event_source_id', 'pixel_code'],
+    windowMs: TWO_DAYS,
+  },
+  // https://developers.pinterest.com/docs/api-features/conversion-overview names no window: that of the others is used.
+  {
+    vendor: 'Pinterest Tag',
+    ids: ['ed[event_id]', 'event_id'],
+    server: ['event_name', 'action_source'],
+    windowMs: TWO_DAYS,
+    hasLooseNames: true,
+  },
+  // 48 hours; a purchase may have its transaction id in place of an event id:
+  // https://developers.snap.com/api/marketing-api/Conversions-API/Deduplication
+  {
+    vendor: 'Snapchat Pixel',
+    ids: ['client_dedup_id', 'event_id', 'e_tid', 'transaction_id'],
+    server: ['event_name', 'event_type', 'action_source'],
+    windowMs: TWO_DAYS,
+  },
+  // Two days: https://business.reddithelp.com/s/article/event-deduplication
+  {
+    vendor: 'Reddit Pixel',
+    ids: ['m.conversionId', 'conversion_id', 'metadata.conversion_id', 'event_metadata.conversion_id'],
+    server: ['type.tracking_type', 'event_type.tracking_type'],
+    windowMs: TWO_DAYS,
+    hasLooseNames: true,
+  },
+  // https://learn.microsoft.com/linkedin/marketing/conversions/deduplication names no window: that of the others is used.
+  {
+    vendor: 'LinkedIn Insight',
+    ids: ['eventId', 'event_id'],
+    server: ['conversion', 'conversionHappenedAt'],
+    windowMs: TWO_DAYS,
+  },
+]
+
+/** Every parameter that pairing reads. */
+export const PAIRING_KEYS: readonly string[] = [
+  ...new Set(PAIRING_VENDORS.flatMap(({ ids, server }) => [...ids, ...server])),
+]
+
+const BROWSER = 0
+const SERVER = 1
+
+/**
+ * Items of a SELECT on `events` that `pairsSql` requires: `seq`, `receivedAt`, `day` since the Unix epoch, `vendor`,
+ * `event`, `pairName`, `eventId` (NULL: none), `origin` (0: browser, 1: server, NULL: the vendor does not pair) and
+ * `windowMs`. `known`: those of `PAIRING_KEYS` that occur; only these are read.
+ */
+export function pairColumns(known: readonly string[], binder: Binder): string {
+  const { dialect } = binder
+  const { isBlank } = textTests(binder)
+  const column = (key: string) => dialect.key(key)
+  const present = (keys: readonly string[]) => keys.filter((key) => known.includes(key)).map(column)
+  const byVendor = (of: (vendor: PairingVendor) => string) =>
+    `CASE ${PAIRING_VENDORS.map((one) => `WHEN vendor = ${binder.bind(one.vendor)} THEN ${of(one)}`).join(' ')} ELSE NULL END`
+  const eventId = byVendor(({ ids }) => {
+    const filled = present(ids).map((id) => `CASE WHEN ${isBlank(id)} THEN NULL ELSE ${id} END`)
+    return filled.length === 0 ? 'NULL' : `coalesce(${filled.join(', ')})`
+  })
+  const origin = byVendor(({ server }) => {
+    const tests = present(server).map((key) => `${key} IS NOT NULL`)
+    return tests.length === 0 ? String(BROWSER) : `CASE WHEN ${tests.join(' OR ')} THEN ${SERVER} ELSE ${BROWSER} END`
+  })
+  const loose = PAIRING_VENDORS.filter(({ hasLooseNames }) => hasLooseNames).map(({ vendor }) => vendor)
+  const isLoose = binder.among('vendor', loose).join('')
+  const pairName = `CASE WHEN ${isLoose} THEN ${dialect.replaceAll('lower(event)', "'(_)'", '')} ELSE event END`
+  const items = {
+    pairName,
+    eventId,
+    origin,
+    windowMs: byVendor(({ windowMs }) => String(windowMs)),
+  }
+  return [
+    ...['seq', 'receivedAt', `${dialect.quotient('receivedAt', DAY_MS)} AS day`, 'vendor', 'event'],
+    ...Object.entries(items).map(([name, sql]) => `${sql} AS ${name}`),
+  ].join(', ')
+}
+
+/**
+ * The rows of a SELECT with `pairColumns`, with `isPaired` and, in the later event of each pair, `isSecond` (1 or 0). Events
+ * of one vendor, name and event id are taken in the order in which they came: the n-th of browsers and the n-th of servers
+ * are a pair when they are at most the window apart. After a pause longer than the window both are counted from 1 again. So
+ * each event is in at most one pair, and events without an event id are in none. `by`: more columns that must be equal.
+ * `either`: a column of 1 or 0 that becomes 1 in both events of a pair when it is in one of them.
+ */
+export function pairsSql(rows: string, { by = [], either }: { by?: readonly string[]; either?: string } = {}): string {
+  // Events without an id are each a group of their own.
+  const group = ['vendor', 'pairName', 'eventId', 'loner', ...by].join(', ')
+  const before = `max(receivedAt) OVER (PARTITION BY ${group} ORDER BY seq ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)`
+  const pair = `OVER (PARTITION BY ${group}, run, nth)`
+  const widened =
+    either === undefined ? '' : `, CASE WHEN isPaired = 1 THEN ${either}OfPair ELSE ${either} END AS ${either}Of`
+  return `SELECT *, CASE WHEN isPaired = 1 AND seq = lastSeq THEN 1 ELSE 0 END AS isSecond${widened} FROM (
+    SELECT *, max(seq) ${pair} AS lastSeq${either === undefined ? '' : `, max(${either}) ${pair} AS ${either}OfPair`},
+      CASE WHEN eventId IS NOT NULL AND count(*) ${pair} = 2
+        AND max(receivedAt) ${pair} - min(receivedAt) ${pair} <= windowMs THEN 1 ELSE 0 END AS isPaired
+    FROM (SELECT *, row_number() OVER (PARTITION BY ${group}, run, origin ORDER BY seq) AS nth FROM (
+      SELECT *, sum(begins) OVER (PARTITION BY ${group} ORDER BY seq) AS run FROM (
+        SELECT *, CASE WHEN receivedAt - ${before} > windowMs THEN 1 ELSE 0 END AS begins FROM (
+          SELECT *, CASE WHEN eventId IS NULL THEN seq ELSE 0 END AS loner FROM (${rows}) AS sent
+        ) AS grouped
+      ) AS spaced
+    ) AS ran) AS numbered
+  ) AS matched`
+}
