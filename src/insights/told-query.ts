@@ -257,7 +257,7 @@ export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
             SELECT ${pairColumns(keys.pairing, binder)}, CASE WHEN ${isAbout.join(' OR ')} THEN 1 ELSE 0 END AS isAbout
             FROM events WHERE ${tests.join(' AND ')}
           ), named AS (SELECT DISTINCT vendor AS namedVendor, pairName AS name FROM sent WHERE isAbout = 1)
-          ${pairsSql('SELECT sent.* FROM sent JOIN named ON vendor = namedVendor AND pairName = name', { either: 'isAbout' })}
+          ${pairsSql('SELECT * FROM sent JOIN named ON vendor = namedVendor AND pairName = name', { either: 'isAbout' })}
         ) AS counted WHERE isAboutOf = 1 AND isSecond = 0 GROUP BY vendor, day`,
       }
     },

@@ -426,6 +426,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     for (const domainId of domainIds.slice(0, 2)) {
       const { vendors } = await reconcileOrders.answer(sources, { domainId, days: 5 }, caller)
       expect(vendors.length).toBeGreaterThan(1)
+      expect(vendors.find(({ vendor }) => vendor === 'Meta Pixel')?.matched).toBeGreaterThan(0)
     }
   })
 
