@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readBody } from '../src/decoders/body.ts'
 import { decoders } from '../src/decoders/index.ts'
-import { RECORDED, RECORDINGS, REWRITE_VENDORS, recordedPart, VENDORS_PATH, vendorsPart } from './vendors.ts'
+import { onOwnHost } from './own-host.ts'
+import { type Har, RECORDED, RECORDINGS, REWRITE_VENDORS, recordedPart, VENDORS_PATH, vendorsPart } from './vendors.ts'
 
 describe('docs/vendors.md', () => {
   const [listed = '', recorded = ''] = readFileSync(VENDORS_PATH, 'utf8').split(RECORDED)
@@ -12,6 +15,23 @@ describe('docs/vendors.md', () => {
 
   test.skipIf(!existsSync(RECORDINGS))(`says what is recognised in recordings; else run ${REWRITE_VENDORS}`, () => {
     expect(`${RECORDED}${recorded}`).toBe(recordedPart(RECORDINGS))
+  })
+})
+
+describe.skipIf(!existsSync(RECORDINGS))('on hosts of the site itself', () => {
+  const files = existsSync(RECORDINGS)
+    ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har'))
+    : ['none there']
+
+  test.each(files)('the browser script captures what is recognised, and nothing else: %s', (file) => {
+    const { entries }: Har['log'] = JSON.parse(readFileSync(join(RECORDINGS, file), 'utf8')).log
+    const wrong = entries.flatMap(({ request }) => {
+      const text = request.postData?.text
+      const seen = onOwnHost(request.url, readBody(text === undefined ? {} : { body: text }).text ?? '')
+      const isRight = seen.carries ? seen.isCaptured : seen.vendor !== null || !seen.isCaptured
+      return isRight ? [] : [{ url: request.url, ...seen }]
+    })
+    expect(wrong).toEqual([])
   })
 })
 

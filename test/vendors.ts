@@ -37,7 +37,7 @@ function rowOf({ vendor, hosts, routes, source }: Decoder): string {
   return `| ${cell(vendor)} | ${hosts.map((host) => `\`${host}\``).join(', ')} | ${anyHost} | <${source}> |`
 }
 
-interface Har {
+export interface Har {
   log: { entries: { request: { url: string; method: string; postData?: { text?: string } } }[] }
 }
 

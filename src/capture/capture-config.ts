@@ -21,9 +21,9 @@ export interface CaptureConfig {
   crossSite: boolean
   /** Captured on any host, with body: parts of the URL, in lower case and without scheme; `*` matches anything. */
   patterns: readonly string[]
-  /** Captured on any host, with body: a regular expression for the path. */
+  /** Captured on any host, with body: a regular expression for path and query. */
   paths: string
-  /** Not captured on other sites unless one of the above matches: a regular expression for path and query. */
+  /** Not captured without a body unless one of the above matches: a regular expression for path and query. */
   ignore: string
   /** True to send page timings. */
   pageStats: boolean
@@ -36,6 +36,11 @@ export interface CaptureConfig {
 export interface FullCaptureConfig extends CaptureConfig {
   /** Hosts of vendors, each with its subdomains. Bodies sent to other sites are captured for these only. */
   hosts: readonly string[]
+  /**
+   * How requests of vendors to any other host are recognised, with body: a regular expression for the path, without
+   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match.
+   */
+  marks: readonly (readonly [path: string, mark: string])[]
 }
 
 /** Images, fonts, videos and styles are no tag traffic; a PNG or GIF with a query may be a tracking pixel. */
@@ -52,21 +57,30 @@ function domainsAbove(host: string): string[] {
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
-/** Google's collection on the customer's own host; `when` of its routes checks the query too. */
-const FIRST_PARTY_PATHS = ['/(g|ccm)/(s/)?collect/?$']
+/** Google Analytics on the customer's own host, so often that it is recognised before the lists are loaded. */
+const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*&)?tid=GT?-`
 
-/**
- * Paths by which vendors on the customer's own host are recognised. Routes that need more than the path are left out,
- * because they would match other requests; so are routes that load code.
- */
-const paths = [
-  ...FIRST_PARTY_PATHS,
-  ...decoders
-    .flatMap(({ routes }) => routes)
-    .filter(({ anyHost, when, path }) => anyHost && !when && !/\.js\)?\$?$/.test(path.source))
-    // Names of groups are left out, because browsers refuse duplicates; so is what only a literal needs.
-    .map(({ path }) => path.source.replaceAll(/\(\?(?:<\w+>|:)/g, '(').replaceAll('\\/', '/')),
-].join('|')
+/** Routes that a browser can tell on any host: by the path alone, or by their mark. */
+const routes = decoders
+  .flatMap((decoder) => decoder.routes)
+  .filter(({ anyHost, when, mark }) => anyHost && (!when || mark))
+
+/** Names of groups are left out, because browsers refuse duplicates; so is what only a literal needs. */
+function sourceOf({ source }: RegExp): string {
+  return source.replaceAll(/\(\?(?:<\w+>|:)/g, '(').replaceAll('\\/', '/')
+}
+
+/** Vendors' requests on the customer's own host that the path tells, except those that load code. */
+const vendorPaths = routes
+  .filter(({ mark, path }) => !mark && !/\.js\)?\$?$/.test(path.source))
+  .map(({ path }) => sourceOf(path).replaceAll('$', '(\\?|$)'))
+const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
+
+/** What needs more than the path, and what loads code. Those told by the path alone are one expression. */
+const marks: [path: string, mark: string][] = [
+  [routes.flatMap(({ mark, path }) => (mark ? [] : [sourceOf(path)])).join('|'), ''],
+  ...routes.flatMap(({ mark, path }): [string, string][] => (mark ? [[sourceOf(path), sourceOf(mark)]] : [])),
+]
 
 /** The collector's URL for a domain's script. */
 export interface CaptureAddress {
@@ -77,7 +91,7 @@ export interface CaptureAddress {
 
 /** Returns the configuration of this domain's script. */
 export function captureConfigOf(
-  { vendors, capture: { enabled, sampleRate, sessionMode } }: CollectorDomain,
+  { vendors, capture: { enabled, sampleRate, sessionMode } }: Pick<CollectorDomain, 'vendors' | 'capture'>,
   { token, collectUrl }: CaptureAddress,
 ): FullCaptureConfig {
   return {
@@ -94,5 +108,6 @@ export function captureConfigOf(
     ignore: IGNORE,
     pageStats: true,
     hosts,
+    marks,
   }
 }

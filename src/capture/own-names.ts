@@ -4,7 +4,18 @@
  */
 export const OWN_NAMES = [
   ...['guard', 'look', 'foreignHost', 'run', 'recorder', 'frame', 'frames', 'outcome', 'isSampled', 'current', 'list'],
-  ...['isReading', 'isSpent', 'isUnderWay', 'retryAfterMs', 'isConfirmed', 'address', 'withBody', 'isOnline', 'wanted'],
+  ...[
+    'isReading',
+    'isSpent',
+    'isUnderWay',
+    'retryAfterMs',
+    'isConfirmed',
+    'address',
+    'isVendors',
+    'isSure',
+    'isOnline',
+    'wanted',
+  ],
   ...['isTimed', 'closing', 'later', 'youngest', 'allowStorage', 'setMode', 'newId', 'isOff', 'canKeep', 'leaving'],
   ...['changed', 'sendLast', 'retryNow', 'untimed', 'decide', 'learn', 'isKept', 'ways', 'longFrame', 'finishPage'],
   ...['endOf', 'idAt', 'tell', 'isOdd', 'declared', 'stats', 'date', 'queue', 'sender', 'finish', 'take', 'check'],

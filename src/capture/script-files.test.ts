@@ -6,6 +6,7 @@ import { HOUR_MS } from '../core/clock.ts'
 import { decoders } from '../decoders/index.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import { captureConfigOf } from './capture-config.ts'
+import { type ScriptBundle, scriptBundle } from './script-bundle.ts'
 import { ScriptFiles } from './script-files.ts'
 
 const DOMAIN: CollectorDomain = {
@@ -18,7 +19,7 @@ const DOMAIN: CollectorDomain = {
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
 
-function setUp() {
+function setUp(bundle: ScriptBundle = { script: 'run(CONFIG)', stub: '' }) {
   const clock = testClock()
   const domains = new Map([['pt_1', DOMAIN]])
   const legacy: string[] = []
@@ -28,18 +29,18 @@ function setUp() {
     collectUrlOf: () => 'https://collect.example/api/v1/events',
     legacyHost: 'tags.example',
     askedAtLegacy: (id) => void legacy.push(id),
-    bundle: async () => ({ script: 'run(CONFIG)', stub: '' }),
+    bundle: async () => bundle,
   })
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET', host = 'collect.example') =>
     files.answer(new Request(`https://${host}${path}`, { method, headers }))
   return { clock, domains, legacy, ask }
 }
 
-test('the script has its configuration inside, the list of hosts comes with the configuration alone', async () => {
+test('the script has its configuration inside, the lists of vendors come with the configuration alone', async () => {
   const { ask } = setUp()
   const script = await (await ask('/t/pt_1.js')).text()
   const full = (await (await ask('/t/pt_1.json')).json()) as Record<string, unknown>
-  const { hosts, ...config } = full
+  const { hosts, marks, ...config } = full
   let given: unknown = null
   new Function('run', script)((config: unknown) => {
     given = config
@@ -54,6 +55,14 @@ test('the script has its configuration inside, the list of hosts comes with the 
     patterns: ['metrics.shop.example/c*&k='],
   })
   expect(hosts).toEqual(expect.arrayContaining(['google-analytics.com', 'api.segment.io']))
+  expect(marks).toContainEqual(['/watch/(\\d+)(/\\d+)?/?$', '^(?=.*[?&]browser-info=).*[?&]page-url='])
+})
+
+test('the script is at most 10 kB, with its configuration and as sent', async () => {
+  const { script } = await scriptBundle()
+  const { ask } = setUp({ script, stub: '' })
+  const sent = await (await ask('/t/pt_1.js', { 'accept-encoding': 'gzip' })).bytes()
+  expect(sent.length).toBeLessThanOrEqual(10_000)
 })
 
 test('the collector answers for them, and pages send to where the domain’s routing says', async () => {
@@ -164,8 +173,12 @@ describe('the configuration', () => {
   const ignore = new RegExp(config.ignore, 'i')
 
   test.each([
-    ['/g/collect', true],
-    ['/metrics/g/s/collect/', true],
+    ['/g/collect?v=2&tid=G-ABC', true],
+    ['/metrics/g/s/collect/?tid=GT-ABC', true],
+    ['/metrics/g/c?v=2&tid=G-ABC', true],
+    ['/g/collect', false],
+    ['/g/collect?v=2&tid=42', false],
+    ['/redirect?to=/matomo.php', false],
     ['/matomo.php', true],
     ['/com.snowplowanalytics.snowplow/tp2', true],
     ['/', false],
@@ -189,6 +202,11 @@ describe('the configuration', () => {
     ['/collect', false],
   ])('ignores %s of other sites: %p', (address, isIgnored) => {
     expect(ignore.test(address)).toBe(isIgnored)
+  })
+
+  test('has no expression that Safari before 16.4 refuses', () => {
+    const sources = [config.paths, config.ignore, ...config.marks.flat()]
+    expect(sources.filter((source) => /\(\?<[=!]/.test(source))).toEqual([])
   })
 
   test('covers the hosts of every decoder', () => {

@@ -67,8 +67,8 @@ export class ScriptFiles {
     const domain = this.parts.domains.byToken(token)
     if (!domain) return null
     if (host === this.parts.legacyHost) this.noteLegacy(domain.id)
-    const { hosts, ...config } = captureConfigOf(domain, { token, collectUrl: this.parts.collectUrlOf(domain) })
-    if (extension === 'json') return this.fileOf('application/json', JSON.stringify({ ...config, hosts }))
+    const { hosts, marks, ...config } = captureConfigOf(domain, { token, collectUrl: this.parts.collectUrlOf(domain) })
+    if (extension === 'json') return this.fileOf('application/json', JSON.stringify({ ...config, hosts, marks }))
     const { script } = await this.parts.bundle()
     return this.fileOf('text/javascript', `${COMPILE_HINT}(function(CONFIG){${script}})(${JSON.stringify(config)});`)
   }

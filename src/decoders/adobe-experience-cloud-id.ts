@@ -29,6 +29,7 @@ export const adobeExperienceCloudId: Decoder = {
     {
       path: ID,
       anyHost: true,
+      mark: /^(?=.*[?&](?:d_orgid|mcorgid)=).*[?&]d_visid_ver=/,
       when: ({ query }) => 'd_visid_ver' in query && Boolean(query.d_orgid || query.mcorgid),
       read: readRequest,
     },

@@ -20,6 +20,7 @@ export const adobeMediaAnalytics: Decoder = {
     {
       path: CALL,
       anyHost: true,
+      mark: /^.*\n\{[\s\S]*"playerTime"/,
       when: ({ body }) => looksLike(body, '{', '"eventType"', '"playerTime"'),
       read: readCall,
     },

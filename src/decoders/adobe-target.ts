@@ -27,11 +27,17 @@ export const adobeTarget: Decoder = {
     // Old code's ways of asking, and what came of a visit.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.tt.omtrdc.net') },
     // Under the customer's own name.
-    { ...mboxCall, anyHost: true, when: ({ search }) => search.includes('mbox=') && search.includes('mboxSession=') },
+    {
+      ...mboxCall,
+      anyHost: true,
+      mark: /[?&]mboxSession=/,
+      when: ({ search }) => search.includes('mbox=') && search.includes('mboxSession='),
+    },
     {
       path: DELIVERY,
       anyHost: true,
       // A shop delivers too.
+      mark: /[?&]sessionId=.*\n[\s\S]*"(?:execute|prefetch|notifications)"/,
       when: ({ query, body }) => Boolean(query.client && query.sessionId) && ASKS.test(body ?? ''),
       read: readDelivery,
     },

@@ -21,7 +21,12 @@ export const adobeWebSdk: Decoder = {
     sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
     scriptLoad(/\.js$/),
     // Under the customer's own name.
-    { ...events, anyHost: true, when: isOfDatastream },
+    {
+      ...events,
+      anyHost: true,
+      mark: /[?&](?:configId|dataStreamId)=(?:[\dA-Fa-f]{8}-(?:[\dA-Fa-f]{4}-){3}[\dA-Fa-f]{12}|.*\n\{[\s\S]*"xdm")/,
+      when: isOfDatastream,
+    },
   ],
 }
 

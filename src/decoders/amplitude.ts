@@ -19,6 +19,7 @@ export const amplitude: Decoder = {
     {
       path: /^/,
       anyHost: true,
+      mark: /^.*\n\{"api_key":"[\s\S]*"library":"amplitude-/,
       when: ({ body }) => looksLike(body, '{"api_key":"', '"library":"amplitude-'),
       read: readBatch,
     },

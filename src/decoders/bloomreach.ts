@@ -25,7 +25,12 @@ export const bloomreach: Decoder = {
     // What to show.
     sideChannel(/^\/(?:campaigns|managed-tags|optimization)\//),
     // Engagement runs under the customer's own name, too.
-    { ...BULK, anyHost: true, when: ({ body }) => /"name":\s*"(?:crm|customers)\//.test(body?.slice(0, 2000) ?? '') },
+    {
+      ...BULK,
+      anyHost: true,
+      mark: /^.*\n[\s\S]{0,2000}"name":\s*"(?:crm|customers)\//,
+      when: ({ body }) => /"name":\s*"(?:crm|customers)\//.test(body?.slice(0, 2000) ?? ''),
+    },
     { ...TRACK, anyHost: true },
   ],
 }

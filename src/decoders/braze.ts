@@ -16,7 +16,7 @@ export const braze: Decoder = {
     // Messages, cards and flags that the code asks for.
     sideChannel(/^\/api\/v3\//),
     { ...scriptLoad(/\.js$/), when: ({ host }) => host === 'js.appboycdn.com' },
-    { ...DATA, anyHost: true, when: ({ body }) => body?.includes('"sdk_version"') ?? false },
+    { ...DATA, anyHost: true, mark: /"sdk_version"/, when: ({ body }) => body?.includes('"sdk_version"') ?? false },
   ],
 }
 

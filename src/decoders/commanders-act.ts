@@ -25,6 +25,7 @@ export const commandersAct: Decoder = {
     {
       ...EVENTS,
       anyHost: true,
+      mark: /[?&]tc_s=\d/,
       when: ({ search, query }) => search.includes('tc_s=') && /^\d+$/.test(query.tc_s ?? ''),
     },
   ],

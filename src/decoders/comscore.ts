@@ -18,6 +18,7 @@ export const comscore: Decoder = {
     {
       path: /^\/[\w.-]+\/[\w.-]+\/s$/,
       anyHost: true,
+      mark: /[?&]ns_(?:_t|type|ap_an)=/,
       when: ({ search }) => /[?&]ns_(?:_t|type|ap_an)=/.test(search),
       read: readSite,
     },

@@ -26,12 +26,14 @@ export const countly: Decoder = {
     {
       path: /\/i\/?$/,
       anyHost: true,
+      mark: /^(?=[\s\S]*[?&\n]app_key=)[\s\S]*[?&\n]device_id=/,
       when: (request) => hasKey(request) && 'app_key' in request.fields && 'device_id' in request.fields,
       read: ({ fields }) => readRequest(fields),
     },
     {
       path: /\/i\/bulk\/?$/,
       anyHost: true,
+      mark: /^(?=[\s\S]*[?&\n]app_key=)[\s\S]*[?&\n]requests=/,
       when: (request) => hasKey(request) && 'requests' in request.fields,
       read: readBulk,
     },

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { onOwnHost } from '../../test/own-host.ts'
 import type { Decoder } from './decoder.ts'
 import { decodeHit } from './index.ts'
 
@@ -20,8 +21,21 @@ export interface DecoderCase {
   error?: string
 }
 
-/** Declares one test for each case: the request goes through `decodeHit`, as it would from the collector. */
-export function testDecoder({ vendor }: Decoder, cases: DecoderCase[]): void {
+/**
+ * Declares one test for each case: the request goes through `decodeHit`, as it would from the collector. And one for all:
+ * on a host of the site itself the browser script captures those that are recognised there, and no others. A vendor that
+ * is recognised on any host needs a case of it.
+ */
+export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): void {
+  test(`${vendor}: the browser script captures on any host what is recognised there`, () => {
+    const seen = cases.map((one) => ({ name: one.name, ...onOwnHost(one.url, one.body) }))
+    // A request without an event, such as one for settings, need not be captured.
+    expect(seen.filter(({ carries, isCaptured }) => carries && !isCaptured)).toEqual([])
+    expect(seen.filter((one) => one.vendor === null && one.isCaptured)).toEqual([])
+    const isAnywhere = routes.some(({ anyHost }) => anyHost)
+    expect(seen.some((one) => one.vendor === vendor && one.carries)).toBe(isAnywhere)
+  })
+
   test.each(cases.map((c) => [c.name, c] as const))(`${vendor}: %s`, (_name, expected) => {
     const { url, body = null } = expected
     const decoded = decodeHit({ url, method: body === null ? 'GET' : 'POST', body })

@@ -29,6 +29,13 @@ export interface Route {
   /** True for collectors that run under the customer's own name: tried on every host, after all decoders' hosts. */
   anyHost?: boolean
   /**
+   * How the browser script recognises requests of an any-host route with `when`: tested against the host name, the query
+   * (`?…`), a line feed and the body. Must take linear time, hold for what a browser sends, and fit no request of the
+   * site itself, because bodies of requests that fit leave the page. Without it such a route is for servers only, or
+   * carries no event.
+   */
+  mark?: RegExp
+  /**
    * May throw, which becomes a ledger row with the message; the message quotes nothing of the request. Empty when the
    * request carries no event (side channels that repeat one, configuration). Large batches are better yielded one by
    * one: reading stops at the limit.

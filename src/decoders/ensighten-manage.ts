@@ -15,7 +15,7 @@ export const ensightenManage: Decoder = {
     // Which tags are for this page, and what happened to them.
     sideChannel(/\/(?:serverComponent\.php|no-content|error\/e\.gif|tags\/pageview)$/),
     // A framework of user interfaces has a file of this name.
-    { ...BOOTSTRAP, anyHost: true, when: ({ host }) => host.startsWith('nexus') },
+    { ...BOOTSTRAP, anyHost: true, mark: /^nexus/, when: ({ host }) => host.startsWith('nexus') },
   ],
 }
 

@@ -9,7 +9,15 @@ export const ensightenServerSide: Decoder = {
   vendor: 'Ensighten Server Side',
   source: 'https://github.com/MisterPhilip/omnibug',
   hosts: [],
-  routes: [{ path: COLLECT, anyHost: true, when: ({ query }) => 'sstVersion' in query, read: readEvents }],
+  routes: [
+    {
+      path: COLLECT,
+      anyHost: true,
+      mark: /[?&]sstVersion=/,
+      when: ({ query }) => 'sstVersion' in query,
+      read: readEvents,
+    },
+  ],
 }
 
 /** `{settings, dataLayer, events: [{name, data}, …]}` */

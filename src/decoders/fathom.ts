@@ -17,6 +17,11 @@ export const fathom: Decoder = {
   routes: [
     scriptLoad(/^\/(?:script|tracker)\.js$/),
     { ...pixel(/^\/(?:event)?$/, KEYS), when: ({ query }) => 'sid' in query },
-    { ...pixel(/^\/(?:event)?$/, KEYS), anyHost: true, when: isFathom },
+    {
+      ...pixel(/^\/(?:event)?$/, KEYS),
+      anyHost: true,
+      mark: /^(?=.*[?&]h=)(?=.*[?&]cid=).*[?&]sid=[A-Z]{8}(?:&|\n)/,
+      when: isFathom,
+    },
   ],
 }

@@ -19,7 +19,7 @@ export const fullstory: Decoder = {
     scriptLoad(/^\/s\/settings\/(?<account>[\w-]+)\/v\d+\//),
     scriptLoad(/^\/s\/fs[\w.-]*\.js$/),
     // A relay under the customer's own name.
-    { ...PAGE, anyHost: true, when: ({ body }) => body?.includes('"OrgId"') ?? false },
+    { ...PAGE, anyHost: true, mark: /"OrgId"/, when: ({ body }) => body?.includes('"OrgId"') ?? false },
     { ...RECORDED, anyHost: true, when: ({ query }) => 'OrgId' in query && 'SessionId' in query },
   ],
 }

@@ -11,7 +11,7 @@ export const glassbox: Decoder = {
   source: 'https://github.com/MisterPhilip/omnibug/blob/master/src/providers/Glassbox.js',
   hosts: ['glassboxdigital.io', 'glassboxcdn.com', 'gbqofs.com', 'gbqofs.io'],
   routes: [
-    { path: REPORT, anyHost: true, when: ({ query }) => 'clsjsv' in query, read: readReport },
+    { path: REPORT, anyHost: true, mark: /[?&]clsjsv=/, when: ({ query }) => 'clsjsv' in query, read: readReport },
     scriptLoad(/^\/(?<account>[\w-]+)\/(?:[\w-]+\/)*detector[\w.-]*\.js$/),
   ],
 }

@@ -15,6 +15,7 @@ export const goatcounter: Decoder = {
     {
       ...COUNT,
       anyHost: true,
+      mark: /^(?=.*[?&]p=)(?=.*[?&]rnd=).*[?&][se]=/,
       when: ({ query }) => 'p' in query && 'rnd' in query && ('s' in query || 'e' in query),
     },
   ],

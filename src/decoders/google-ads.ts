@@ -41,10 +41,17 @@ export const googleAds: Decoder = {
     {
       path: CONVERSION,
       anyHost: true,
+      mark: /[?&]gtm=/,
       when: ({ query }) => 'gtm' in query,
       read: (request) => readHit(request, CONVERSION, 'conversion'),
     },
-    { path: PING, anyHost: true, when: ({ query }) => /^AW-/.test(query.tid ?? query.tids ?? ''), read: readPing },
+    {
+      path: PING,
+      anyHost: true,
+      mark: /[?&]tids?=AW-/,
+      when: ({ query }) => /^AW-/.test(query.tid ?? query.tids ?? ''),
+      read: readPing,
+    },
   ],
 }
 

@@ -84,22 +84,35 @@ export const googleAnalytics4: Decoder = {
     { ...sideChannel(/\/debug\/mp\/collect\/?$/), anyHost: true, when: isMeasurementProtocol },
     sideChannel(/^\/debug\/mp\/collect\/?$/),
     { path: /^\/mp\/collect\/?$/, read: readMeasurementProtocol },
-    { path: COLLECT, anyHost: true, when: isForProperty, read: readCollect },
+    { path: COLLECT, anyHost: true, mark: /[?&\n]tid=GT?-/, when: isForProperty, read: readCollect },
     // A server-side container that is told nothing.
     {
       ...sideChannel(/^\/g\/collect\/?$/),
       anyHost: true,
       when: ({ host, search, body }) => search === '' && !body && !OTHERS.test(host),
     },
-    { path: /\/ccm\/collect$/, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
+    {
+      path: /\/ccm\/collect$/,
+      anyHost: true,
+      mark: /[?&]tid=GT?-/,
+      when: ({ query }) => isProperty(query.tid),
+      read: readCollect,
+    },
     {
       ...scriptLoad(/\/gtag\/(?:js|destination)$/, 'id'),
       anyHost: true,
+      mark: /[?&]id=GT?-/,
       when: ({ query }) => isProperty(query.id),
     },
     // A server-side container, under whatever path.
-    { path: /^/, anyHost: true, when: isMeasurementProtocol, read: readMeasurementProtocol },
-    { path: /^/, anyHost: true, when: ({ search }) => HIDDEN_QUERY.test(search), read: readHidden },
+    {
+      path: /^/,
+      anyHost: true,
+      mark: /[?&](?:measurement_id=GT?-|firebase_app_id=\d+(?::|%3A)).*\n\s*\{[\s\S]*"events"/,
+      when: isMeasurementProtocol,
+      read: readMeasurementProtocol,
+    },
+    { path: /^/, anyHost: true, mark: HIDDEN_QUERY, when: ({ search }) => HIDDEN_QUERY.test(search), read: readHidden },
   ],
 }
 

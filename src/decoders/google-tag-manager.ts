@@ -13,6 +13,7 @@ export const googleTagManager: Decoder = {
     {
       ...scriptLoad(/\.(?:js|html)$|\/gtag\/js$/, 'id'),
       anyHost: true,
+      mark: /[?&]id=GTM-/,
       when: ({ search, query }) => search.includes('GTM-') && /^GTM-/.test(query.id ?? ''),
     },
   ],

@@ -9,6 +9,7 @@ export function googleTag(ids: RegExp): Route {
   return {
     ...scriptLoad(/\/gtag\/(?:js|destination)$/, 'id'),
     anyHost: true,
+    mark: new RegExp(`[?&]id=${ids.source.slice(1)}`),
     when: ({ query }) => ids.test(query.id ?? ''),
   }
 }

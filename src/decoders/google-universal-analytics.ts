@@ -24,6 +24,7 @@ export const googleUniversalAnalytics: Decoder = {
     {
       path: /\/collect\/?$/,
       anyHost: true,
+      mark: /[?&\n]tid=UA-\d/,
       when: ({ fields }) => /^UA-\d/.test(fields.tid ?? ''),
       read: ({ fields }) => [toEvent(fields)],
     },

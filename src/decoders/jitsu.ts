@@ -14,6 +14,7 @@ export const jitsu: Decoder = {
     {
       path: /\/api\/s\/(?:s2s\/)?(?:track|page|identify|group|alias|screen|batch|event)\/?$/,
       anyHost: true,
+      mark: /^.*\n\{[\s\S]*"messageId"/,
       when: ({ body }) => looksLike(body, '{', '"messageId"'),
       read: readCalls,
     },
@@ -21,6 +22,7 @@ export const jitsu: Decoder = {
     {
       path: /\/api(?:\.\w+)?\/v1\/(?:s2s\/)?event\/?$/,
       anyHost: true,
+      mark: /^(?=[\s\S]*"event_type")[\s\S]*"eventn_ctx/,
       when: ({ body }) => looksLike(body, '', '"event_type"', '"eventn_ctx'),
       read: readEvents,
     },

@@ -30,12 +30,14 @@ export const mappIntelligence: Decoder = {
     {
       path: /^\/\d{12,18}(?:,\d+)*\/wt(?:\.pl)?$/,
       anyHost: true,
+      mark: /^.*p=/,
       when: ({ search }) => search.includes('p='),
       read: ({ path, fields }) => [toEvent(path, fields)],
     },
     {
       path: /^\/\d{12,18}(?:,\d+)*\/batch$/,
       anyHost: true,
+      mark: /^.*\n[\s\S]*p=/,
       when: ({ body }) => looksLike(body, '', 'p='),
       read: readBatch,
     },

@@ -18,7 +18,7 @@ export const marketo: Decoder = {
     scriptLoad(/^\/js\/forms2\//),
     scriptLoad(/^\/index\.php\/form\/getForm$/, 'munchkinId'),
     // Landing pages run under the customer's own name.
-    { ...FORM, anyHost: true, when: ({ body }) => body?.includes('munchkinId=') ?? false },
+    { ...FORM, anyHost: true, mark: /[&\n]munchkinId=/, when: ({ body }) => body?.includes('munchkinId=') ?? false },
   ],
 }
 

@@ -43,7 +43,8 @@ export const matomo: Decoder = {
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
     // Renamed to escape ad blockers. Piwik PRO, with textual site ids, shares the parameters.
     anywhere({
-      path: /(?<!\/ppms\.php)$/,
+      path: /^(?!.*\/ppms\.php$)/,
+      mark: /^(?=[\s\S]*[?&\n]idsite=\d)(?=[\s\S]*[?&\n]rec=1\b)[\s\S]*[?&\n]url=/,
       when: ({ search, query }) =>
         search.includes('idsite=') && /^\d+$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
       read: readRequest,

@@ -21,10 +21,17 @@ export const mixpanel: Decoder = {
     sideChannel(/^\/(?:decide|record|flags|settings)\/?$/),
     scriptLoad(/^\/libs\/mixpanel/),
     // Through a proxy, where the paths stay as they are.
-    { path: /\/track\/?$/, anyHost: true, when: isFromSdk, read: readEvents },
+    {
+      path: /\/track\/?$/,
+      anyHost: true,
+      mark: /^.*\ndata=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/,
+      when: isFromSdk,
+      read: readEvents,
+    },
     {
       path: /\/(?:engage|groups)\/?$/,
       anyHost: true,
+      mark: /^.*\ndata=[\s\S]*%22%24token%22/,
       when: ({ body }) => looksLike(body, 'data=', '%22%24token%22'),
       read: readUpdates,
     },

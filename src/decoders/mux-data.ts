@@ -15,6 +15,7 @@ export const muxData: Decoder = {
     {
       path: /^\/(?:a\.gif)?$/,
       anyHost: true,
+      mark: /^.*\n\{"events":\[[\s\S]*"ake":"/,
       when: ({ body }) => looksLike(body, '{"events":[', '"ake":"'),
       read: readEvents,
     },

@@ -10,6 +10,7 @@ export const omniconvert: Decoder = {
       ...pixel(/\/mktzsave\/?$/, { account: 'id_website', event: 'event' }),
       // The script comes through the customer's own host, too.
       anyHost: true,
+      mark: /[?&\n]id_website=/,
       when: ({ fields }) => 'id_website' in fields,
     },
     { ...scriptLoad(/^\/js\/(?<account>[\w-]+)\.js$/), when: ({ host }) => host.startsWith('cdn.') },

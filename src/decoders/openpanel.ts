@@ -20,6 +20,7 @@ export const openpanel: Decoder = {
     {
       path: /\/track\/?$/,
       anyHost: true,
+      mark: /^.*\n\{"type":"(?:track","payload":\{(?=[\s\S]*"__(?:path|referrer|title)":)|(?:identify|alias|increment|decrement)","payload":\{"(?:profileId|alias)")/,
       when: ({ body }) => OWN_CALL.test(body ?? ''),
       read: readCall,
     },

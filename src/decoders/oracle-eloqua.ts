@@ -17,8 +17,13 @@ export const oracleEloqua: Decoder = {
     FORM,
     scriptLoad(/^\/i\/elqCfg(?:\.min)?\.js$/),
     // The customer's own tracking domain.
-    { ...VISIT, anyHost: true, when: ({ query }) => 'pps' in query && /^\d+$/.test(query.siteid ?? '') },
-    { ...FORM, anyHost: true, when: ({ body }) => body?.includes('elqSiteI') ?? false },
+    {
+      ...VISIT,
+      anyHost: true,
+      mark: /^(?=.*[?&]pps=).*[?&]siteid=\d/,
+      when: ({ query }) => 'pps' in query && /^\d+$/.test(query.siteid ?? ''),
+    },
+    { ...FORM, anyHost: true, mark: /elqSiteI/, when: ({ body }) => body?.includes('elqSiteI') ?? false },
   ],
 }
 

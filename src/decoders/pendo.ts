@@ -23,6 +23,7 @@ export const pendo: Decoder = {
     {
       ...EVENTS,
       anyHost: true,
+      mark: /[?&]jzb=|\n\{"events":"/,
       when: ({ search, body }) => search.includes('jzb=') || looksLike(body, '{"events":"'),
     },
     { ...scriptLoad(/\/agent\/static\/(?<account>[\w-]+)\/pendo\.js$/), anyHost: true },

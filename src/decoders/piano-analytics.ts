@@ -16,6 +16,7 @@ export const pianoAnalytics: Decoder = {
     {
       ...EVENTS,
       anyHost: true,
+      mark: /^(?=.*[?&]idclient=)(?=.*[?&]s=\d).*\n\{"events":\[/,
       when: ({ search, query, body }) =>
         search.includes('idclient=') && /^\d[\d,]*$/.test(query.s ?? '') && looksLike(body, '{"events":['),
     },

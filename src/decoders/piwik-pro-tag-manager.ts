@@ -4,6 +4,8 @@ import { scriptLoad } from './route.ts'
 const CONTAINER =
   /\/(?:containers\/)?(?<account>[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})(?:\.\w+)?\.js$/
 
+const SELF_HOSTED = new RegExp(`/containers/(?:.+/)?${CONTAINER.source.slice(CONTAINER.source.indexOf('(?<'))}`)
+
 /** Containers are files of the account, or on the customer's own host under the same path. */
 export const piwikProTagManager: Decoder = {
   vendor: 'Piwik PRO Tag Manager',
@@ -12,6 +14,6 @@ export const piwikProTagManager: Decoder = {
   routes: [
     scriptLoad(CONTAINER),
     scriptLoad(/^\/containers\/(?<account>[\w-]+)(?:\.sync)?\.js$/),
-    { ...scriptLoad(CONTAINER), anyHost: true, when: ({ path }) => path.includes('/containers/') },
+    { ...scriptLoad(SELF_HOSTED), anyHost: true },
   ],
 }

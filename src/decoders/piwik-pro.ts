@@ -19,6 +19,7 @@ export const piwikPro: Decoder = {
     {
       path: /^/,
       anyHost: true,
+      mark: /^(?=.*[?&]idsite=[\da-f-]{36})(?=.*[?&]rec=1\b).*[?&]url=/,
       when: ({ search, query }) =>
         search.includes('idsite=') && /^[\da-f-]{36}$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
       read: readRequest,

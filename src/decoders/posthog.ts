@@ -19,6 +19,7 @@ export const posthog: Decoder = {
     {
       path: /\/(?:e|i\/v0\/e|batch|capture|engage)\/?$/,
       anyHost: true,
+      mark: /^(?=.*[?&]ver=\d+\.\d+\.\d)(?=.*[?&]_=\d{13}).*[?&](?:compression|ip)=|"phc_/,
       when: isFromSdk,
       read: readCapture,
     },

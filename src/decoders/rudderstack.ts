@@ -26,11 +26,17 @@ export const rudderstack: Decoder = {
     scriptLoad(/\/(?:rudder-analytics|rsa)(?:[.-][\w.-]+)?\.js$/),
     // Parts of the library that it loads when it needs them.
     sideChannel(/\/(?:plugins|js-integrations)\//),
-    { ...CALLS, anyHost: true, when: ({ body }) => looksLike(body, '{', '"RudderLabs JavaScript SDK"') },
+    {
+      ...CALLS,
+      anyHost: true,
+      mark: /^.*\n\{[\s\S]*"RudderLabs JavaScript SDK"/,
+      when: ({ body }) => looksLike(body, '{', '"RudderLabs JavaScript SDK"'),
+    },
     {
       ...CALLS,
       path: /\/beacon\/v1\/batch\/?$/,
       anyHost: true,
+      mark: /[?&]writeKey=/,
       when: ({ query }) => 'writeKey' in query,
     },
   ],

@@ -12,7 +12,12 @@ export const salesforceAccountEngagement: Decoder = {
   routes: [
     { ...PAGE, when: ({ query }) => 'account_id' in query },
     scriptLoad(/^\/pd\.js$/),
-    { ...PAGE, anyHost: true, when: isPageOfOwnHost },
+    {
+      ...PAGE,
+      anyHost: true,
+      mark: /^(?=.*[?&]account_id=)(?=.*[?&]campaign_id=).*[?&](?:visitor_id|pi_opt_in)=/,
+      when: isPageOfOwnHost,
+    },
   ],
 }
 

@@ -29,6 +29,7 @@ export const segment: Decoder = {
     {
       path: /\/(?:[tpigas]|batch)$/,
       anyHost: true,
+      mark: /^.*\n\{(?=[\s\S]*"writeKey":)[\s\S]*"name":"analytics\.js"/,
       when: ({ body }) => looksLike(body, '{', '"writeKey":', '"name":"analytics.js"'),
       read: readCalls,
     },

@@ -21,8 +21,20 @@ export const sentry: Decoder = {
     sideChannel(/^\/api\/(?:\d+\/|embed\/)/),
     scriptLoad(/\.js$/),
     // An own installation, or a tunnel.
-    { path: /^\/api\/(?<account>\d+)\/envelope\/?$/, anyHost: true, when: isEnvelope, read: readEnvelope },
-    { path: /^/, anyHost: true, when: ({ body }) => isTunnelled(body), read: readEnvelope },
+    {
+      path: /^\/api\/(?<account>\d+)\/envelope\/?$/,
+      anyHost: true,
+      mark: /[?&]sentry_key=|\n\{.{0,2000}"dsn":"http/,
+      when: isEnvelope,
+      read: readEnvelope,
+    },
+    {
+      path: /^/,
+      anyHost: true,
+      mark: /^.*\n\{.{0,2000}"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"\n]*\/)?\d+"/,
+      when: ({ body }) => isTunnelled(body),
+      read: readEnvelope,
+    },
   ],
 }
 

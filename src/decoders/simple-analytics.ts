@@ -19,6 +19,7 @@ export const simpleAnalytics: Decoder = {
     {
       ...pixel(/\/simple\.gif$/, KEYS),
       anyHost: true,
+      mark: /^(?=.*[?&]hostname=).*[?&]type=/,
       when: ({ query }) => 'hostname' in query && 'type' in query,
     },
   ],

@@ -30,19 +30,21 @@ export const snowplow: Decoder = {
     {
       path: /^\/[\w.-]+\/[\w.-]+\/?$/,
       anyHost: true,
+      mark: /^.*\n\{"schema":"iglu:com\.snowplowanalytics\.snowplow\/payload_data\//,
       when: ({ body }) => looksLike(body, PAYLOAD),
       read: readPost,
     },
     {
       path: /\/i$/,
       anyHost: true,
+      mark: /^(?=.*[?&]tv=).*[?&]e=(?:p[vp]|[su]e|t[ri]|ad)(?:&|\n)/,
       when: ({ search, query }) =>
         search.includes('tv=') && 'tv' in query && /^(?:p[vp]|[su]e|t[ri]|ad)$/.test(query.e ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
     // Other tools' webhooks: the schema says what the event is.
     { path: /\/com\.snowplowanalytics\.iglu\/v1\/?$/, anyHost: true, read: readWebhook },
-    { ...scriptLoad(/\bsp(?:\.lite)?\.js$/), anyHost: true, when: ({ path }) => path.includes('snowplow') },
+    { ...scriptLoad(/snowplow.*\bsp(?:\.lite)?\.js$/), anyHost: true },
   ],
 }
 

@@ -29,7 +29,7 @@ export const statsig: Decoder = {
     // What is on for this visitor; errors of the SDK.
     sideChannel(/^\/v1\/\w+\/?(?:client-\w+)?$/),
     scriptLoad(/\.js$/, 'apikey'),
-    { path: LOG, anyHost: true, when: isFromBrowser, read: readEvents },
+    { path: LOG, anyHost: true, mark: /[?&]k=client-/, when: isFromBrowser, read: readEvents },
     { ...sideChannel(/\/v1\/(?:initialize|get_config|sdk_exception)\/?$/), anyHost: true, when: isFromBrowser },
   ],
 }

@@ -19,12 +19,14 @@ export const tealiumEventstream: Decoder = {
     {
       path: /^/,
       anyHost: true,
+      mark: /^.*\n\{(?=[\s\S]*"tealium_account")[\s\S]*"tealium_event"/,
       when: ({ body }) => looksLike(body, '{', '"tealium_account"', '"tealium_event"'),
       read: readEvents,
     },
     {
       path: /^\/[\w-]+\/[\w.-]+\/\d+\/i\.gif$/,
       anyHost: true,
+      mark: /^.*\n[\s\S]*tealium_/,
       when: ({ body }) => looksLike(body, '', 'tealium_'),
       read: readPixel,
     },

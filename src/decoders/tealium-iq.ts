@@ -18,7 +18,7 @@ export const tealiumIq: Decoder = {
     LIBRARY,
     // Reports which version of the profile ran.
     sideChannel(/^\/utag\/tiqapp\/utag\.\w+\.js$/),
-    { ...LIBRARY, anyHost: true },
+    { ...LIBRARY, anyHost: true, mark: /\n$/ },
   ],
 }
 

@@ -15,6 +15,7 @@ export const umami: Decoder = {
     {
       path: /^/,
       anyHost: true,
+      mark: /^.*\n\{"type":"[\s\S]*"payload":\{"website":"/,
       when: ({ body }) => looksLike(body, '{"type":"', '"payload":{"website":"'),
       read: readCalls,
     },

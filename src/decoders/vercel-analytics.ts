@@ -21,6 +21,7 @@ export const vercelAnalytics: Decoder = {
     {
       path: /^\/[\w-]+\/(?:view|event)$/,
       anyHost: true,
+      mark: /^.*\n\{"o":"http[\s\S]*"sdkn":"@vercel\/analytics/,
       when: ({ body }) => looksLike(body, '{"o":"http', '"sdkn":"@vercel/analytics'),
       read: readEvent,
     },

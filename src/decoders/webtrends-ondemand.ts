@@ -43,10 +43,12 @@ export const webtrendsOndemand: Decoder = {
     COLLECT,
     // Asks who the visitor is.
     { ...sideChannel(/^\/dcs\w+\/wtid\.js$/), anyHost: true },
+    { ...COLLECT, path: /^\/dcs\w+\/(?:.+\/)?dcs\.gif$/, anyHost: true },
     {
       ...COLLECT,
       anyHost: true,
-      when: ({ path, search }) => ACCOUNT.test(path) || OWN.test(search),
+      mark: /^(?!.*[?&]wt\.).*[?&](?:dcs|WT\.)\w+=/,
+      when: ({ search }) => OWN.test(search),
     },
   ],
 }

@@ -36,7 +36,12 @@ export const yandexMetrica: Decoder = {
     sideChannel(/^\/(?:webvisor|clmap|map|sync_cookie|metrika\/advert|user_storage_set)\b/),
     scriptLoad(/^\/metrika\/[\w-]+\.js$/, 'id'),
     // Through a server of the customer's own.
-    { ...watch, anyHost: true, when: ({ search }) => search.includes('browser-info=') && search.includes('page-url=') },
+    {
+      ...watch,
+      anyHost: true,
+      mark: /^(?=.*[?&]browser-info=).*[?&]page-url=/,
+      when: ({ search }) => search.includes('browser-info=') && search.includes('page-url='),
+    },
   ],
 }
 

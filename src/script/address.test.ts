@@ -55,14 +55,17 @@ describe('captured', () => {
     ['wss://vendor.example/', null],
     ['https://', null],
   ])('%s: %p', (address, url) => {
-    expect(filter().wanted(address)?.url ?? null).toBe(url)
+    const { wanted, learn } = filter()
+    learn({ hosts: [], marks: [] })
+    expect(wanted(address)?.url ?? null).toBe(url)
   })
 
   test('are only listed requests when other sites are left out', () => {
-    const { wanted } = filter({ crossSite: false })
+    const { wanted, learn } = filter({ crossSite: false })
+    learn({ hosts: ['vendor.example'], marks: [] })
     expect(wanted('https://vendor.example/p')).toBeNull()
-    expect(wanted('https://vendor.example/g/collect')?.withBody).toBe(true)
-    expect(wanted('https://metrics.shop.example/c?&k=')?.withBody).toBe(true)
+    expect(wanted('https://vendor.example/g/collect')?.isVendors).toBe(true)
+    expect(wanted('https://metrics.shop.example/c?&k=')?.isVendors).toBe(true)
   })
 })
 
@@ -74,10 +77,59 @@ test('bodies are captured for vendors, whose hosts are unknown at first', () => 
       'https://segment.io/',
       'https://notsegment.io/',
       'https://shop.example/g/collect',
-    ].map((address) => wanted(address)?.withBody)
+    ].map((address) => wanted(address)?.isVendors)
   expect(withBody()).toEqual([null, null, null, true])
-  learn(['segment.io'])
+  learn({ hosts: ['segment.io'], marks: [] })
   expect(withBody()).toEqual([true, true, false, true])
+})
+
+describe('requests that are recognised by more than their path', () => {
+  const MARKS: [string, string][] = [
+    ['/lib\\.js$', ''],
+    ['/v1/track(\\.gif)?$', '\\n\\{"writeKey"'],
+    ['^/e$', '^ph\\.[^?]*\\?.*k=1'],
+  ]
+
+  test.each<[address: string, body: string | null, isVendors: boolean | null, isSure: boolean]>([
+    ['https://rs.shop.example/v1/track', '{"writeKey":"k"}', true, true],
+    ['https://dataplane.example/v1/track', '{"writeKey":"k"}', true, true],
+    ['https://rs.shop.example/LIB.js', '', true, true],
+    ['https://ph.shop.example/e?k=1', null, true, true],
+    // Only the body can tell, and it is not read yet.
+    ['https://rs.shop.example/v1/track', null, null, false],
+    ['https://dataplane.example/v1/track', null, null, true],
+    // A picture's address, but no request for a picture.
+    ['https://tags.shop.example/v1/track.gif', '{"writeKey":"k"}', true, true],
+    // What another site's host gets is listed without its body.
+    ['https://dataplane.example/v1/track', '{"password":"x"}', false, true],
+    ['https://ph.vendor.example/', '{"writeKey":"k"}', false, true],
+  ])('%s with %p: a vendor’s %p, captured %p', (address, body, isVendors, isSure) => {
+    const { wanted, learn } = filter()
+    learn({ hosts: [], marks: MARKS })
+    expect(wanted(address, () => body)).toMatchObject({ isVendors, isSure })
+  })
+
+  test.each([
+    ['/v1/track', '{"password":"x"}'],
+    ['/v1/track/more', '{"writeKey":"k"}'],
+    ['/e?k=1', ''],
+    ['/login', '{"writeKey":"k"}'],
+    ['/lib.js.map', ''],
+    ['/v1/track.gif', ''],
+  ])('%s of the own site with %p is not captured', (address, body) => {
+    const { wanted, learn } = filter()
+    learn({ hosts: [], marks: MARKS })
+    expect(wanted(address, () => body)).toBeNull()
+  })
+
+  test('are not captured before the lists are loaded, nor are their bodies read', () => {
+    const { wanted } = filter()
+    const read = () => {
+      throw new Error('read')
+    }
+    expect(wanted('/v1/track', read)).toMatchObject({ isVendors: null, isSure: false })
+    expect(wanted('/hero.jpg')).toBeNull()
+  })
 })
 
 test('hosts of other sites are distinguished from the own one and the collector', () => {

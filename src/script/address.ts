@@ -1,4 +1,4 @@
-import type { CaptureConfig } from '../capture/capture-config.ts'
+import type { CaptureConfig, FullCaptureConfig } from '../capture/capture-config.ts'
 
 /** A request to capture. */
 export interface Wanted {
@@ -6,18 +6,29 @@ export interface Wanted {
   url: string
   /** The host when it belongs to another site; else null. */
   foreignHost: string | null
-  /** False for hosts that no decoder knows, whose bodies are private. Null while the list of hosts is not loaded. */
-  withBody: boolean | null
+  /**
+   * True for a vendor's request, which is captured with its body; false for others, whose bodies are private. Null while
+   * it is not known: the lists of vendors are not loaded, or only the body can tell and is not read yet.
+   */
+  isVendors: boolean | null
+  /** False when only a vendor's request may be captured, and it is not known yet whether it is one. */
+  isSure: boolean
 }
+
+/** The lists of vendors, from the full configuration. */
+export type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
 
 /** Decides which requests of the page are captured. */
 export interface Filter {
-  /** Returns the request to capture; null when it is not captured. */
-  wanted(address: string): Wanted | null
+  /**
+   * Returns the request to capture; null when it is not captured. `content` returns the body as text, empty when there is
+   * none, null when it is not read yet; it is called only when host and path do not decide.
+   */
+  wanted(address: string, content?: () => string | null): Wanted | null
   /** Returns the host of an absolute URL of another site; null for the own site and for the collector. */
   foreignHost(address: string): string | null
-  /** Adds the hosts of vendors, each with its subdomains. */
-  learn(hosts: readonly string[]): void
+  /** Sets the lists of vendors. */
+  learn(known: Known): void
 }
 
 function holdsInOrder(text: string, parts: readonly string[]): boolean {
@@ -45,38 +56,53 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   const patterns = config.patterns.map((pattern) => pattern.split('*'))
   const paths = new RegExp(config.paths, 'i')
   const ignore = new RegExp(config.ignore, 'i')
-  let vendors: Set<string> | null = null
+  let known: { hosts: Set<string>; marks: [path: RegExp, mark: RegExp][] } | null = null
   const pageSite = `.${siteOf(pageHost)}`
   const ownPrefixes = [config.collectUrl, config.configUrl.replace(/[^/]*$/, '')]
   const isOwn = (href: string) => ownPrefixes.some((prefix) => href.startsWith(prefix))
 
-  const isVendor = (hostname: string) => {
-    const known = vendors
-    return known && hostname.split('.').some((_, at, labels) => known.has(labels.slice(at).join('.')))
-  }
   const isNamed = (url: URL) => {
-    if (paths.test(url.pathname)) return true
+    if (paths.test(url.pathname + url.search)) return true
     return patterns.some((parts) => holdsInOrder(url.href.slice(url.protocol.length + 2).toLowerCase(), parts))
   }
   const foreignHostOf = (url: URL) => (`.${url.hostname}`.endsWith(pageSite) ? null : url.hostname)
+  /** Null when it can't be told yet. */
+  const isVendors = ({ hostname, pathname, search }: URL, isForeign: boolean, content: () => string | null) => {
+    if (!known) return null
+    const { hosts, marks } = known
+    if (isForeign && hostname.split('.').some((_, at, labels) => hosts.has(labels.slice(at).join('.')))) return true
+    const fitting = marks.filter(([path]) => path.test(pathname))
+    const isMarked = (text: string) => fitting.some(([, mark]) => mark.test(`${hostname}${search}\n${text}`))
+    if (isMarked('')) return true
+    const text = content()
+    return text === null ? null : text !== '' && isMarked(text)
+  }
 
   return {
-    wanted(address) {
+    wanted(address, content = () => '') {
       const url = parse(address, base)
       if (!url) return null
       const href = withoutFragment(url.href)
       if (isOwn(href)) return null
       const foreignHost = foreignHostOf(url)
-      if (isNamed(url)) return { url: href, foreignHost, withBody: true }
-      if (!config.crossSite || foreignHost === null || ignore.test(url.pathname + url.search)) return null
-      return { url: href, foreignHost, withBody: isVendor(foreignHost) }
+      if (isNamed(url)) return { url: href, foreignHost, isVendors: true, isSure: true }
+      const isIgnored = ignore.test(url.pathname + url.search)
+      if (isIgnored && content() === '') return null
+      const isForeign = config.crossSite && foreignHost !== null
+      const answer = isVendors(url, isForeign, content)
+      const isOther = isForeign && !isIgnored
+      if (answer === false && !isOther) return null
+      return { url: href, foreignHost, isVendors: answer, isSure: answer === true || isOther }
     },
     foreignHost(address) {
       const url = parse(address, base)
       return url && !isOwn(url.href) ? foreignHostOf(url) : null
     },
-    learn(hosts) {
-      vendors = new Set(hosts)
+    learn({ hosts, marks }) {
+      known = {
+        hosts: new Set(hosts),
+        marks: marks.map(([path, mark]) => [new RegExp(path, 'i'), new RegExp(mark)]),
+      }
     },
   }
 }

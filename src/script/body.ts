@@ -13,6 +13,12 @@ export interface SentBody {
  */
 export type Snapshot = string | Uint8Array | (() => Promise<string | Uint8Array | null>) | null
 
+/** Returns a body as text, empty when there is none; null when it is to be read later. */
+export function textOf(snapshot: Snapshot): string | null {
+  if (typeof snapshot === 'function') return null
+  return typeof snapshot === 'string' ? snapshot : new TextDecoder().decode(snapshot ?? undefined)
+}
+
 /**
  * Takes a snapshot of a body, copying what the page could still change. Streams are not read, because they can be read
  * only once. Texts and bytes of more than 64 kB are left out.

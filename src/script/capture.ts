@@ -30,7 +30,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
       if (fresh.kill) guard.stop()
       config.sampleRate = fresh.sampleRate
       config.sessionMode = fresh.sessionMode
-      filter.learn(fresh.hosts)
+      filter.learn(fresh)
       recorder.decide()
     },
   })

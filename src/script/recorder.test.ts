@@ -8,18 +8,27 @@ import { makeRecorder } from './recorder.ts'
 
 const URL_A = 'https://vendor.example/a'
 
-function setUp({ withBody = true, isSampled = true }: { withBody?: boolean | null; isSampled?: boolean } = {}) {
+function setUp({ isVendors = true, isSampled = true }: { isVendors?: boolean | null; isSampled?: boolean } = {}) {
   const clock = handClock()
   const items: Item[] = []
   const frames = [frameOf('/', { isSampled })]
-  const state = { withBody, isOnline: true, ids: 0 }
+  const state = { isVendors, isOnline: true, ids: 0 }
   const current = () => frames.at(-1) ?? frameOf('/')
   const recorder = makeRecorder({
     ...clock,
     guard: makeGuard(clock.now),
     filter: {
-      wanted: (url) =>
-        url.startsWith('https://vendor.') ? { url, foreignHost: 'vendor.example', withBody: state.withBody } : null,
+      wanted(url, content = () => '') {
+        const isSure = url.startsWith('https://vendor.')
+        if (!isSure && !url.startsWith('https://own.')) return null
+        const foreignHost = isSure ? 'vendor.example' : null
+        if (isSure || state.isVendors === null) return { url, foreignHost, isVendors: state.isVendors, isSure }
+        const body = content()
+        if (body === null) return { url, foreignHost, isVendors: null, isSure }
+        return body.includes('vendor') || url.endsWith('.js')
+          ? { url, foreignHost, isVendors: true, isSure: true }
+          : null
+      },
       foreignHost: () => null,
       learn() {},
     },
@@ -56,7 +65,7 @@ describe('a call', () => {
     expect(setUp().recorder.see({ ...sighting, address: 'https://shop.example/' })).toBeNull()
     expect(setUp().recorder.see({ ...sighting, address: null })).toBeNull()
     expect(setUp({ isSampled: false }).recorder.see({ ...sighting, address: URL_A })).toBeNull()
-    const { see, calls } = setUp({ withBody: false })
+    const { see, calls } = setUp({ isVendors: false })
     see(URL_A, { body })
     expect([reads, calls()[0]?.content]).toEqual([0, undefined])
   })
@@ -99,12 +108,76 @@ describe('its body', () => {
     [true, 'en=purchase'],
     [false, undefined],
   ])('is kept back until it is known whether the host is a vendor: %p', (isVendor, content) => {
-    const { see, recorder, state } = setUp({ withBody: null })
+    const { see, recorder, state } = setUp({ isVendors: null })
     const call = see(URL_A, { body: () => 'en=purchase' })
     expect([call.isReading, call.content]).toEqual([true, undefined])
-    state.withBody = isVendor
+    state.isVendors = isVendor
     recorder.decide()
     expect([call.isReading, call.content]).toEqual([false, content])
+  })
+})
+
+describe('a request to a host of the site, which may be a vendor’s', () => {
+  const OWN = 'https://own.shop.example/v1/track'
+  const BYTES = new TextEncoder().encode('of a vendor')
+  const sighting = (body: () => Snapshot) => ({ address: OWN, type: 'fetch', method: 'POST', body })
+
+  test.each<[string, Snapshot, string | Uint8Array]>([
+    ['text', 'of a vendor', 'of a vendor'],
+    ['bytes', BYTES, BYTES],
+    ['bytes that are read later', async () => BYTES, BYTES],
+  ])('is captured with its body: %s', async (_what, snapshot, content) => {
+    for (const isListLate of [false, true]) {
+      const { recorder, state, frames, calls, pass } = setUp({ isVendors: isListLate ? null : true })
+      pass(100)
+      recorder.see(sighting(() => snapshot))
+      pass(100)
+      frames.push(frameOf('/next', { from: 150 }))
+      state.isVendors = true
+      recorder.decide()
+      // The body is read in a microtask.
+      await Promise.resolve().then(() => undefined)
+      expect(calls()).toMatchObject([{ url: OWN, content, at: 100, frame: { page: { url: 'https://shop.example/' } } }])
+    }
+  })
+
+  test.each<[string, Snapshot]>([
+    ['text', 'password=x'],
+    ['bytes', new TextEncoder().encode('password=x')],
+    ['none', null],
+    ['bytes that are read later', async () => new TextEncoder().encode('password=x')],
+    ['a body that can not be read', async () => Promise.reject(new Error('gone'))],
+  ])('is not captured with another body: %s', async (_what, snapshot) => {
+    for (const isListLate of [false, true]) {
+      const { recorder, state, calls, timingOf } = setUp({ isVendors: isListLate ? null : true })
+      expect(recorder.see(sighting(() => snapshot))).toBeNull()
+      recorder.timing(OWN, 'fetch', timingOf(1))
+      recorder.endOf(OWN, 'fetch', 'failure')
+      state.isVendors = true
+      recorder.decide()
+      await Promise.resolve().then(() => undefined)
+      expect(calls()).toEqual([])
+    }
+  })
+
+  test('that only resource timing shows waits for the lists', () => {
+    const { recorder, state, calls, timingOf } = setUp({ isVendors: null })
+    const url = 'https://own.shop.example/lib.js'
+    expect(recorder.timing(url, 'script', timingOf(7))).toBeNull()
+    expect(calls()).toEqual([])
+    state.isVendors = true
+    recorder.decide()
+    expect(calls()).toMatchObject([{ url, type: 'script', at: 7, isTimed: true }])
+  })
+
+  test('does not count as activity of the session before it is known to be a vendor’s', () => {
+    const { recorder, state, frames } = setUp({ isVendors: null })
+    frames.push(frameOf('/', { sessionId: 'e'.repeat(32), isSampled: false, from: 0 }))
+    let reads = 0
+    recorder.see(sighting(() => String(reads++)))
+    state.isVendors = true
+    recorder.decide()
+    expect(reads).toBe(0)
   })
 })
 

@@ -1,6 +1,6 @@
 import { type Filter, type Wanted, withoutFragment } from './address.ts'
 import type { Item } from './batch.ts'
-import type { Snapshot } from './body.ts'
+import { type Snapshot, textOf } from './body.ts'
 import { applyTiming, type Call, type Calls, type Outcome, setOutcome, type Timing } from './calls.ts'
 import type { Frame, Frames } from './frame.ts'
 import type { Guard } from './guard.ts'
@@ -27,7 +27,7 @@ export interface Recorder {
   end(call: Call, outcome: Outcome | null): void
   /** Sets how the latest call of a URL ended, and records one of this `type` if there is none. */
   endOf(address: string, type: string, outcome: Outcome | null): void
-  /** Must be called when the filter has got the hosts of vendors: decides about bodies that waited for it. */
+  /** Must be called when the filter has got the lists of vendors: decides about what waited for them. */
   decide(): void
   /** Applies a resource timing entry. Returns its call; null when it is not captured. */
   timing(address: string, type: string, timing: Timing): Call | null
@@ -52,6 +52,8 @@ export interface RecorderParts {
 const REFUSED_MS = 0.2
 /** Above this multiple of the second's time budget, calls are recorded by resource timing only. */
 const OVERRUN = 10
+/** Requests that wait for the lists of vendors. */
+const MAX_UNDECIDED = 200
 
 export function makeRecorder(parts: RecorderParts): Recorder {
   const { guard, filter, frames, calls, now, date, later, isOnline, newId, add, changed } = parts
@@ -82,24 +84,34 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     return begun
   }
   const settled: NonNullable<Call['look']>[] = []
-  /** Bodies that wait for the list of vendors' hosts, which decides whether they may be read. */
-  const undecided: [call: Call, snapshot: Snapshot][] = []
-  const read = (call: Call, snapshot: Snapshot) => {
-    if (typeof snapshot !== 'function') {
-      call.content = snapshot
-      return
-    }
-    call.isReading = true
-    const done = (content: string | Uint8Array | null) => {
-      call.isReading = false
-      call.content = content
-      changed()
-    }
-    // The page's own call uses the original; a body that can't be read is left out.
+  /** What waits for the lists of vendors; null once they are loaded. */
+  let undecided: (() => void)[] | null = []
+  const onceDecidable = (work: () => void) => {
+    if (!undecided) work()
+    else if (undecided.length < MAX_UNDECIDED) undecided.push(work)
+  }
+  /** Calls `done` with the body, null when it can't be read: at once unless reading takes time. */
+  const read = (snapshot: Snapshot, done: (content: string | Uint8Array | null) => void) => {
+    if (typeof snapshot !== 'function') return done(snapshot)
+    // The page's own call uses the original.
     void snapshot().then(
       (content) => guard.run(() => done(content)),
       () => guard.run(() => done(null)),
     )
+  }
+  /** Adds the body to a call; when it is not known whether it is a vendor's, once that turns out to be true. */
+  const addContent = (call: Call, snapshot: Snapshot, isVendors: boolean | null) => {
+    if (snapshot === null || isVendors === false) return
+    call.isReading = true
+    read(snapshot, (content) => {
+      const finish = () => {
+        call.isReading = false
+        if (isVendors || filter.wanted(call.url, () => textOf(content))?.isVendors) call.content = content
+        changed()
+      }
+      if (isVendors) finish()
+      else onceDecidable(finish)
+    })
   }
   const end = (call: Call, outcome: Outcome | null) => {
     if (outcome === null) call.isOdd = true
@@ -109,28 +121,34 @@ export function makeRecorder(parts: RecorderParts): Recorder {
   }
 
   return {
-    see({ address, type, method, body, isConfirmed = true, at = now() }) {
-      if (guard.isSpent(OVERRUN)) return null
-      const found = address === null ? null : filter.wanted(address)
-      const frame = found && frames.current()
-      if (!found || !frame?.isSampled) return null
-      const call = begin(frame, found, { type, method: method.toUpperCase(), at })
-      const isAllowed = body ? found.withBody : false
-      const snapshot = isAllowed === false ? null : (body?.() ?? null)
-      if (snapshot !== null) {
-        if (isAllowed) read(call, snapshot)
-        else {
-          call.isReading = true
-          undecided.push([call, snapshot])
-        }
+    see(sighting) {
+      const { address, type, method, body, isConfirmed = true, at = now() } = sighting
+      if (address === null || guard.isSpent(OVERRUN)) return null
+      let taken: Snapshot | undefined
+      const snapshot = () => {
+        taken ??= body?.() ?? null
+        return taken
       }
+      const found = filter.wanted(address, () => textOf(snapshot()))
+      if (!found) return null
+      if (!found.isSure) {
+        // Seen again when it can be told. Until then it does not count as activity of the session.
+        if (!frames.at(at).isSampled) return null
+        read(snapshot(), (content) => onceDecidable(() => this.see({ ...sighting, at, body: () => content })))
+        return null
+      }
+      const current = frames.current()
+      const frame = sighting.at === undefined ? current : frames.at(at)
+      if (!frame.isSampled) return null
+      const call = begin(frame, found, { type, method: method.toUpperCase(), at })
+      if (found.isVendors !== false) addContent(call, snapshot(), found.isVendors)
       if (isConfirmed) confirm(call)
       return call
     },
     end,
     endOf(address, type, outcome) {
       const found = filter.wanted(address)
-      if (!found) return
+      if (!found?.isSure) return
       const known = calls.youngest(found.url)
       const frame = known?.frame ?? frames.current()
       if (!frame.isSampled) return
@@ -139,11 +157,9 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       end(call, outcome)
     },
     decide() {
-      for (const [call, snapshot] of undecided.splice(0)) {
-        call.isReading = false
-        if (filter.wanted(call.url)?.withBody) read(call, snapshot)
-      }
-      changed()
+      const waiting = undecided ?? []
+      undecided = null
+      for (const work of waiting) guard.run(work)
     },
     timing(address, type, timing) {
       // Most entries are of recorded calls: then the URL need not be parsed.
@@ -152,6 +168,10 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       // Browsers with a preload scanner report a blocked request twice.
       if (!known && timing.duration < REFUSED_MS && calls.youngest(url)?.outcome === 'blocked') return null
       const found = known ? null : filter.wanted(address)
+      if (found && !found.isSure) {
+        onceDecidable(() => this.timing(address, type, timing))
+        return null
+      }
       const frame = known?.frame ?? frames.at(timing.startTime)
       if (!frame.isSampled) return null
       const call = known ?? (found && begin(frame, found, { type, at: timing.startTime }))
