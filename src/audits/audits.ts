@@ -89,7 +89,7 @@ export class Audits {
     let told: { error: string | null } | null = null
     const gone = new AbortController()
     const { error } = await browsers.run<CrawlPlan, CrawlMessage>({
-      ...{ orgId, task: 'crawl', limitMs: CRAWL_MAX_MS },
+      ...{ orgId, task: 'crawl', limitMs: CRAWL_MAX_MS, pauses: true },
       plan: (own) => planOf(audit, labels, own),
       stopping: AbortSignal.any([stopping, gone.signal]),
       onStart() {

@@ -2,10 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownChildEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
-import { FairQueue } from '../core/fair-queue.ts'
 import { ownCommand } from '../core/own-command.ts'
 import { makesOwnGroup } from '../core/priority.ts'
-import { BrowserTime } from './browser-time.ts'
+import { type BrowserPlace, BrowserPlaces } from './browser-place.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
@@ -41,8 +40,10 @@ export interface Asked<Plan, Message> {
   task: TaskName
   /** Called when there is a place. */
   plan: (own: OwnBrowsing) => Plan
-  /** How long the browser may run. */
+  /** How long the browser may run, its pauses included, the time in which it waits for a place not. */
   limitMs: number
+  /** True when the task gives its place up while it waits. An organization has few of them at once. */
+  pauses?: boolean
   /** Ends the run, or its waiting for a place. */
   stopping: AbortSignal
   /** Called when there is a place. */
@@ -60,14 +61,16 @@ const GRACE_MS = SECOND_MS
 const GONE_MS = 10 * SECOND_MS
 const GONE_POLL_MS = 10
 
-/** The browsers of a server: each runs in a process of its own, a few at once, and organizations take turns. */
+/**
+ * The browsers of a server: each runs in a process of its own, a few at once, and organizations take turns. A task that
+ * waits gives its place up: its browser stays open, and goes on when there is a place again.
+ */
 export class Browsers {
-  private readonly queue: FairQueue
-  private readonly time = new BrowserTime()
+  private readonly places: BrowserPlaces
   private started = 0
 
   constructor(private readonly options: BrowsersOptions) {
-    this.queue = new FairQueue(options.concurrency, undefined, (orgId) => this.time.usedBy(orgId))
+    this.places = new BrowserPlaces(options.concurrency)
     rmSync(options.folder, { recursive: true, force: true })
   }
 
@@ -83,27 +86,26 @@ export class Browsers {
    * and its files are gone.
    */
   async run<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
-    const { orgId, stopping } = asked
-    const turn = { name: orgId, atOnce: this.options.concurrency, waiting: Number.POSITIVE_INFINITY }
-    let began = false
+    const { orgId, stopping, pauses = false } = asked
+    const place = this.places.of(orgId, stopping)
     const work = async () => {
-      began = true
-      const end = this.time.begin(orgId)
-      try {
-        return await this.browse(asked)
-      } finally {
-        end()
-      }
+      await place.enter()
+      return this.browse(asked, place)
     }
     try {
-      return await this.queue.run(work, { shares: [turn], signal: stopping })
+      return await (pauses ? this.places.runPausing(orgId, work, stopping) : work())
     } catch (error) {
-      if (!began && stopping.aborted) return { error: STOPPED }
+      if (!place.wasEntered && stopping.aborted) return { error: STOPPED }
       throw error
+    } finally {
+      place.end()
     }
   }
 
-  private async browse<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
+  private async browse<Plan, Message>(
+    asked: Asked<Plan, Message>,
+    place: BrowserPlace,
+  ): Promise<{ error: string | null }> {
     const { outboundAllow, outboundProxy, outboundCa } = this.options
     const chromium = findChromium(this.options.chromium)
     asked.onStart()
@@ -112,7 +114,7 @@ export class Browsers {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     try {
       const plan = asked.plan({ chromium, folder, outboundAllow, outboundProxy, outboundCa })
-      return await this.inProcess(asked, plan, folder)
+      return await this.inProcess(asked, { plan, folder, place })
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     }
@@ -120,8 +122,7 @@ export class Browsers {
 
   private async inProcess<Plan, Message>(
     asked: Asked<Plan, Message>,
-    plan: Plan,
-    folder: string,
+    { plan, folder, place }: { plan: Plan; folder: string; place: BrowserPlace },
   ): Promise<{ error: string | null }> {
     const { command = ownCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
@@ -132,6 +133,8 @@ export class Browsers {
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (told: FromBrowsing) => {
         if (told.kind === 'ended') return ended.resolve(told.error)
+        if (told.kind === 'leave') return place.pause()
+        if (told.kind === 'enter') return void enter()
         try {
           asked.onMessage(told.message as Message)
         } catch (error) {
@@ -147,7 +150,21 @@ export class Browsers {
       setTimeout(() => ended.resolve(why), graceMs).unref()
     }
     const onStop = () => stop(STOPPED, GRACE_MS)
-    const limit = setTimeout(() => stop(`it took longer than ${asked.limitMs / SECOND_MS} s`, GRACE_MS), asked.limitMs)
+    const limit = new StoppableTimer(asked.limitMs, () =>
+      stop(`it took longer than ${asked.limitMs / SECOND_MS} s`, GRACE_MS),
+    )
+    let isOver = false
+    const enter = async () => {
+      limit.stop()
+      // A failure means that the task is stopped.
+      const isIn = await place.enter().then(
+        () => true,
+        () => false,
+      )
+      if (!isIn || isOver) return
+      limit.start()
+      child.send({ kind: 'entered' } satisfies ToBrowsing)
+    }
     const unwatch = this.watchUse(child.pid, folder, (why) => stop(why, 0))
     asked.stopping.addEventListener('abort', onStop, { once: true })
     if (asked.stopping.aborted) onStop()
@@ -156,7 +173,8 @@ export class Browsers {
       const error = await ended.promise
       return { error: cause ?? error }
     } finally {
-      clearTimeout(limit)
+      isOver = true
+      limit.stop()
       unwatch()
       asked.stopping.removeEventListener('abort', onStop)
       // It may not have made its group yet.
@@ -185,6 +203,29 @@ export class Browsers {
 }
 
 const STOPPED = 'it was stopped with the server'
+
+/** A timer that runs from the start, and can be stopped and started again. */
+class StoppableTimer {
+  private timer: Timer | undefined
+  private startedAt = 0
+
+  constructor(
+    private leftMs: number,
+    private readonly act: () => void,
+  ) {
+    this.start()
+  }
+
+  start(): void {
+    this.startedAt = performance.now()
+    this.timer = setTimeout(this.act, this.leftMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+    this.leftMs -= performance.now() - this.startedAt
+  }
+}
 
 /** Kills all processes of the group, and waits until they are gone. */
 async function endGroup(group: number): Promise<void> {

@@ -1,14 +1,18 @@
 import { messageOf } from '../core/error.ts'
 import { leaveGroup, waitForOthers } from '../core/priority.ts'
-import type { Task } from './task.ts'
+import type { Place, Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
 
-/** What the process of a browser is told. */
-export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'stop' }
+/** What the server sends to the process of a browser. `entered` answers `enter`. */
+export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
-/** What it tells. After `ended` it waits for the pipe to be closed. */
-export type FromBrowsing = { kind: 'message'; message: unknown } | { kind: 'ended'; error: string | null }
+/** What the process sends. `leave` and `enter` are those of its `Place`. After `ended` it waits for the pipe to be closed. */
+export type FromBrowsing =
+  | { kind: 'message'; message: unknown }
+  | { kind: 'leave' }
+  | { kind: 'enter' }
+  | { kind: 'ended'; error: string | null }
 
 /**
  * The process of a browser: carries out the task that it is sent, and exits when the pipe closes; when
@@ -21,12 +25,24 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
   waitForOthers()
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
+  let entered: () => void = () => undefined
+  const place: Place = {
+    leave: () => tell({ kind: 'leave' }),
+    enter: () =>
+      new Promise((resolve, reject) => {
+        if (stopping.signal.aborted) reject(stopping.signal.reason)
+        entered = resolve
+        stopping.signal.addEventListener('abort', () => reject(stopping.signal.reason), { once: true })
+        tell({ kind: 'enter' })
+      }),
+  }
   process.on('message', (told: ToBrowsing) => {
+    if (told.kind === 'entered') return entered()
     if (told.kind === 'stop') return stopping.abort(new Error('it was stopped'))
     const load = tasks[told.task]
     if (!load) return tell({ kind: 'ended', error: `there is no task ${told.task}` })
     void load()
-      .then((task) => task(told.plan, (message) => tell({ kind: 'message', message }), stopping.signal))
+      .then((task) => task(told.plan, (message) => tell({ kind: 'message', message }), stopping.signal, place))
       .then(
         () => tell({ kind: 'ended', error: null }),
         (error) => tell({ kind: 'ended', error: messageOf(error) }),

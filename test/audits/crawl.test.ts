@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { crawl } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
+import { KEEPS_PLACE } from '../../src/browser/task.ts'
 import { browsingOptions } from '../browser/browsing.ts'
 import { temporaryFolder } from '../process.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
@@ -31,6 +32,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
     },
     (message) => void told.push(message),
     new AbortController().signal,
+    KEEPS_PLACE,
   )
   const last = told.at(-1)
   return {

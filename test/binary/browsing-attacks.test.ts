@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { memoryOfProcess } from '../../src/browser/memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import { startedBy } from '../processes.ts'
 
 setDefaultTimeout(240_000)
 
 const MIB = 2 ** 20
+const PASSWORD = 'correct horse battery'
 /** A site may send this much in one run; the HAR has at most 20 MB of it. */
 const POSTS = 100
 const POST_BYTES = 300_000
@@ -43,6 +45,7 @@ function openSites() {
         return new Response(`<sitemapindex><sitemap><loc>${secret}/inner.xml</loc></sitemap></sitemapindex>`)
       }
       if (pathname === '/post') await request.bytes()
+      if (pathname === '/linked') return html('<!doctype html><title>Shop</title><a href="/2">2</a>')
       return html(pathname === '/posts' ? POSTING_PAGE : '<!doctype html><title>Shop</title>')
     },
   })
@@ -61,7 +64,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
   let server: Server
   let key: string
   beforeAll(async () => {
-    key = await initialize(data.path)
+    key = await initialize(data.path, PASSWORD)
     const env = {
       ...{ NO_PROXY: '*', no_proxy: '*', HTTP_PROXY: sites.secret, http_proxy: sites.secret },
       ...{ TAGWARDEN_CHROMIUM: await installedChromium(), TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' },
@@ -106,6 +109,43 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
         true,
       ])
     }
+  })
+
+  test('audits that wait keep no browser from others, and can be cancelled', async () => {
+    const home = (await ask('GET', `${server.url}/v1/orgs`, key)).orgs[0].id
+    const other = await ask('POST', `${server.url}/v1/auth/login`, '', { email: 'a@example.com', password: PASSWORD })
+    const as = other.token
+    const made = await call('POST', `${server.url}/v1/orgs`, {
+      as,
+      headers: { 'x-org-id': home },
+      body: { name: 'Slow' },
+    })
+    const slow = { as, headers: { 'x-org-id': String(made.body.id) } }
+    const ids: string[] = []
+    for (const name of ['one', 'two', 'three']) {
+      const body = { name, startUrls: [`${sites.url}/linked`], respectRobots: false, delayMs: 60_000, settleMs: 0 }
+      const { status, body: audit } = await call('POST', `${server.url}/v1/audits`, { ...slow, body })
+      expect(status).toBe(201)
+      ids.push(audit.id)
+    }
+    const audits = async () => {
+      const { body } = await call('GET', `${server.url}/v1/audits`, slow)
+      return ids.map((id) => body.audits.find((audit: { id: string }) => audit.id === id))
+    }
+    // Two of them wait between pages, the third one for the end of one of these.
+    await until('two audits to wait', async () => {
+      const [one, two] = await audits()
+      return one.summary.pagesTotal === 1 && two.summary.pagesTotal === 1
+    })
+    expect((await audits()).map(({ status }) => status)).toEqual(['running', 'running', 'queued'])
+
+    expect(await audited({ startUrls: [`${sites.url}/`], respectRobots: false })).toMatchObject({ status: 'finished' })
+    expect((await audits()).map(({ status }) => status)).toEqual(['running', 'running', 'queued'])
+    for (const id of ids) {
+      expect(await call('POST', `${server.url}/v1/audits/${id}/cancel`, slow)).toMatchObject({ status: 200 })
+    }
+    await until('the browsers to be gone', () => startedBy(server.pid).length === 0)
+    expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
   test('a site that sends much fills no disk, and downloads take no memory', async () => {

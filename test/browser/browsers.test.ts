@@ -15,8 +15,13 @@ const RUNS = 8
 const site = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch: () => new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } }),
+  async fetch({ url }) {
+    if (url.endsWith('/resumed')) await resumed.promise
+    return new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } })
+  },
 })
+/** Ends the pause of tasks that pause. */
+let resumed = Promise.withResolvers<void>()
 const folder = temporaryFolder()
 const inFolder = join(folder.path, 'browsers')
 let chromium: string
@@ -40,16 +45,17 @@ function browsers(options: Partial<ConstructorParameters<typeof Browsers>[0]> = 
 interface Asked {
   after?: TestPlan['after']
   orgId?: string
+  pauses?: boolean
   limitMs?: number
   stopping?: AbortSignal
   onMessage?: (title: string) => void
 }
 
-async function run(of: Browsers, { after = 'end', orgId = 'org_1', limitMs = 60_000, stopping, onMessage }: Asked) {
+async function run(of: Browsers, asked: Asked) {
+  const { after = 'end', orgId = 'org_1', pauses = false, limitMs = 60_000, stopping, onMessage } = asked
   const told: string[] = []
   const { error } = await of.run<TestPlan, string>({
-    orgId,
-    task: 'walk',
+    ...{ orgId, task: 'walk', pauses },
     plan: (own) => ({
       browsing: {
         ...own,
@@ -197,6 +203,61 @@ describe('browsers', () => {
     for (const { error } of await Promise.all(asked)) expect(error).toStartWith('the process of the browser ended')
     // Whoever used less browser time goes first, and these runs take about as long as each other.
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
+  })
+
+  test('run others while one pauses, which goes on after them', async () => {
+    resumed = Promise.withResolvers()
+    const of = browsers()
+    const order: string[] = []
+    const shown = Promise.withResolvers<void>()
+    const onMessage = (title: string) => {
+      order.push(`a: ${title}`)
+      shown.resolve()
+    }
+    const paused = run(of, { after: 'pause', orgId: 'a', pauses: true, onMessage })
+    await shown.promise
+    await run(of, { orgId: 'b', onMessage: (title) => order.push(`b: ${title}`) })
+    // The next one has the place when the pause ends.
+    const began = Promise.withResolvers<void>()
+    const next = run(of, {
+      ...{ orgId: 'b', after: 'wait', limitMs: 2000 },
+      onMessage(title) {
+        order.push(`b: ${title}`)
+        began.resolve()
+      },
+    })
+    await began.promise
+    resumed.resolve()
+    expect((await next).error).toBe('it took longer than 2 s')
+    order.push('b: ended')
+    expect(await paused).toEqual({ told: ['Shop', 'went on'], error: null })
+    expect(order).toEqual(['a: Shop', 'b: Shop', 'b: Shop', 'b: ended', 'a: went on'])
+    await expectNothingLeft()
+  })
+
+  test.each<[string, (stop: AbortController) => void]>([
+    ['stopped', (stopping) => stopping.abort()],
+    ['killed', () => process.kill(runner() ?? 0, 'SIGKILL')],
+  ])('end one that pauses and is %s, and its place is free', async (_, end) => {
+    resumed = Promise.withResolvers()
+    const of = browsers()
+    // More than may pause at once.
+    for (let n = 0; n < 5; n++) {
+      const shown = Promise.withResolvers<void>()
+      const stopping = new AbortController()
+      const asked = {
+        after: 'pause',
+        pauses: true,
+        stopping: stopping.signal,
+        onMessage: () => shown.resolve(),
+      } as const
+      const paused = run(of, asked)
+      await shown.promise
+      end(stopping)
+      expect((await paused).told).toEqual(['Shop'])
+      await expectNothingLeft()
+    }
+    expect(await run(of, {})).toEqual({ told: ['Shop'], error: null })
   })
 
   test('leave no process, file or descriptor, however many run', async () => {

@@ -9,15 +9,21 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 export interface TestPlan {
   browsing: BrowsingOptions
   url: string
-  after: 'end' | 'fail' | 'wait' | 'hang' | 'take memory' | 'take disk'
+  after: 'end' | 'fail' | 'wait' | 'pause' | 'hang' | 'take memory' | 'take disk'
 }
 
-const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, tell, stopping) => {
+const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, tell, stopping, place) => {
   await using browsing = await openBrowsing(options, stopping)
   await browsing.page.goto(url)
   tell(await browsing.page.title())
   if (after === 'end') return
   if (after === 'fail') throw new Error('as planned')
+  if (after === 'pause') {
+    place.leave()
+    await fetch(`${url}resumed`, { signal: stopping })
+    await place.enter()
+    return tell('went on')
+  }
   if (after === 'hang') for (;;) Bun.sleepSync(1000)
   if (after === 'take memory') void browsing.page.evaluate(TAKE_MEMORY).catch(() => undefined)
   if (after === 'take disk') void browsing.page.evaluate(TAKE_DISK).catch(() => undefined)

@@ -1,6 +1,6 @@
 import type { Browsing } from '../../browser/browsing.ts'
 import { openBrowsing } from '../../browser/open.ts'
-import type { Task } from '../../browser/task.ts'
+import { KEEPS_PLACE, type Place, type Task } from '../../browser/task.ts'
 import { readWebFile, type WebFile } from '../../browser/web-file.ts'
 import { compilePattern } from '../../conditions/pattern.ts'
 import { messageOf } from '../../core/error.ts'
@@ -23,9 +23,9 @@ const FILE_MS = 20_000
 const ADDRESSES_PER_PAGE = 10
 
 /** Crawls the pages of a site, and tells of each as it was seen. */
-export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping) => {
+export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping, place) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
-  await crawlIn(browsing, plan, tell, stopping)
+  await crawlIn(browsing, plan, tell, stopping, place)
 }
 
 /** The same in a browser that is open. */
@@ -34,13 +34,14 @@ export async function crawlIn(
   plan: CrawlPlan,
   tell: (message: CrawlMessage) => void,
   stopping: AbortSignal,
+  place: Place = KEEPS_PLACE,
 ): Promise<void> {
   const over = new AbortController()
   const end = (why: string) => over.abort(new Error(why))
   browsing.gone.then(end)
   const ended = AbortSignal.any([stopping, over.signal])
   try {
-    const fault = await new Crawl(browsing, plan, tell, ended, end).run()
+    const fault = await new Crawl(browsing, plan, tell, ended, end, new Pace(place)).run()
     ended.throwIfAborted()
     tell({ kind: 'done', error: fault })
   } catch (error) {
@@ -52,8 +53,7 @@ export async function crawlIn(
 class Crawl {
   private readonly frontier: Frontier
   private readonly robots: RobotsBook
-  private readonly pace = new Pace()
-  private readonly patience = new Patience(this.pace)
+  private readonly patience: Patience
   private readonly sites = new Set<string>()
   private readonly starts = new Set<string>()
   private told = 0
@@ -68,7 +68,9 @@ class Crawl {
     private readonly stopping: AbortSignal,
     /** Ends the crawl before its time. */
     private readonly end: (why: string) => void,
+    private readonly pace: Pace,
   ) {
+    this.patience = new Patience(pace)
     const include = plan.include.map(compilePattern)
     const exclude = plan.exclude.map(compilePattern)
     this.frontier = new Frontier(
@@ -83,7 +85,7 @@ class Crawl {
 
   /** Returns why the crawl ended before its time; null when it did not. */
   async run(): Promise<string | null> {
-    const fault = this.plan.sitemap === null ? this.begin() : await this.beginBySitemap(this.plan.sitemap)
+    const fault = await this.begin()
     if (fault !== null) return fault
     for (let depth = 0; this.frontier.waiting > 0 && this.told < this.plan.maxPages; depth++) {
       await this.lookAtLevel(this.frontier.level(), depth)
@@ -91,7 +93,9 @@ class Crawl {
     return this.told === 0 && this.refusal !== null ? `No page could be looked at: ${this.refusal}` : null
   }
 
-  private begin(): string | null {
+  private async begin(): Promise<string | null> {
+    const { sitemap } = this.plan
+    if (sitemap !== null) return this.pace.work(() => this.beginBySitemap(sitemap))
     const addresses = this.plan.startUrls.flatMap((url) => pageAddress(url) ?? [])
     for (const address of addresses) {
       this.sites.add(siteOf(address))
@@ -149,7 +153,8 @@ class Crawl {
           await Promise.race(underWay)
         }
         if (this.told >= this.plan.maxPages) break
-        const work = this.lookAt(address, depth).then((of) => {
+        const looked = this.pace.work(() => this.lookAt(address, depth))
+        const work = looked.then((of) => {
           underWay.delete(work)
           found(index, of)
         })

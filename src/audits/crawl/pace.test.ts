@@ -1,0 +1,105 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Place } from '../../browser/task.ts'
+import { Pace } from './pace.ts'
+
+setDefaultTimeout(60_000)
+
+/** A wait for which a place is given up. */
+const LONG_MS = 1200
+/** One for which it is not. */
+const SHORT_MS = 30
+
+/** A place that says what was done with it. `enter` resolves when the test lets it. */
+function watchedPlace(enters: () => Promise<void> = async () => undefined) {
+  const log: string[] = []
+  const place: Place = {
+    leave: () => void log.push('leave'),
+    async enter() {
+      log.push('enter')
+      await enters()
+    },
+  }
+  return { log, place }
+}
+
+const { signal } = new AbortController()
+
+test.each([
+  ['a long pause', LONG_MS, ['a', 'leave', 'enter', 'a', 'leave', 'enter', 'a']],
+  ['a short pause', SHORT_MS, ['a', 'a', 'a']],
+])('the place is given up for %s', async (_, delayMs, expected) => {
+  const { log, place } = watchedPlace()
+  const pace = new Pace(place)
+  for (let n = 0; n < 3; n++) {
+    await pace.work(async () => {
+      await pace.turn('a.example', delayMs, signal)
+      log.push('a')
+    })
+  }
+  expect(log).toEqual(expected)
+})
+
+test('the place is kept while anything is at work, and given up when that ends', async () => {
+  const { log, place } = watchedPlace()
+  const pace = new Pace(place)
+  const load = Promise.withResolvers<void>()
+  await pace.turn('a.example', LONG_MS, signal)
+  const waiting = pace.work(async () => {
+    await pace.turn('a.example', LONG_MS, signal)
+    log.push('a')
+  })
+  const loading = pace.work(async () => {
+    await pace.turn('b.example', 0, signal)
+    log.push('b')
+    await load.promise
+    log.push('b ends')
+  })
+  await pace.turn('c.example', 0, signal)
+  log.length = 0
+  load.resolve()
+  await Promise.all([waiting, loading])
+  expect(log).toEqual(['b ends', 'leave', 'enter', 'a'])
+})
+
+test('a host that asks for a long peace costs the place', async () => {
+  const { log, place } = watchedPlace()
+  const pace = new Pace(place)
+  pace.rest('a.example', LONG_MS)
+  await pace.work(() => pace.turn('a.example', 0, signal))
+  expect(log).toEqual(['leave', 'enter'])
+})
+
+test('the pause between loads is kept however late the place comes', async () => {
+  const entered = Promise.withResolvers<void>()
+  const { place } = watchedPlace(() => entered.promise)
+  const pace = new Pace(place)
+  await pace.turn('a.example', LONG_MS, signal)
+  const began: number[] = []
+  const turns = [1, 2, 3].map(() =>
+    pace.work(async () => {
+      await pace.turn('a.example', LONG_MS, signal)
+      began.push(performance.now())
+      entered.resolve()
+    }),
+  )
+  // By then three pauses are over.
+  setTimeout(() => entered.resolve(), 3 * LONG_MS)
+  await Promise.all(turns)
+  const gaps = began.slice(1).map((at, n) => at - (began[n] ?? 0))
+  for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(LONG_MS - 2)
+})
+
+test('who is stopped waits for no turn and no place', async () => {
+  const stopping = new AbortController()
+  const { place, log } = watchedPlace(
+    () => new Promise((_, reject) => stopping.signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  )
+  const pace = new Pace(place)
+  await pace.turn('a.example', LONG_MS, signal)
+  const late = pace.work(() => pace.turn('a.example', 60_000, stopping.signal))
+  const later = pace.work(() => pace.turn('a.example', 60_000, stopping.signal))
+  const ended = Promise.allSettled([late, later])
+  while (!log.includes('enter')) await Bun.sleep(10)
+  stopping.abort()
+  expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
