@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, looksLike, readJsonObjects } from './json.ts'
-import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import { formMark, isForm, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
@@ -15,13 +15,24 @@ export const amplitude: Decoder = {
     sideChannel(/^\/(?:config|sessions|sdk|v1)\//),
     scriptLoad(/^\/script\/(?<account>[^/.]+)(?:\.\w+)?\.js$/),
     scriptLoad(/^\/(?:libs|scripts)\//),
-    // Through a proxy under any path; the SDK writes the key first and its own name into each event.
+    // Through a proxy under any path; the SDK writes its own name into each event.
     {
       path: /^/,
       anyHost: true,
-      mark: /^.*\n\{"api_key":"[\s\S]*"library":"amplitude-/,
-      when: ({ body }) => looksLike(body, '{"api_key":"', '"library":"amplitude-'),
+      mark: /^.*\n\{(?=[\s\S]*"api_key":")[\s\S]*"library":"amplitude-/,
+      when: ({ body }) => looksLike(body, '{', '"api_key":"', '"library":"amplitude-'),
       read: readBatch,
+    },
+    // The SDK before that one. The checksum is of the key and the events.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: formMark('client=', 'checksum=[\\da-f]{32}', 'e='),
+      when: (request) =>
+        isForm(request.body) &&
+        looksLike(request.body, '', 'client=', 'checksum=', 'event_type') &&
+        /^[\da-f]{32}$/.test(request.fields.checksum ?? ''),
+      read: readForm,
     },
   ],
 }

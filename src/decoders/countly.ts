@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
-import { emptyParams, objectsOf, type Params, readQuery, scalarOrNull, scalarText } from './params.ts'
+import { emptyParams, formMark, isForm, objectsOf, type Params, readQuery, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
@@ -15,6 +15,8 @@ const KINDS = [
   'apm',
   'location',
 ]
+
+const KEY = /^[\da-f]{40}$/
 
 const hasKey = ({ search, body }: VendorRequest) => search.includes('app_key=') || (body?.includes('app_key=') ?? false)
 
@@ -36,6 +38,18 @@ export const countly: Decoder = {
       mark: /^(?=[\s\S]*[?&\n]app_key=)[\s\S]*[?&\n]requests=/,
       when: (request) => hasKey(request) && 'requests' in request.fields,
       read: readBulk,
+    },
+    // Renamed to escape ad blockers: the SDK names itself, and keys are 40 hex digits.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: formMark('app_key=[\\da-f]{40}', 'sdk_name='),
+      when: (request) =>
+        hasKey(request) &&
+        (!request.body || isForm(request.body)) &&
+        KEY.test(request.fields.app_key ?? '') &&
+        'sdk_name' in request.fields,
+      read: (request) => ('requests' in request.fields ? readBulk(request) : readRequest(request.fields)),
     },
     // Settings, texts and forms for this visitor.
     { ...sideChannel(/\/o\/(?:sdk|surveys|feedback)\b/), anyHost: true, when: hasKey },

@@ -2,6 +2,8 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { looksLike } from './json.ts'
 import {
   emptyParams,
+  formMark,
+  isForm,
   objectsOf,
   type Params,
   readLines,
@@ -30,6 +32,9 @@ const PROPERTY = /^GT?-/
  * whole `/g/collect?v=2&…`. Both begin with twelve characters that are always the same.
  */
 const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVj)/
+
+/** Characters of a body in which the parameters of its first hit are looked for. */
+const MAX_SEARCHED = 4000
 
 /** Codes of the item fields inside `pr1`, `pr2`, …: https://github.com/analytics-debugger/ga4mp (ga4Schema.js) */
 const ITEM_FIELDS = new Map([
@@ -104,7 +109,14 @@ export const googleAnalytics4: Decoder = {
       mark: /[?&]id=GT?-/,
       when: ({ query }) => isProperty(query.id),
     },
-    // A server-side container, under whatever path.
+    // A proxy, a container or Google's tag gateway, under whatever path.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: formMark('v=2\\b', 'tid=GT?-[A-Z\\d]', '(?:cid|_p)=.'),
+      when: isHit,
+      read: readCollect,
+    },
     {
       path: /^/,
       anyHost: true,
@@ -112,7 +124,13 @@ export const googleAnalytics4: Decoder = {
       when: isMeasurementProtocol,
       read: readMeasurementProtocol,
     },
-    { path: /^/, anyHost: true, mark: HIDDEN_QUERY, when: ({ search }) => HIDDEN_QUERY.test(search), read: readHidden },
+    {
+      path: /^/,
+      anyHost: true,
+      mark: /^.*[?&=\n](?:dj0yJnRpZD1H|L2cvY29sbGVj)|^.*\n[\s\S]*[&=](?:dj0yJnRpZD1H|L2cvY29sbGVj)/,
+      when: ({ search, body }) => HIDDEN_QUERY.test(search) || HIDDEN_QUERY.test(body?.slice(0, MAX_SEARCHED) ?? ''),
+      read: readHidden,
+    },
   ],
 }
 
@@ -135,16 +153,34 @@ function isForProperty({ query, body }: VendorRequest): boolean {
   return isProperty(query.tid) || (query.tid === undefined && /(?:^|&)tid=GT?-/.test(body ?? ''))
 }
 
+/**
+ * True for a request with the version, a property and a client (or the random number of a page), which together nothing
+ * else has. Long hits have them in the first line of the body.
+ */
+function isHit({ host, search, query, body }: VendorRequest): boolean {
+  if (host.endsWith('google-analytics.com')) return false
+  if (search.includes('tid=G')) return isHitOf(query)
+  const start = body?.slice(0, MAX_SEARCHED) ?? ''
+  return (
+    isForm(start) && /(?:^|&)tid=GT?-/.test(start) && isHitOf(readQuery(start.split('\n', 1)[0] ?? '', { ...query }))
+  )
+}
+
+function isHitOf({ v, tid = '', cid, _p }: Params): boolean {
+  return v === '2' && /^GT?-[A-Z\d]+$/.test(tid) && Boolean(cid || _p)
+}
+
 function readCollect({ query, body }: VendorRequest): Iterable<DecodedEvent> {
   return readEvents(query, body)
 }
 
-function readHidden({ query, body }: VendorRequest): Iterable<DecodedEvent> {
-  const parts = Object.entries(query).flat()
+function readHidden({ search, query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
+  const isInQuery = HIDDEN_QUERY.test(search)
+  const parts = Object.entries(isInQuery ? query : fields).flat()
   const hidden = parts.find((part) => HIDDEN_QUERY.test(part)) ?? ''
   // An unescaped plus sign of the base64 alphabet was read as a space.
   const text = Buffer.from(hidden.replaceAll(' ', '+'), 'base64').toString()
-  return readEvents(readQuery(text.slice(text.indexOf('?') + 1)), body)
+  return readEvents(readQuery(text.slice(text.indexOf('?') + 1)), isInQuery ? body : null)
 }
 
 function* readEvents(common: Params, body: string | null): Iterable<DecodedEvent> {

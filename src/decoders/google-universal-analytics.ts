@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { googleTag } from './google-tag.ts'
-import { emptyParams, type Params, readLines, readQuery, scalarOrNull } from './params.ts'
+import { emptyParams, formMark, isForm, type Params, readLines, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 
@@ -24,11 +24,31 @@ export const googleUniversalAnalytics: Decoder = {
     {
       path: /\/collect\/?$/,
       anyHost: true,
-      mark: /[?&\n]tid=UA-\d/,
-      when: ({ fields }) => /^UA-\d/.test(fields.tid ?? ''),
+      mark: formMark('tid=UA-\\d'),
+      when: isForProperty,
+      read: ({ fields }) => [toEvent(fields)],
+    },
+    // Renamed to escape ad blockers: with the four parameters that every hit requires.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: formMark('v=1\\b', 'tid=UA-\\d', '[cu]id=.', 't=.'),
+      when: isHit,
       read: ({ fields }) => [toEvent(fields)],
     },
   ],
+}
+
+function isForProperty(request: VendorRequest): boolean {
+  const { search, body } = request
+  if (!search.includes('tid=UA-') && !(isForm(body) && body.includes('tid=UA-'))) return false
+  return /^UA-\d/.test(request.fields.tid ?? '')
+}
+
+function isHit(request: VendorRequest): boolean {
+  if (!isForProperty(request)) return false
+  const { v, cid, uid, t } = request.fields
+  return v === '1' && Boolean(t && (cid || uid))
 }
 
 /** Events go by their action, other hits by their type. `en`: the protocol after this one, sent to the old address. */

@@ -127,6 +127,11 @@ describe('what a shop asks of itself is nobody else’s', () => {
       'pid=1&ev=Lead',
       'app_key=1',
       'account_id=1',
+      'idsite=shop&rec=1',
+      'v=2&tid=G-ABC123',
+      'tid=G-ABC123&cid=1.2',
+      'data=eyJldmVudCI6ImEifQ==',
+      'tv=1&e=view&p=web',
     ],
   ]
   const bodies = [
@@ -148,6 +153,12 @@ describe('what a shop asks of itself is nobody else’s', () => {
     '{"eventType":"play","id":1}',
     'data=%7B%22event%22%3A%22x%22%7D',
     'event=view&id=7&t=event',
+    '{"requests":["?idsite=x&url=x","/cart"]}',
+    '{"settings":{"posthog":"phc_1","segment":{"writeKey":"k"}},"event":"saved"}',
+    'data=eyJldmVudCI6ImEifQ==',
+    'eyJldmVudCI6ImEiLCJwcm9wZXJ0aWVzIjp7InRva2VuIjoiYSJ9fQ==',
+    '1~https://www.google-analytics.com/collect?v=1&tid=UA-1-1&cid=5&t=pageview&tid=UA-1-1&v=1',
+    'url=https://stats.example/matomo.php%3Fidsite%3D1%26rec%3D1%26url%3Dx',
   ]
 
   test.each(paths)('%s', (path) => {

@@ -71,6 +71,57 @@ export function fromBase64(text: string): string {
   return Buffer.from(text.replaceAll(' ', '+'), 'base64').toString()
 }
 
+/** Base64, of either alphabet, of a JSON object or a list of them. */
+const JSON_IN_BASE64 = /^(?:eyJ|W3s)[\w+/=-]*\s*$/
+
+/**
+ * Source of a pattern that finds a text inside base64, at each of the three places of a group where it can begin. Of the text
+ * it tests the whole characters only.
+ */
+export function sourceInBase64(text: string): string {
+  const variants = [0, 1, 2].map((shift) => {
+    const bytes = Buffer.from('\0'.repeat(shift) + text)
+    const characters = bytes.toString('base64').slice(Math.ceil((shift * 8) / 6), Math.floor((bytes.length * 8) / 6))
+    return characters.replaceAll(/[+/]/g, '[\\w%+/-]+')
+  })
+  return `(?:${variants.join('|')})`
+}
+
+/** The text itself, or the JSON that it contains in base64. */
+export function openedBase64(text: string): string {
+  return JSON_IN_BASE64.test(text) ? fromBase64(text) : text
+}
+
+/**
+ * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or of the query. Empty for
+ * other requests, of which no form is read: cheap enough for requests of unknown vendors.
+ */
+export function sentJson(request: {
+  body: string | null
+  search: string
+  readonly fields: Record<string, string>
+}): string {
+  const { body, search } = request
+  const opened = openedBase64(body ?? '')
+  if (isJson(opened)) return opened
+  if (!/(?:^|[?&])data=/.test(body || search)) return ''
+  const data = openedBase64((request.fields.data ?? '').replaceAll(' ', '+'))
+  return isJson(data) ? data : ''
+}
+
+/**
+ * Mark (`Route.mark`) of requests whose `sentJson` contains all of these texts.
+ * @param texts of JSON, without characters that a pattern has to escape
+ */
+export function sentJsonMark(...texts: string[]): RegExp {
+  const containing = (sourceOf: (text: string) => string) =>
+    texts.map((text) => `(?=[\\s\\S]*${sourceOf(text)})`).join('')
+  const plain = `.*\\n\\s*[[{]${containing((text) => text)}`
+  const escaped = `[\\s\\S]*[?&\\n]data=(?:%7B|%5B)${containing(encodeURIComponent)}`
+  const inBase64 = `[\\s\\S]*(?:[?&\\n]data=|\\n)(?=eyJ|W3s)${containing(sourceInBase64)}`
+  return new RegExp(`^(?:${plain}|${escaped}|${inBase64})`)
+}
+
 /** Of one parameter; more than any page sends. */
 const MAX_LEAVES = 300
 const MAX_LEVELS = 8

@@ -1,7 +1,16 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { unfolded } from './json.ts'
+import { isJson, unfolded } from './json.ts'
 import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
-import { emptyParams, objectOf, readJsonObject, readQuery, scalarOrNull, scalarText } from './params.ts'
+import {
+  emptyParams,
+  formMark,
+  isForm,
+  objectOf,
+  readJsonObject,
+  readQuery,
+  scalarOrNull,
+  scalarText,
+} from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
@@ -44,9 +53,8 @@ export const matomo: Decoder = {
     // Renamed to escape ad blockers. Piwik PRO, with textual site ids, shares the parameters.
     anywhere({
       path: /^(?!.*\/ppms\.php$)/,
-      mark: /^(?=[\s\S]*[?&\n]idsite=\d)(?=[\s\S]*[?&\n]rec=1\b)[\s\S]*[?&\n]url=/,
-      when: ({ search, query }) =>
-        search.includes('idsite=') && /^\d+$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
+      mark: trackingMark('\\d'),
+      when: (request) => isTracking(request, /^\d+$/),
       read: readRequest,
     }),
     anywhere(scriptLoad(/\/(?:matomo|piwik)(?:\.min)?\.js$/)),
@@ -57,16 +65,45 @@ function anywhere(route: Route): Route {
   return { ...route, anyHost: true }
 }
 
-/** Parameters in the query, in a form body, or many of them in JSON: `{"requests": ["?idsite=1&…", …]}`. */
-export function* readRequest({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
-  if (!body?.trimStart().startsWith('{')) {
-    yield toEvent(fields)
-    return
+/** Requests of a batch in which the parameters that every request requires are looked for. */
+const MAX_CHECKED = 10
+
+/**
+ * True for a tracking request under any path, by the three parameters without which it is refused.
+ * @param site form of the vendor's site ids
+ */
+export function isTracking(request: VendorRequest, site: RegExp): boolean {
+  const { search, body } = request
+  const mayBeInBody = (isJson(body) || isForm(body)) && body.includes('idsite')
+  if (!search.includes('idsite=') && !mayBeInBody) return false
+  const all = isJson(body) ? readBatch(request, unfolded(body)) : [request.fields]
+  let checked = 0
+  for (const { idsite, rec, url } of all) {
+    if (site.test(scalarText(idsite)) && scalarText(rec) === '1' && scalarText(url) !== '') return true
+    if (++checked === MAX_CHECKED) return false
   }
-  const { requests } = readJsonObject(body)
+  return false
+}
+
+/** Mark of what `isTracking` accepts. */
+export function trackingMark(site: string): RegExp {
+  const inForm = formMark(`idsite=${site}`, 'rec=1\\b', 'url=.').source
+  const inBatch = `^.*\\n\\s*\\{"requests":\\s*\\["(?=[^"]*\\bidsite=${site})(?=[^"]*\\brec=1\\b)[^"]*\\burl=`
+  return new RegExp(`${inForm}|${inBatch}`)
+}
+
+/** Parameters in the query, in a form body, or many of them in JSON: `{"requests": ["?idsite=1&…", …]}`. */
+export function* readRequest(request: VendorRequest): Iterable<DecodedEvent> {
+  if (!request.body?.trimStart().startsWith('{')) yield toEvent(request.fields)
+  else for (const sent of readBatch(request, readJsonObject(request.body))) yield toEvent(sent)
+}
+
+/** The parameters of each request of a batch, with those of the URL. */
+function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<string, unknown>> {
+  const { requests } = objectOf(batch)
   for (const request of Array.isArray(requests) ? requests : []) {
     const sent = typeof request === 'string' ? readQuery(request.slice(request.indexOf('?') + 1)) : objectOf(request)
-    yield toEvent(Object.assign(emptyParams(), query, sent))
+    yield Object.assign(emptyParams(), query, sent)
   }
 }
 

@@ -1,5 +1,14 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, isJson, looksLike, readJsonLines, readJsonObjects } from './json.ts'
+import {
+  fromBase64,
+  isJson,
+  looksLike,
+  openedBase64,
+  readJsonLines,
+  readJsonObjects,
+  sentJson,
+  sentJsonMark,
+} from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -9,6 +18,8 @@ const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 
 /** How the form begins in each of the encodings the SDK has had. */
 const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
+
+const OWN_KEYS = ['"event":', '"properties":', '"token":', '"mp_lib":']
 
 export const mixpanel: Decoder = {
   vendor: 'Mixpanel',
@@ -28,6 +39,14 @@ export const mixpanel: Decoder = {
       when: isFromSdk,
       read: readEvents,
     },
+    // Renamed to escape ad blockers.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: sentJsonMark('"mp_lib":', '"token":', '"event":'),
+      when: isTracking,
+      read: readEvents,
+    },
     {
       path: /\/(?:engage|groups)\/?$/,
       anyHost: true,
@@ -43,6 +62,12 @@ function isFromSdk({ body, fields }: VendorRequest): boolean {
   if (!EVENTS.test(body ?? '')) return false
   const { data = '' } = fields
   return (isJson(data) ? data : fromBase64(data)).includes('"token":')
+}
+
+/** True for events under any path, by the keys that the SDKs add to each. */
+function isTracking(request: VendorRequest): boolean {
+  const sent = sentJson(request)
+  return OWN_KEYS.every((key) => sent.includes(key))
 }
 
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
@@ -66,7 +91,8 @@ function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
 
 /** A JSON body, also with one object a line, or one field of a form or of the query that holds JSON, plain or in base64. */
 function readData({ body, fields }: VendorRequest): Record<string, unknown>[] {
-  if (isJson(body)) return readJsonLines(body)
+  const opened = openedBase64(body ?? '')
+  if (isJson(opened)) return readJsonLines(opened)
   const { data = '' } = fields
   return readJsonObjects(isJson(data) ? data : fromBase64(data))
 }

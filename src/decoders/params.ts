@@ -215,6 +215,20 @@ export function readForm(body: string): Params {
   return isMultipart(body) ? readMultipart(body) : readQuery(body.trim())
 }
 
+/** Whether a body begins as a form does. Others can contain addresses whose parameters would be read as fields. */
+export function isForm(body: string | null): body is string {
+  return body !== null && (/^[\w.[\]%+-]+=/.test(body) || isMultipart(body))
+}
+
+/**
+ * Mark (`Route.mark`) of requests that have all of these parameters, each in the query or in a form.
+ * @param pairs sources of patterns, such as `tid=UA-\\d`
+ */
+export function formMark(...pairs: string[]): RegExp {
+  const all = pairs.map((pair) => `(?=.*[?&]${pair}|.*\\n(?:[\\s\\S]*&)?${pair})`).join('')
+  return new RegExp(`^(?=.*\\n(?:$|[\\w.[\\]%+-]+=))${all}`)
+}
+
 function isMultipart(body: string): boolean {
   return body.startsWith('--') && body.includes('form-data')
 }

@@ -1,5 +1,5 @@
 import type { Decoder, Route } from './decoder.ts'
-import { readRequest } from './matomo.ts'
+import { isTracking, readRequest, trackingMark } from './matomo.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 const TRACK: Route = { path: /\/ppms\.php$/, read: readRequest }
@@ -19,9 +19,8 @@ export const piwikPro: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /^(?=.*[?&]idsite=[\da-f-]{36})(?=.*[?&]rec=1\b).*[?&]url=/,
-      when: ({ search, query }) =>
-        search.includes('idsite=') && /^[\da-f-]{36}$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
+      mark: trackingMark('[\\da-f-]{36}'),
+      when: (request) => isTracking(request, /^[\da-f-]{36}$/),
       read: readRequest,
     },
   ],

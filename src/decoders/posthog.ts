@@ -1,9 +1,14 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, isJson, readJsonObjects } from './json.ts'
+import { fromBase64, isJson, openedBase64, readJsonObjects, sentJson, sentJsonMark } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
+
+/** Of events in the query or the body, plain, in base64, or in the compression of older SDKs. */
+const MARK = new RegExp(
+  `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^.*[?&]compression=lz64.*\\ndata=`,
+)
 
 export const posthog: Decoder = {
   vendor: 'PostHog',
@@ -24,18 +29,38 @@ export const posthog: Decoder = {
       read: readCapture,
     },
     { ...sideChannel(/\/(?:decide|flags|s)\/?$/), anyHost: true, when: isFromSdk },
+    // Renamed to escape ad blockers.
+    { path: /^/, anyHost: true, mark: MARK, when: isCapture, read: readCapture },
     { ...sideChannel(/\/array\/phc_\w+\/config(?:\.js)?$/), anyHost: true },
     { ...scriptLoad(/\/array\/(?<account>phc_\w+)\/[\w.-]+\.js$/), anyHost: true },
     { ...scriptLoad(/\/static\/array(?:\.\w+)*\.js$/), anyHost: true },
   ],
 }
 
+/** A project's key in JSON. */
+const KEY = /"(?:api_key|token)":\s*"phc_/
+
 /** The keys of today begin alike; the query of the SDK has its version and the instant. */
-function isFromSdk({ body, search, query }: VendorRequest): boolean {
-  if (body?.includes('"phc_')) return true
+function isFromSdk(request: VendorRequest): boolean {
+  const { search, query } = request
+  if (KEY.test(readOwnHost(request))) return true
   if (!search.includes('ver=')) return false
   const { ver = '', _: sentAt = '' } = query
   return /^\d+\.\d+\.\d/.test(ver) && /^\d{13}$/.test(sentAt) && ('compression' in query || 'ip' in query)
+}
+
+/** True for events with the key of a project, under any path. */
+function isCapture(request: VendorRequest): boolean {
+  const sent = readOwnHost(request)
+  return KEY.test(sent) && sent.includes('"event":') && /"(?:properties|distinct_id)":/.test(sent)
+}
+
+/** What may be events sent to a host of the customer's, as JSON; empty for requests of others. */
+function readOwnHost(request: VendorRequest): string {
+  const { body, search } = request
+  const sent = sentJson(request)
+  if (sent !== '' || !search.includes('compression=lz64') || !body?.startsWith('data=')) return sent
+  return readData(request) ?? ''
 }
 
 /** One event, a list of them, or `{batch: […]}`; an event without a key of its own has the batch's. */
@@ -52,7 +77,8 @@ function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
 
 /** JSON, or a field of a form or of the query that holds it in one of three encodings. */
 function readData({ body, fields }: VendorRequest): string | null {
-  if (isJson(body)) return body
+  const opened = openedBase64(body ?? '')
+  if (isJson(opened)) return opened
   const { data = '', compression } = fields
   if (isJson(data)) return data
   return compression === 'lz64' ? decompressFromBase64(data) : fromBase64(data)

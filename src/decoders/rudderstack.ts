@@ -28,6 +28,7 @@ export const rudderstack: Decoder = {
     sideChannel(/\/(?:plugins|js-integrations)\//),
     {
       ...CALLS,
+      path: /^/,
       anyHost: true,
       mark: /^.*\n\{[\s\S]*"RudderLabs JavaScript SDK"/,
       when: ({ body }) => looksLike(body, '{', '"RudderLabs JavaScript SDK"'),

@@ -1,6 +1,6 @@
 import { readCalls, toEvent } from './analytics-calls.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, looksLike } from './json.ts'
+import { fromBase64, looksLike, openedBase64, sentJsonMark } from './json.ts'
 import { readJsonObject } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -27,11 +27,19 @@ export const segment: Decoder = {
     // Both the API and the library may be served from the customer's own host. Compatible vendors use the same paths
     // and keys; only their libraries say who they are.
     {
-      path: /\/(?:[tpigas]|batch)$/,
+      path: /^/,
       anyHost: true,
       mark: /^.*\n\{(?=[\s\S]*"writeKey":)[\s\S]*"name":"analytics\.js"/,
       when: ({ body }) => looksLike(body, '{', '"writeKey":', '"name":"analytics.js"'),
       read: readCalls,
+    },
+    {
+      path: /\/v1\/pixel\/\w+$/,
+      anyHost: true,
+      mark: sentJsonMark('"writeKey":'),
+      when: ({ search, query }) =>
+        search.includes('data=') && looksLike(openedBase64(query.data ?? ''), '{', '"writeKey":'),
+      read: readPixel,
     },
     { ...scriptLoad(/\/analytics\.js\/v1\/(?<account>\w{20,40})\/analytics(?:\.min)?\.js$/), anyHost: true },
   ],

@@ -7,9 +7,6 @@ import { scriptLoad } from './route.ts'
 /** How the body of a POST begins, under whatever path. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'
 
-/**
- * Collectors run under the customer's own name. An event is `e`, its application `aid`.
- */
 /** What `e` means, in the words of the vendor's event tables. A self-describing event (`ue`) goes by its schema. */
 const NAMES = new Map([
   ['pv', 'page_view'],
@@ -21,6 +18,10 @@ const NAMES = new Map([
   ['ad', 'ad_impression'],
 ])
 
+/** Codes of events. */
+const EVENT = /^(?:p[vp]|[su]e|t[ri]|ad)$/
+
+/** Collectors run under the customer's own name. An event is `e`, its application `aid`. */
 export const snowplow: Decoder = {
   vendor: 'Snowplow',
   source: 'https://docs.snowplow.io/',
@@ -28,7 +29,7 @@ export const snowplow: Decoder = {
   routes: [
     { path: /\/com\.snowplowanalytics\.snowplow\/tp2\/?$/, anyHost: true, read: readPost },
     {
-      path: /^\/[\w.-]+\/[\w.-]+\/?$/,
+      path: /^/,
       anyHost: true,
       mark: /^.*\n\{"schema":"iglu:com\.snowplowanalytics\.snowplow\/payload_data\//,
       when: ({ body }) => looksLike(body, PAYLOAD),
@@ -38,8 +39,16 @@ export const snowplow: Decoder = {
       path: /\/i$/,
       anyHost: true,
       mark: /^(?=.*[?&]tv=).*[?&]e=(?:p[vp]|[su]e|t[ri]|ad)(?:&|\n)/,
+      when: ({ search, query }) => search.includes('tv=') && 'tv' in query && EVENT.test(query.e ?? ''),
+      read: ({ query }) => [toEvent(query)],
+    },
+    // Renamed to escape ad blockers. All trackers send `p`, and `eid`, the event's UUID.
+    {
+      path: /^/,
+      anyHost: true,
+      mark: /^(?=.*[?&]tv=)(?=.*[?&]p=)(?=.*[?&]eid=[\da-f-]{36}).*[?&]e=(?:p[vp]|[su]e|t[ri]|ad)(?:&|\n)/,
       when: ({ search, query }) =>
-        search.includes('tv=') && 'tv' in query && /^(?:p[vp]|[su]e|t[ri]|ad)$/.test(query.e ?? ''),
+        search.includes('tv=') && EVENT.test(query.e ?? '') && 'p' in query && /^[\da-f-]{36}$/.test(query.eid ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
     // Other tools' webhooks: the schema says what the event is.

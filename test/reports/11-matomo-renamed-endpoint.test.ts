@@ -1,0 +1,12 @@
+import { expect, test } from 'bun:test'
+import { type ExpectedLine, expectDecoded } from './decoded.ts'
+import { describeReport, expectedOf, reportLines } from './report.ts'
+
+describeReport('Matomo under a renamed path', () => {
+  test('is recognised by GET, by POST and in bulk', () => {
+    const requests = reportLines('11-matomo-renamed-endpoint.ndjson')
+    const { lines } = expectedOf<{ lines: ExpectedLine[] }>('11-matomo-renamed-endpoint.expected.json')
+    expect(requests).toHaveLength(lines.length)
+    for (const [index, line] of lines.entries()) expectDecoded(requests[index] ?? { url: '', method: '' }, line)
+  })
+})
