@@ -110,6 +110,37 @@ describe('every tool', () => {
     expect(groups.map(({ group }: { group: string }) => group)).toEqual(documented)
   })
 
+  test('takes ISO 8601 for every instant among its arguments', async () => {
+    await using client = await listingAll()
+    const { tools } = await client.listTools()
+    /** Names of instants. `since` of a live view is a sequence number, and a flow test has steps with names of their own. */
+    const named = /^(?:.*(?:At|Until|Since)|since|until|from|to|at)$/
+    const missing: string[] = []
+    const found: string[] = []
+    const look = (schema: JsonSchema, path: string): void => {
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        const shown = JSON.stringify(field)
+        const isNumber = /"type":"(?:integer|number)"/.test(shown) && !shown.includes('"properties"')
+        if (isNumber && named.test(name)) {
+          if (shown.includes('"date-time"')) found.push(`${path}.${name}`)
+          else missing.push(`${path}.${name}`)
+        }
+        look(field, `${path}.${name}`)
+      }
+      for (const inner of [...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])]) look(inner, path)
+    }
+    for (const { name, inputSchema } of tools) look(inputSchema as JsonSchema, name)
+    expect(missing).toEqual(['watch_domain.since'])
+    expect(found.sort()).toEqual([
+      'change_issue.mutedUntil',
+      'list_issues.since',
+      'post_change.occurredAt',
+      'post_orders.orders.at',
+      'search_events.from',
+      'search_events.to',
+    ])
+  })
+
   test('that is usual is there', () => {
     const names = toolRoutes().map(({ id }) => toolName(id))
     expect([...CORE].filter((name) => !names.includes(name))).toEqual([])
@@ -215,6 +246,29 @@ test('an assistant finds what is wrong, investigates, acknowledges, and writes a
   const { status, history } = (await world.call('GET', `/v1/issues/${issue.id}`)).body
   expect([status, history.at(-1).kind]).toEqual(['acknowledged', 'acknowledged'])
   expect((await callTool(client, 'change_issue', { ...acknowledge, colour: 'red' })).refusal).toStartWith('colour: ')
+})
+
+test('times may be ISO 8601 texts, with the same answer', async () => {
+  await using client = await assistant()
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Times' } })
+  const now = world.clock.now()
+  const iso = (at: number) => new Date(at).toISOString()
+  for (const at of [now - 3_600_000, now]) {
+    expect(await value(client, 'list_issues', { since: iso(at) })).toEqual(
+      await value(client, 'list_issues', { since: at }),
+    )
+  }
+  const range = { from: now - 7_200_000, to: now }
+  expect(await value(client, 'search_events', { from: iso(range.from), to: iso(range.to) })).toEqual(
+    await value(client, 'search_events', range),
+  )
+  const change = { domainId: domain.id, source: 'ci', ref: '1', title: 'Release', occurredAt: iso(now - 60_000) }
+  await value(client, 'post_change', change)
+  expect((await value(client, 'list_changes', { domainId: domain.id })).changes).toMatchObject([
+    { occurredAt: now - 60_000 },
+  ])
+  const { refusal } = await callTool(client, 'search_events', { from: 'yesterday', limit: 0, colour: 'red' })
+  expect(refusal?.split('\n').map((line) => line.split(': ', 1)[0])).toEqual(['from', 'colour', 'limit'])
 })
 
 test('a key that is revoked stops at once', async () => {

@@ -1,12 +1,12 @@
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { checkRule, MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, checkAll } from '../core/error.ts'
 import { Closed, parser, type Static, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { AlertInputSchema } from './alert-schema.ts'
 import { checkConfiguration, SHAPED_FIELDS } from './configuration.ts'
 import { checkTimezone, parsePeriod } from './period.ts'
-import { alertTypeOf } from './types/index.ts'
+import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
@@ -35,25 +35,37 @@ const readShared = parser(
 
 /**
  * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
- * the type of alert, or the syntax of periods, time zones and conditions; `root` is the path of the alert in the body
+ * the type of alert, or the syntax of periods, time zones and conditions; its `faults` name the others. `root` is the path of the alert in the body
  * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here. The conditions of a type that
  * queries the event history cost at most `MAX_RULE_COST`; those that are judged on arrival at most `maxCost`.
  */
 export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
-  const given: AlertInput = readShared(value, root)
+  checkAll([() => readShared(value, root), ...ownChecks(value).map((check) => () => within(root, check))])
+  const given = value as AlertInput
   // An empty text stands for the default.
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
   return within(root, () => {
-    if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
     const type = alertTypeOf(input.alertType)
-    parsePeriod(input.period)
-    checkTimezone(input.timezone ?? 'UTC')
     const rule = new RuleCheck(type.judgedOnArrival ? maxCost : MAX_RULE_COST)
-    checkRule(input, '', rule)
-    checkConfiguration(type, input)
-    type.check(input, rule)
+    checkAll([() => checkRule(input, '', rule), () => type.check(input, rule)])
     return input
   })
+}
+
+/** Returns the checks of single fields beyond their schemas, of those that have the right type. */
+function ownChecks(value: unknown): (() => void)[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { name, period, timezone, alertType } = value as Record<string, unknown>
+  const kind = ALERT_KINDS.find((one) => one === alertType)
+  const blank = () => {
+    throw new AppError('invalid', 'name: must not be blank')
+  }
+  return [
+    ...(typeof name === 'string' && !name.trim() ? [blank] : []),
+    ...(typeof period === 'string' ? [() => void parsePeriod(period)] : []),
+    ...(typeof timezone === 'string' && timezone !== '' ? [() => checkTimezone(timezone)] : []),
+    ...(kind ? [() => checkConfiguration(alertTypeOf(kind), value as AlertInput)] : []),
+  ]
 }
 
 /** Runs `work`; in an `AppError` that it throws, `period: …` becomes `alerts[3].period: …`. */
@@ -61,7 +73,6 @@ export function within<T>(root: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof AppError) || !root) throw error
-    throw new AppError(error.code, `${root}.${error.message}`, error.retryAfterS)
+    throw error instanceof AppError && root ? error.at(`${root}.`) : error
   }
 }

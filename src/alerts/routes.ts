@@ -1,6 +1,6 @@
 import { measurePatterns } from '../conditions/measure-patterns.ts'
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, checkAll } from '../core/error.ts'
 import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
@@ -84,10 +84,7 @@ export function alertActions({
 }: Omit<AlertParts, 'openIssues' | 'lateShareOf'>) {
   const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
     const input = readAlertInput(value, root)
-    within(root, () => {
-      checkDomains(db, orgId, input)
-      checkChannels(input.channels, orgId)
-    })
+    within(root, () => checkAll([() => checkDomains(db, orgId, input), () => checkChannels(input.channels, orgId)]))
     return input
   }
   const notified = (alert: Alert): Alert => {

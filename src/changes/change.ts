@@ -1,7 +1,7 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
-import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 /**
  * `watching`: its watch window runs, and nothing harmful is sure; `regressed`: something harmful is; `clean`: the window
@@ -65,7 +65,7 @@ export const ChangeInputSchema = Closed(
     ref: Text(1, 200, { description: 'What it is called there; the same source and ref of a domain are one change' }),
     title: Text(1, 200),
     occurredAt: Type.Optional(
-      Int({ minimum: 0, description: 'Default now; not before events are kept, at most 5 minutes ahead' }),
+      InstantInput({ minimum: 0, description: 'Default now; not before events are kept, at most 5 minutes ahead' }),
     ),
     windowMinutes: Type.Optional(
       Int({

@@ -1,4 +1,4 @@
-import { AppError } from '../core/error.ts'
+import { AppError, checkAll } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { readNumber } from './number.ts'
@@ -262,21 +262,29 @@ export class RuleCheck {
 
   constructor(private readonly limit = Number.POSITIVE_INFINITY) {}
 
-  /** Throws `AppError('invalid')` for the first condition that is invalid, or that exceeds the rule's cost limit. */
+  /** Throws `AppError('invalid')` for conditions that are invalid; what follows the cost limit is not looked at. */
   conditions(conditions: readonly Condition[], path: string): void {
-    for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
-      const at = `${path}[${index}]`
-      if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
-      const fault = faultOfText(parameter)
-      if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
-      const isLabel = parameter === LABEL
-      if (isLabel && !LABEL_OPERATORS.includes(op)) {
-        throw new AppError('invalid', `${at}.op: ${LABEL} takes ${LABEL_OPERATORS.join(' and ')} only`)
-      }
-      if (WITHOUT_VALUES.has(op)) this.pay(1, at)
-      else if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
-      else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`, isLabel)
+    checkAll(this.checksOf(conditions, path))
+  }
+
+  private *checksOf(conditions: readonly Condition[], path: string): Generator<() => void> {
+    for (const [index, condition] of conditions.entries()) {
+      if (this.cost > this.limit) return
+      yield () => this.condition(condition, `${path}[${index}]`)
     }
+  }
+
+  private condition({ parameter, op, values = [] }: Condition, at: string): void {
+    if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
+    const fault = faultOfText(parameter)
+    if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
+    const isLabel = parameter === LABEL
+    if (isLabel && !LABEL_OPERATORS.includes(op)) {
+      throw new AppError('invalid', `${at}.op: ${LABEL} takes ${LABEL_OPERATORS.join(' and ')} only`)
+    }
+    if (WITHOUT_VALUES.has(op)) this.pay(1, at)
+    else if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
+    else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`, isLabel)
   }
 
   private value(op: Operator, value: string, at: string, isLabel: boolean): void {
@@ -303,7 +311,7 @@ function named<T>(at: string, work: () => T): T {
     return work()
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown
-    throw new AppError(thrown.code, `${at}: ${thrown.message}`)
+    throw thrown.at(`${at}: `)
   }
 }
 
@@ -319,9 +327,13 @@ export function checkConditions(conditions: readonly Condition[], path: string, 
 /** As `checkConditions`, for all of a rule; `path` is the path of the rule, empty for the body itself. */
 export function checkRule(rule: Rule, path = '', check = new RuleCheck()): void {
   const root = path ? `${path}.` : ''
-  check.conditions(rule.filters ?? [], `${root}filters`)
-  check.conditions(rule.conditions?.items ?? [], `${root}conditions.items`)
-  for (const [index, group] of (rule.conditionGroups ?? []).entries()) {
-    check.conditions(group.items, `${root}conditionGroups[${index}].items`)
-  }
+  checkAll([
+    () => check.conditions(rule.filters ?? [], `${root}filters`),
+    () => check.conditions(rule.conditions?.items ?? [], `${root}conditions.items`),
+    ...(rule.conditionGroups ?? []).map(
+      ({ items }, index) =>
+        () =>
+          check.conditions(items, `${root}conditionGroups[${index}].items`),
+    ),
+  ])
 }

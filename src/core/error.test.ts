@@ -1,5 +1,5 @@
-import { expect, test } from 'bun:test'
-import { AppError, atField, messageOf } from './error.ts'
+import { describe, expect, test } from 'bun:test'
+import { AppError, atField, checkAll, type ErrorCode, messageOf } from './error.ts'
 
 test.each<[string, unknown]>([
   ['broken', new Error('broken')],
@@ -23,4 +23,53 @@ test('atField puts the field before a refusal, keeps its code, and hands on what
     throw new TypeError('not a function')
   }
   expect(() => atField('config.url', bug)).toThrow(new TypeError('not a function'))
+})
+
+describe('all that is wrong', () => {
+  const refuse =
+    (message: string, code: ErrorCode = 'invalid') =>
+    () => {
+      throw new AppError(code, message)
+    }
+  const thrownBy = (work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      return error as AppError
+    }
+    throw new Error('nothing was thrown')
+  }
+
+  test('is in the faults of the first refusal, one for each field', () => {
+    const { message, faults, code } = thrownBy(() =>
+      checkAll([() => {}, refuse('a: is bad'), refuse('b: is bad'), refuse('a: is worse'), () => {}]),
+    )
+    expect([code, message, faults]).toEqual(['invalid', 'a: is bad', ['a: is bad', 'b: is bad']])
+    checkAll([() => {}, () => {}])
+  })
+
+  test('keeps the path of what is inside', () => {
+    const inner = () => {
+      throw thrownBy(() => checkAll([refuse('a: is bad'), refuse('b: is bad')])).at('rule.')
+    }
+    const { faults } = thrownBy(() => checkAll([inner, refuse('days: is bad')]))
+    expect(faults).toEqual(['rule.a: is bad', 'rule.b: is bad', 'days: is bad'])
+    expect(thrownBy(() => checkAll([refuse('a: x'), refuse('b: y')])).at('rule.').faults).toEqual([
+      'rule.a: x',
+      'rule.b: y',
+    ])
+  })
+
+  test('is not looked for when a check fails otherwise', () => {
+    const bug = new TypeError('bug')
+    expect(() =>
+      checkAll([
+        refuse('a: is bad'),
+        () => {
+          throw bug
+        },
+      ]),
+    ).toThrow(bug)
+    expect(thrownBy(() => checkAll([refuse('a: is bad'), refuse('no such domain', 'notFound')])).code).toBe('notFound')
+  })
 })

@@ -22,9 +22,42 @@ export class AppError extends Error {
     message: string,
     /** Seconds after which a retry may succeed; sent as `Retry-After`. */
     readonly retryAfterS?: number,
+    private readonly findFaults?: () => readonly string[],
   ) {
     super(message)
   }
+
+  /**
+   * Everything that is wrong with the input, a sentence for each field; first the message. Finding more than the message
+   * takes time in proportion to the input.
+   */
+  get faults(): readonly string[] {
+    const faults = [this.message, ...(this.findFaults?.() ?? [])]
+    const fieldOf = (fault: string) => fault.split(': ', 1)[0]
+    return faults.filter((fault, index) => faults.findIndex((other) => fieldOf(other) === fieldOf(fault)) === index)
+  }
+
+  /** Returns the same refusal with a path before the field that each fault names. */
+  at(path: string): AppError {
+    const placed = (fault: string) => `${path}${fault}`
+    return new AppError(this.code, placed(this.message), this.retryAfterS, () => this.faults.map(placed))
+  }
+}
+
+/** Runs all checks. Throws the first refusal with code `invalid`, with the faults of all; anything else at once. */
+export function checkAll(checks: Iterable<() => void>): void {
+  const refusals: AppError[] = []
+  for (const check of checks) {
+    try {
+      check()
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid') throw error
+      refusals.push(error)
+    }
+  }
+  const [first] = refusals
+  if (!first) return
+  throw new AppError('invalid', first.message, undefined, () => refusals.flatMap(({ faults }) => faults))
 }
 
 /** Returns what `check` returns; before the message of its refusal comes the field that it is about: `config.url: must be …`. */
@@ -32,8 +65,7 @@ export function atField<T>(field: string, check: () => T): T {
   try {
     return check()
   } catch (error) {
-    if (error instanceof AppError) throw new AppError(error.code, `${field}: ${error.message}`, error.retryAfterS)
-    throw error
+    throw error instanceof AppError ? error.at(`${field}: `) : error
   }
 }
 

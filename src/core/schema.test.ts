@@ -121,3 +121,47 @@ describe('a refusal names the first field that does not fit', () => {
     expect(message).toBe(`${'x'.repeat(200)}…: there is no such field`)
   })
 })
+
+describe('the faults of a refusal', () => {
+  const faultsOf = (value: unknown, root = '') => {
+    try {
+      parse(value, root)
+    } catch (error) {
+      return (error as AppError).faults
+    }
+    return []
+  }
+
+  test.each<[unknown, string[]]>([
+    [{}, ['name: is missing']],
+    [
+      { count: 9, color: 'blue', extra: 1 },
+      [
+        'name: is missing',
+        'extra: there is no such field',
+        'count: must be at most 5',
+        'color: must be one of red, green',
+      ],
+    ],
+    [
+      { name: 'a', tags: ['toolong', 5], deep: { list: [{ at: 0 }, { at: 'x' }, {}] } },
+      [
+        'tags[0]: must have at most 5 characters',
+        'tags[1]: must be a text',
+        'deep.list[1].at: must be a whole number',
+        'deep.list[2].at: is missing',
+      ],
+    ],
+  ])('of %j name each field once', (value, faults) => {
+    expect([...faultsOf(value)].sort()).toEqual([...faults].sort())
+    const inList = faults.map((fault) => `alerts[1].${fault}`)
+    expect([...faultsOf(value, 'alerts[1]')].sort()).toEqual(inList.sort())
+    expect(faultsOf(value)[0]).toBe(refusalOf(value))
+  })
+
+  test('are at most 20, and of a large value the first alone', () => {
+    const wrong = (count: number) => ({ name: 'a', deep: { list: Array(count).fill({ at: 'x' }) } })
+    expect(faultsOf(wrong(100))).toHaveLength(20)
+    expect(faultsOf(wrong(30_000))).toEqual(['deep.list[0].at: must be a whole number'])
+  })
+})

@@ -5,7 +5,7 @@ import { maskedHistory } from '../conditions/masked-history.ts'
 import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantInput, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
@@ -30,9 +30,9 @@ const Input = Closed({
   label: text(80, 'Only events with this label as it is now; an unknown label has none'),
   q: text(200, 'Occurs in a parameter, host, path or title; upper and lower case are different'),
   from: Type.Optional(
-    Int({ minimum: 0, description: 'Received at this instant or later; default 24 hours before `to`' }),
+    InstantInput({ minimum: 0, description: 'Received at this instant or later; default 24 hours before `to`' }),
   ),
-  to: Type.Optional(Int({ minimum: 0, description: 'Received before this instant; default now' })),
+  to: Type.Optional(InstantInput({ minimum: 0, description: 'Received before this instant; default now' })),
   ...pagingFields,
 })
 

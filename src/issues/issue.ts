@@ -1,7 +1,7 @@
 import { type Channel, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
-import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
 import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds/index.ts'
 
@@ -126,8 +126,7 @@ export const IssuePatchSchema = Closed(
     status: Type.Optional(OneOf(ISSUE_STATUSES)),
     mutedUntil: Type.Optional(
       Nullable(
-        Type.Number({
-          ...InstantSchema,
+        InstantInput({
           description: 'With `muted`: when it opens again, at most 366 days ahead; null: when somebody unmutes it',
         }),
       ),

@@ -1,6 +1,6 @@
 import { SEVERITIES, type Severity } from '../alerts/alert.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { type Db, likePattern } from '../store/database.ts'
@@ -18,7 +18,7 @@ export const IssueQuerySchema = Closed({
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only of domains of this project' })),
   alertType: Type.Optional(SeveralOf(ISSUE_KINDS)),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
-  since: Type.Optional(InstantSchema),
+  since: Type.Optional(InstantInput({ description: 'Milliseconds since the Unix epoch, UTC' })),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
   ...pagingFields,
 })

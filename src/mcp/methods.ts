@@ -148,8 +148,16 @@ async function orRefusal(
   } catch (error) {
     const refusal = refusalOf(error)
     if (!refusal) report(error, `tool ${name}`)
-    return { content: [textOf(refusal?.message ?? BUG_MESSAGE)], isError: true }
+    return { content: [textOf(refusal ? faultsText(refusal) : BUG_MESSAGE)], isError: true }
   }
+}
+
+const MAX_FAULTS = 20
+
+/** Returns everything that is wrong with an input, a line for each field. */
+function faultsText({ faults }: AppError): string {
+  const more = faults.length - MAX_FAULTS
+  return [...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }
 
 function rpcError(error: unknown, report: (bug: unknown) => void): RpcError {

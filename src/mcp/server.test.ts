@@ -259,6 +259,56 @@ describe('refusals', () => {
     expect([value, texts.length]).toEqual([undefined, 1])
   })
 
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['rename_thing', { name: 5, times: 9, nmae: 'a' }, ['nmae', 'id', 'times', 'name']],
+    ['create_alert', {}, ['name', 'alertType', 'period', 'channels']],
+    [
+      'create_alert',
+      {
+        ...alert,
+        name: ' ',
+        period: '5x',
+        timezone: 'Mars/Base',
+        volume: {},
+        severity: 'huge',
+        titel: 'a',
+        channels: [],
+      },
+      ['name', 'period', 'timezone', 'severity', 'titel', 'channels'],
+    ],
+    [
+      'create_alert',
+      {
+        ...alert,
+        alertType: 'data_validation',
+        volume: undefined,
+        conditions: {
+          logic: 'any',
+          items: [
+            { parameter: '$nothing', op: 'is_blank' },
+            { parameter: 'value', op: 'gt', values: ['many'] },
+            { parameter: 'value', op: 'is_blank' },
+            { parameter: 'value', op: 'equals' },
+          ],
+        },
+        filters: [{ parameter: 'x', op: 'regex', values: ['('] }],
+      },
+      [
+        'filters[0].values[0]',
+        'conditions.items[0].parameter',
+        'conditions.items[1].values[0]',
+        'conditions.items[3].values',
+      ],
+    ],
+  ])('of %s with %j name every field', async (name, args, fields) => {
+    await using client = await as('owner')
+    const { refusal } = await callTool(client, name, args)
+    const lines = (refusal ?? '').split('\n')
+    const named = lines.map((line) => line.split(': ', 1)[0] ?? '')
+    expect(named).toEqual(expect.arrayContaining(fields))
+    expect(new Set(named).size).toBe(lines.length)
+  })
+
   test('an unknown tool is named', async () => {
     await using client = await as('owner')
     for (const name of ['drop_everything', 'hide_thing', 'hideThing', 'constructor']) {

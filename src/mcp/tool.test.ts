@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
-import { Closed, SeveralOf, type TSchema, Type } from '../core/schema.ts'
+import { Closed, InstantInput, Nullable, SeveralOf, type TSchema, Type } from '../core/schema.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import { type Tool, toolName, toolOf } from './tool.ts'
 
@@ -120,6 +120,17 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   throw new Error('was not refused')
 }
 
+/** Everything that is wrong with arguments. */
+function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] {
+  try {
+    tool.read(args)
+  } catch (error) {
+    if (error instanceof AppError) return error.faults
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
 describe('arguments', () => {
   test('are assigned to the right part, whatever their names', () => {
     const names = fc.uniqueArray(
@@ -156,6 +167,109 @@ describe('arguments', () => {
     ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
     ['a path field that is missing', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
+
+  test('that are wrong are all named', () => {
+    const faults = faultsOf(toolOf(routeWith({})), { nmae: 'c', times: '2', name: 5, dryRun: 'yes' })
+    expect(faults).toEqual([
+      'nmae: unknown; known are id, times, name, dryRun',
+      'id: is missing',
+      'times: must be a number',
+      'dryRun: must be true or false',
+      'name: must be a text',
+    ])
+  })
+
+  describe('that are instants', () => {
+    const instant = InstantInput({ minimum: 0 })
+    const tool = toolOf(
+      routeWith({
+        query: Closed({ since: Type.Optional(instant), count: Type.Optional(Type.Number()) }),
+        body: Closed({
+          until: Type.Optional(Nullable(instant)),
+          orders: Type.Optional(Type.Array(Closed({ at: instant, id: Type.Optional(Type.String()) }))),
+        }),
+      }),
+    )
+    const instantsOf = (since: unknown) => {
+      const { query, body } = tool.read({ id: 'a', since, until: since, orders: [{ at: since }] }) as {
+        query: { since: number }
+        body: { until: number; orders: [{ at: number }] }
+      }
+      return [query.since, body.until, body.orders[0].at]
+    }
+
+    test('are described as numbers or ISO 8601 texts', () => {
+      const { since } = tool.entry.inputSchema.properties as { since: object }
+      expect(since).toMatchObject({
+        anyOf: [
+          { type: 'integer', minimum: 0 },
+          { type: 'string', format: 'date-time' },
+        ],
+      })
+    })
+
+    const NOON = Date.UTC(2026, 0, 5, 12)
+    test.each<[string, number]>([
+      ['2026-01-05T12:00:00Z', NOON],
+      ['2026-01-05T12:00:00.000Z', NOON],
+      ['2026-01-05T12:00:00.25Z', NOON + 250],
+      ['2026-01-05T12:00Z', NOON],
+      ['2026-01-05t12:00:00z', NOON],
+      ['2026-01-05 12:00:00Z', NOON],
+      ['2026-01-05T13:00:00+01:00', NOON],
+      ['2026-01-05T06:30:00-05:30', NOON],
+      ['2026-01-05T13:00:00+0100', NOON],
+      ['2026-01-05T12:00:00', NOON],
+      ['2026-01-05T12:00', NOON],
+      ['2026-01-05', Date.UTC(2026, 0, 5)],
+      ['2024-02-29', Date.UTC(2024, 1, 29)],
+    ])('%s is read, wherever it is', (text, at) => {
+      expect(instantsOf(text)).toEqual([at, at, at])
+      expect(instantsOf(at)).toEqual([at, at, at])
+    })
+
+    test('are read whatever the instant and the zone', () => {
+      const times = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+      fc.assert(
+        fc.property(times, fc.integer({ min: -14 * 60, max: 14 * 60 }), (time, minutes) => {
+          const local = new Date(time.getTime() + minutes * 60_000).toISOString().slice(0, -1)
+          const two = (value: number) => String(value).padStart(2, '0')
+          const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+          const text = `${local}${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`
+          fc.pre(/^\d{4}-/.test(text))
+          expect(instantsOf(text)).toEqual([time.getTime(), time.getTime(), time.getTime()])
+        }),
+      )
+    })
+
+    const SENTENCE = 'must be an ISO 8601 time such as 2026-01-05T12:00:00Z, or milliseconds since the Unix epoch'
+    test.each([
+      'yesterday',
+      '',
+      '2026',
+      '2026-13-01',
+      '2026-02-30',
+      '2026-01-05T25:00Z',
+      '5 Jan 2026',
+      '1767614400000',
+    ])('%p is refused in each place', (text) => {
+      const args = { id: 'a', since: text, until: text, orders: [{ at: 0 }, { at: text, id: 5 }], count: 'x' }
+      expect(faultsOf(tool, args)).toEqual([
+        `since: ${SENTENCE}`,
+        `until: ${SENTENCE}`,
+        `orders[1].at: ${SENTENCE}`,
+        'count: must be a number',
+        'orders[1].id: must be a text',
+      ])
+    })
+
+    test('may be null or absent where the schema says so, and are checked by it', () => {
+      expect(tool.read({ id: 'a', until: null }).body).toEqual({ until: null })
+      expect(refusalOf(tool, { id: 'a', since: '1969-12-31' })).toBe('since: must be at least 0')
+      expect(refusalOf(tool, { id: 'a', since: null })).toBe('since: must be a whole number')
+      expect(refusalOf(tool, { id: 'a', orders: 'all' })).toBe('orders: must be a list')
+    })
+  })
 
   test('a list of the query may come as one text, as in an address', () => {
     const query = Closed({ status: Type.Optional(SeveralOf(['open', 'muted'])), q: Type.Optional(Type.String()) })

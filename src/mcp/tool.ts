@@ -1,6 +1,7 @@
 import type { Tool as ToolEntry } from '@modelcontextprotocol/sdk/types.js'
-import { AppError } from '../core/error.ts'
-import { Closed, parser, type TSchema, Type } from '../core/schema.ts'
+import { Kind } from '@sinclair/typebox'
+import { AppError, checkAll } from '../core/error.ts'
+import { Closed, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
 import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
 import { listed } from '../http/query-text.ts'
@@ -13,7 +14,8 @@ export interface Tool {
   entry: ToolEntry
   /**
    * Splits arguments, which are one flat object, into the parts of a call; a list of the query may come as one text, as in
-   * an address. The route checks the body. Fails with `invalid`, naming the argument.
+   * an address, and an instant as an ISO 8601 text. Fails with `invalid`; its `faults` name all arguments that are wrong,
+   * but for a body that its handler checks.
    */
   read(args: Record<string, unknown>): CallParts
 }
@@ -79,6 +81,7 @@ function inliner(
   const terse = ({ examples: _, description: __, ...schema }: TSchema): JsonSchema =>
     shortOf(schema as TSchema) ?? plain(schema as TSchema, terse)
   const inlined = ({ examples: _, ...schema }: TSchema): JsonSchema => {
+    if (isInstant(schema as TSchema)) return instantOrText(schema as TSchema)
     const { $id: name } = schema
     const short = shortOf(schema as TSchema)
     if (short) return short
@@ -87,6 +90,73 @@ function inliner(
     return plain(schema as TSchema, inlined)
   }
   return inlined
+}
+
+/** A date, or a date and a time of day with a zone; without a zone it is UTC. */
+const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
+
+/** Returns the instant of an ISO 8601 text; null when it is none, or when there is no such day. */
+function instantOfIso(text: string): number | null {
+  const [matched, zone] = ISO_TIME.exec(text) ?? []
+  if (matched === undefined) return null
+  const day = text.slice(0, 10)
+  const at = Date.parse(text.length > day.length && !zone ? `${text}Z` : text)
+  // `Date` takes February 30 for a day of March.
+  return !Number.isNaN(at) && new Date(Date.parse(day)).toISOString().startsWith(day) ? at : null
+}
+
+/** Replaces ISO 8601 texts in arguments by instants, and remembers those that are no times. */
+class IsoTimes {
+  private readonly faults: string[] = []
+
+  /** Returns the value with instants as milliseconds. A text that is no time stays, and is refused by `refuse`. */
+  read(schema: TSchema | undefined, value: unknown, path: string): unknown {
+    if (!schema || !holdsInstant(schema)) return value
+    if (isInstant(schema)) return typeof value === 'string' ? this.instantOf(value, path) : value
+    const alternative = (schema.anyOf as TSchema[] | undefined)?.find(holdsInstant)
+    if (alternative) return this.read(alternative, value, path)
+    if (Array.isArray(value)) return value.map((item, index) => this.read(schema.items, item, `${path}[${index}]`))
+    if (typeof value !== 'object' || value === null) return value
+    return mapped(value as Record<string, unknown>, (item, name) =>
+      this.read(schema.properties?.[name], item, `${path}.${name}`),
+    )
+  }
+
+  refuse(): void {
+    checkAll(
+      this.faults.map((fault) => () => {
+        throw new AppError('invalid', fault)
+      }),
+    )
+  }
+
+  private instantOf(text: string, path: string): unknown {
+    const at = instantOfIso(text)
+    if (at !== null) return at
+    this.faults.push(
+      `${path}: must be an ISO 8601 time such as 2026-01-05T12:00:00Z, or milliseconds since the Unix epoch`,
+    )
+    return text
+  }
+}
+
+const instantHolders = new WeakMap<TSchema, boolean>()
+
+/** True for the schema of an instant, or of a value in which one may be. */
+function holdsInstant(schema: TSchema): boolean {
+  const known = instantHolders.get(schema)
+  if (known !== undefined) return known
+  const { anyOf = [], items, properties = {} } = schema
+  const parts: TSchema[] = [...anyOf, ...(items ? [items] : []), ...Object.values(properties as object)]
+  const holds = isInstant(schema) || parts.some(holdsInstant)
+  instantHolders.set(schema, holds)
+  return holds
+}
+
+/** Describes an instant in arguments: a number, or an ISO 8601 text. */
+function instantOrText({ description, ...schema }: TSchema): JsonSchema {
+  const number = plain(schema as TSchema, (inner) => plain(inner, () => ({})))
+  return { description, anyOf: [number, { type: 'string', format: 'date-time' }] }
 }
 
 function isObject({ type, anyOf, allOf }: TSchema): boolean {
@@ -128,21 +198,26 @@ function inputOf(route: Route) {
   return { places, schema: { type: 'object' as const, properties, required, additionalProperties: false } }
 }
 
-/** Splits arguments by part. Fails with `invalid`, naming unknown arguments and the known ones. */
+/** Splits arguments by part, and returns the names of unknown arguments. */
 function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>) {
   const parts: Record<Place, Record<string, unknown>> = { params: {}, query: {}, body: {}, options: {} }
   const unknown: string[] = []
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name)
     if (place) parts[place][name] = value
-    else unknown.push(name.slice(0, 100))
+    else unknown.push(name)
   }
-  if (unknown.length > 0) {
-    const names = unknown.slice(0, 10).join(', ')
-    const known = [...places.keys()].join(', ')
-    throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
-  }
-  return parts
+  return { parts, unknown }
+}
+
+function refuseUnknown(unknown: readonly string[], places: ReadonlyMap<string, Place>): void {
+  if (unknown.length === 0) return
+  const names = unknown
+    .slice(0, 10)
+    .map((name) => name.slice(0, 100))
+    .join(', ')
+  const known = [...places.keys()].join(', ')
+  throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
 }
 
 function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry {
@@ -173,13 +248,28 @@ export function toolOf(route: Route): Tool {
   if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...OPTIONS }))
+  const checkBody = route.body && !route.unparsed ? parser(route.body) : null
+  // What such a handler refuses, it refuses with all that is wrong; so it gets what is unknown too.
+  const handlerReads = route.body?.[Kind] === 'ReadByHandler'
   return {
     route,
     entry: entryOf(route, schema),
     read(args) {
-      const { params, query: asked, body, options } = split(args, places)
-      const query = mapped(asked, (value, name) => listed(fields?.properties[name], value))
-      check({ ...params, ...query, ...options })
+      const { parts, unknown } = split(args, places)
+      const { params, options } = parts
+      const times = new IsoTimes()
+      const query = mapped(parts.query, (value, name) => {
+        const field = fields?.properties[name]
+        return times.read(field, listed(field, value), name)
+      })
+      const own = mapped(parts.body, (value, name) => times.read(route.body?.properties?.[name], value, name))
+      const body = handlerReads ? { ...Object.fromEntries(unknown.map((name) => [name, args[name]])), ...own } : own
+      checkAll([
+        () => times.refuse(),
+        () => refuseUnknown(handlerReads ? [] : unknown, places),
+        () => check({ ...params, ...query, ...options }),
+        () => checkBody?.(body),
+      ])
       return { params, query, body: route.body ? body : undefined, dryRun: options.dryRun === true }
     },
   }

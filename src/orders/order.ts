@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { Closed, InstantInput, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 
 /** The most orders of one call. */
@@ -12,10 +12,9 @@ const MAX_VALUE = 1e12
 
 const OrderSchema = Closed({
   id: Text(1, 200, { description: 'The id that tags send; exactly the same text', examples: ['2026-1001'] }),
-  at: {
-    ...InstantSchema,
+  at: InstantInput({
     description: 'When it was placed: milliseconds since the Unix epoch, within the last 400 days',
-  },
+  }),
   value: Type.Optional(
     Type.Number({
       minimum: -MAX_VALUE,
