@@ -256,6 +256,37 @@ test('a report of the tag manager is stored as one', () => {
   })
 })
 
+describe('a request whose body the browser had no time to read', () => {
+  test.each<[name: string, url: string, vendor: string, params: Record<string, string>]>([
+    ['that can not be decoded without it', 'https://api.segment.io/v1/t?a=1', 'Segment', { a: '1' }],
+    [
+      'on a host of the site',
+      'https://data.shop.example/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666',
+      'Adobe Experience Platform Web SDK',
+      { configId: 'aaaabbbb-1111-2222-3333-444455556666' },
+    ],
+    ['whose events have no name without it', 'https://www.facebook.com/tr/?id=1', 'Meta Pixel', { id: '1' }],
+  ])('is a hit of its vendor and no refusal: %s', (_name, url, vendor, params) => {
+    const { events, answer, ledger } = readHit({ id: 'h', url, method: 'POST', status: 204 })
+    const [place = ''] = url.split('?')
+    expect(answer).toEqual({ accepted: 1, rejected: 0, errors: [] })
+    expect(events).toMatchObject([{ id: 'h', kind: 'hit', vendor, event: '', status: 'ok' }])
+    expect(events[0]?.params).toEqual({ url: place, ...params })
+    expect(ledger).toEqual([{ reason: 'hits: the body is missing; stored as kind hit', count: 1, sample: place }])
+  })
+
+  test.each([
+    ['what the query says is an event', 'POST', 'event'],
+    ['a GET has no body', 'GET', 'event'],
+  ])('%s', (_name, method, kind) => {
+    expect(only(readHit({ url: GA4, method })).kind).toBe(kind as 'event')
+  })
+
+  test('a GET that can not be decoded is refused as before', () => {
+    expect(readHit({ url: 'https://api.segment.io/v1/t' }).answer.rejected).toBe(1)
+  })
+})
+
 describe('what can not be read', () => {
   const segment = 'https://api.segment.io/v1/t'
   const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024, 0x20)).toString('base64')
@@ -263,7 +294,6 @@ describe('what can not be read', () => {
     [{ url: 'no address' }, 'url: is not an absolute address', ''],
     [{ url: '/g/collect?v=2' }, 'url: is not an absolute address', ''],
     [{ url: segment, method: 'POST', body: '{"secret": 1' }, 'Segment: the body is not JSON', segment],
-    [{ url: segment, method: 'POST' }, 'Segment: the body is missing', segment],
     [{ url: `${segment}?q=secret`, bodyBase64: '*' }, 'body: bodyBase64 is not base64', segment],
     [{ url: segment, bodyBase64: 'YQ==', contentEncoding: 'rar' }, 'body: its content encoding is not known', segment],
     [{ url: segment, bodyBase64: 'AAAA', contentEncoding: 'br' }, 'body: its compressed bytes are damaged', segment],

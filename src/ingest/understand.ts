@@ -6,7 +6,7 @@ import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
 import { readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
-import { decodeHit, type FlatEvent } from '../decoders/index.ts'
+import { type Decoded, decodeHit, type FlatEvent } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, emptyParams, flattenParams, readQuery } from '../decoders/params.ts'
 import { thirdPartyOf } from '../decoders/third-party.ts'
@@ -75,6 +75,10 @@ const ON_THE_WEB = /^\s*(?:https?|wss?):/i
 const MAX_PAGE_PATH = 1000
 /** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, without the dot at its end. */
 const MAX_HOST_LENGTH = 253
+/** Methods of requests without a body: https://www.rfc-editor.org/rfc/rfc9110#section-9.3 */
+const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/
+/** A browser that leaves the page has no time to read a `Blob`. */
+const BODY_MISSING = 'hits: the body is missing; stored as kind hit'
 const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
@@ -170,7 +174,13 @@ class Reading {
     const body = readBody(item)
     if (body.error !== null) return this.report.refuse(`body: ${body.error}`, sample)
     if (isPacked) this.unpackedBytes += body.text?.length ?? 0
-    const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text }, url)
+    const method = (item.method ?? 'GET').toUpperCase()
+    const decoded = decodeHit({ url: item.url, method, body: body.text }, url)
+    if (url && decoded.vendor !== null && body.text === null && !BODYLESS.test(method) && !isNamed(decoded)) {
+      this.report.accept()
+      this.report.note(BODY_MISSING, sample)
+      return this.unread(item, url, sample, decoded.vendor)
+    }
     if (decoded.error !== null) return this.report.refuse(decoded.error, sample)
     const isSpread = decoded.events.length > 1
     if (isSpread) this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
@@ -230,10 +240,13 @@ class Reading {
     return receivedAt
   }
 
-  /** Stores a request that no decoder knows, with its vendor by the domain's own patterns first. */
-  private unread(item: HitItem, url: URL, sample: string): void {
+  /** Stores a request that was not decoded. Without a decoder's `vendor` the domain's own patterns name it first. */
+  private unread(item: HitItem, url: URL, sample: string, decodedVendor?: string): void {
     const vendor =
-      this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? cutText(url.hostname, MAX_NAME_LENGTH)
+      decodedVendor ??
+      this.arrival.domain.nameVendor(item.url) ??
+      thirdPartyOf(url.hostname) ??
+      cutText(url.hostname, MAX_NAME_LENGTH)
     // `url` comes first: a query parameter of the same name becomes `url.1`.
     const query = readQuery(url.search, Object.assign(emptyParams(), { url: sample }))
     // Percent-encoding can hide characters that the search of the body did not find.
@@ -337,6 +350,11 @@ class Reading {
     if (violations.length > 0) event.violations = violations
     this.events.push(event)
   }
+}
+
+/** False when decoding failed, or found events none of which has a name. */
+function isNamed({ events, error }: Decoded): boolean {
+  return error === null && (events.length === 0 || events.some(({ event, kind }) => event !== '' || kind === 'library'))
 }
 
 function hitFields(item: HitItem, vendor: string, event: string, account: string | null, kind: EventKind): Fields {
