@@ -21,7 +21,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   const host = hostOf(window)
   const { guard } = host
   const session = makeSession(config, sessionId, () => window.sessionStorage)
-  const filter = makeFilter(config, window.location.hostname, () => window.document.baseURI)
+  const filter = makeFilter(config, host.location.hostname, () => window.document.baseURI)
   const stats = makeStatsKeeper(supportsLongFrames())
   const closing = fetchConfig({
     ...host,

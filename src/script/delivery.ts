@@ -33,7 +33,7 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
     ...parts,
     isSpent: () => guard.isSpent(),
     closing() {
-      updateTitle(window, frames.at(now()).page)
+      updateTitle(parts, frames.at(now()).page)
       closing()
     },
     send: (batches) => sender.send(batches),
@@ -62,6 +62,6 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
 }
 
 /** Updates the title of the page view, because scripts often set it after they changed the URL. */
-function updateTitle({ document, location }: Window, page: Page): void {
+function updateTitle({ window: { document }, location }: Host, page: Page): void {
   if (pageAddress(location.href) === page.url) page.title = document.title
 }

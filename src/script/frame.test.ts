@@ -10,7 +10,8 @@ function setUp() {
   const config = { sampleRate: { prod: 1, dev: 0 } }
   const frames = makeFrames({
     ...clock,
-    window: { document, location },
+    window: { document },
+    location,
     config,
     session: { idAt: () => state.sessionId },
     date: () => clock.now(),

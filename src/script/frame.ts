@@ -42,7 +42,8 @@ export interface Frames {
 const MAX_FRAMES = 20
 
 export interface FrameParts {
-  window: { document: Pick<Document, 'title' | 'referrer'>; location: Pick<Location, 'href'> }
+  window: { document: Pick<Document, 'title' | 'referrer'> }
+  location: Pick<Location, 'href'>
   config: Pick<CaptureConfig, 'sampleRate'>
   session: Pick<Session, 'idAt'>
   /** Ms since the page began to load; `date` returns ms since the epoch. */
@@ -57,8 +58,7 @@ export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
 
-export function makeFrames({ window, config, session, now, date, left }: FrameParts): Frames {
-  const { document, location } = window
+export function makeFrames({ window: { document }, location, config, session, now, date, left }: FrameParts): Frames {
   let declared: Declared = { env: 'prod' }
   let frames: Frame[] = []
   let href = ''

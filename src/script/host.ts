@@ -6,6 +6,8 @@ import type { SharedWindow } from './shared-window.ts'
 /** The page and browser functions that the script uses; tests replace them. */
 export interface Host {
   window: Window & typeof globalThis & SharedWindow
+  /** The page's location; of a document without an address, such as a `srcdoc` frame, that of the page around it. */
+  location: Location
   guard: Guard
   /** The browser's functions before they were wrapped. */
   ways: WaysOut
@@ -27,6 +29,7 @@ export function hostOf(window: Host['window']): Host {
   let last = 0
   return {
     window,
+    location: locationOf(window),
     guard,
     ways: waysOut(window),
     now,
@@ -35,6 +38,12 @@ export function hostOf(window: Host['window']): Host {
     isOnline: () => window.navigator.onLine,
     newId: () => `${prefix}.${++last}`,
   }
+}
+
+/** Throws when the page around a document without an address is of another origin, as with most sandboxes. */
+function locationOf(window: Window): Location {
+  const { location, parent } = window
+  return location.protocol === 'about:' && parent !== window ? locationOf(parent) : location
 }
 
 function waysOut({ fetch, navigator, Request }: Host['window']): WaysOut {

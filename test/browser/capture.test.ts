@@ -25,6 +25,9 @@ afterAll(async () => {
 const vendor = (name: string, query = '') =>
   site.url('metrics.vendor.test', `/g/collect?v=2&tid=G-TEST&en=ping&ep.case=${name}&${query}`)
 
+/** Of the Adobe Web SDK, on a host of the site itself. */
+const INTERACT = '/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666'
+
 /** The stored events of a case: so many, and no more at the end of the file. */
 async function stored(name: string, count = 1): Promise<StoredEvent[]> {
   expected.set(name, count)
@@ -314,6 +317,29 @@ describe('pages', () => {
     expect((await stored('foreign frame'))[0]).toMatchObject({ path: '/outer', event: 'ping' })
   })
 
+  test('in frames without an address: `srcdoc` with the snippet in it is of the page around it', async () => {
+    const inner = (name: string) =>
+      SHOP.replace('HEAD', site.snippet.head)
+        .replace('<body>', `<body><script>fetch('${vendor(name)}'); fetch('/api/track?case=${name}')</script>`)
+        .replaceAll('&', '&amp;')
+        .replaceAll('"', '&quot;')
+    const page = await open(
+      'around',
+      SHOP.replace(
+        '<body>',
+        `<body><iframe srcdoc="${inner('in srcdoc')}"></iframe>
+         <iframe sandbox="allow-scripts" srcdoc="${inner('in sandbox')}"></iframe>`,
+      ),
+    )
+    await page.evaluate(`fetch('${vendor('around srcdoc')}').then(() => {})`)
+    const [inside] = await stored('in srcdoc')
+    const [outside] = await stored('around srcdoc')
+    await page.close()
+    expect([inside?.host, inside?.path]).toEqual(['shop.test', '/around'])
+    expect(inside?.sessionId).toBe(outside?.sessionId ?? '')
+    // The page of the sandbox can't be known, so that nothing of it is stored.
+  })
+
   test('that are closed at once, or say their last words when they are', async () => {
     const page = await open('closed', SHOP)
     await page.evaluate(`
@@ -322,12 +348,18 @@ describe('pages', () => {
         fetch('${vendor('last fetch')}', { method: 'POST', body: 'en=purchase', keepalive: true })
         // There is no time left to read it.
         navigator.sendBeacon('${vendor('last blob')}', new Blob(['en=purchase']))
+        navigator.sendBeacon('${site.url('data.shop.test', `${INTERACT}&case=last event`)}', new Blob(['{"events": []}']))
       })
       navigator.sendBeacon('${vendor('before last')}', 'en=purchase')`)
     await page.close()
     for (const name of ['last beacon', 'last fetch', 'before last']) {
       expect((await stored(name))[0]).toMatchObject({ event: 'purchase', path: '/closed' })
     }
+    expect((await stored('last event'))[0]).toMatchObject({
+      vendor: 'Adobe Experience Platform Web SDK',
+      kind: 'hit',
+      path: '/closed',
+    })
     expect((await stored('last blob'))[0]).toMatchObject({ event: 'ping', path: '/closed' })
   })
 
