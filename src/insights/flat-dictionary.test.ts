@@ -103,6 +103,28 @@ test('most frequent values are counted in the whole window, also where there are
   expect(rows[0]?.values.slice(0, 3)).toEqual(often.sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value)))
 })
 
+test('ten values are listed where there are many, also those that were frequent only earlier', async () => {
+  await using own = await openHistory({ events: 40 })
+  const from = own.stand.clock.now()
+  const hourly = Array.from({ length: 20 }, (_, hour) =>
+    Array.from({ length: 3000 }, (_, n) => {
+      const often = hour < 5 ? `early${n % 6}` : `late${n % 60}`
+      return { vendor: 'Many', event: 'e', params: { k: n % 5 === 0 ? often : `v${hour}-${n}` } }
+    }),
+  )
+  for (const [hour, events] of hourly.entries()) {
+    own.stand.clock.set(from + hour * HOUR_MS)
+    await own.stand.add(events.map((said) => ({ ...said, orgId: own.orgId, domainId: own.domains[0]?.id ?? '' })))
+  }
+  const counts = Map.groupBy(hourly.flat(), ({ params }) => params.k)
+  const most = [...counts]
+    .map(([value, { length: count }]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value))
+  const caller = { ...own.caller, now: own.stand.clock.now() + 1 }
+  const { rows } = await flatDictionary.answer(own.sources(), { vendor: 'Many' }, caller)
+  expect(rows[0]?.values).toEqual(most.slice(0, 10))
+})
+
 test('where nothing was captured it is empty', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, truncated: false, rows: [] }
   const later = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }

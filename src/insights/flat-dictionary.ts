@@ -92,7 +92,7 @@ const ROWS_READ = 2 * MAX_ROWS
 
 const FORM: ListForm = {
   ...{ by: ['domainId', 'vendor', 'event'], crowdedFrom: 10 * MAX_SHOWN, typed: false },
-  ...{ shown: MAX_SHOWN, maybePersonal: 20 * MAX_SHOWN },
+  ...{ shown: MAX_SHOWN, maybePersonal: 20 * MAX_SHOWN, parts: { count: 4, events: 10_000 } },
   most: `ORDER BY weight DESC, domainId, vendor, event, key LIMIT ${ROWS_READ}`,
 }
 

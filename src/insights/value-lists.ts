@@ -29,6 +29,11 @@ export interface ListForm {
   /** So many of the most frequent values, and of those that may be personal, which masking may make equal. */
   shown: number
   maybePersonal: number
+  /**
+   * How the window is sampled for crowded lists: the number of parts, which are evenly spaced, and the approximate number of
+   * events of each. Default: one part, the most recent 48th of the window and at least an hour.
+   */
+  parts?: { count: number; events: number }
   /** SQL that leaves rows out; reads `weight`, `key` and what `by` names. */
   most: string
 }
@@ -53,51 +58,82 @@ export interface ValueList {
   areSuspect: (0 | 1)[]
 }
 
-/** Of a list that is too long so many of the most frequent values are looked for, as a multiple of those shown. */
-const CANDIDATES = 2
+/** Number of the most frequent values that a sample of a crowded list keeps, as a multiple of those shown. */
+const CANDIDATES = 5
 const SUSPECT_CANDIDATES = 1000
 
 /** What is personal contains one of these, seven digits, or what an own pattern matches; what is masked contains stars. */
 const PERSONAL_PARTS = ['@', '%', '***']
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
-/** Crowded lists are found in this share of the window, before its newest event, and at least in an hour of it. */
 const SAMPLE_SHARE = 1 / 48
 
-/** Returns the newest part of the window in which something came in, because traffic may have ended long before the window does. */
-async function sampleOf(history: History, scope: ListScope): Promise<Query['window']> {
+/** A sample of the window: parts of the same length in ms, the newest first. */
+interface Sample {
+  length: number
+  ends: Instant[]
+}
+
+/** Returns the sample that the form asks for. It ends with the newest event, because traffic may end long before the window. */
+async function sampleOf(history: History, scope: ListScope, { parts }: ListForm): Promise<Sample> {
   const { from, to } = scope.window
-  const [newest] = await history.query<{ minute: Instant | null }>(
+  const [counted] = await history.query<{ minute: Instant | null; events: number | null }>(
     query('insights.newest-minute', {
       ...{ over: 'counts', orgId: scope.orgId, window: scope.window },
-      write: (binder) => ({ sql: `SELECT max(minute) AS minute FROM counts WHERE ${scopeSql(scope, binder)}` }),
+      write: (binder) => ({
+        sql: `SELECT max(minute) AS minute, sum(events) AS events FROM counts WHERE ${scopeSql(scope, binder)}`,
+      }),
     }),
   )
-  const end = Math.min(to, (newest?.minute ?? to) + MINUTE_MS)
-  return { from: Math.max(from, end - Math.max(HOUR_MS, (to - from) * SAMPLE_SHARE)), to: end }
+  const end = Math.min(to, (counted?.minute ?? to) + MINUTE_MS)
+  if (!parts) return { length: Math.max(HOUR_MS, (to - from) * SAMPLE_SHARE), ends: [end] }
+  const span = end - from
+  const length = Math.ceil((span * parts.events) / Math.max(1, counted?.events ?? 0))
+  if (length * parts.count >= span) return { length: span, ends: [end] }
+  const apart = Math.floor(span / parts.count)
+  return { length, ends: Array.from({ length: parts.count }, (_, part) => end - apart * part) }
 }
 
 /**
- * Returns the lists that are crowded: those with too many different values in the newest part of the
- * window. What they say is of that part alone.
+ * Returns the lists that are crowded: those with too many different values in the newest part of the window. Their
+ * values are those that are frequent in any part of the sample; everything else is of the newest part alone.
  */
 export async function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
-  const window = await sampleOf(history, scope)
+  const { length, ends } = await sampleOf(history, scope, form)
   const sampled = {
     ...form,
     shown: CANDIDATES * form.shown,
     maybePersonal: form.typed ? SUSPECT_CANDIDATES : CANDIDATES * form.shown,
   }
-  return history.query<ValueList>(
-    query('insights.crowded-parameters', {
-      ...{ over: 'parameters', orgId: scope.orgId, window },
-      write: (binder) => ({
-        ...formOf(scope, binder, { by: form.by }),
-        sql: `SELECT * FROM (${listsSql(binder, scope, sampled)}) WHERE different > ${form.crowdedFrom}`,
+  const listsUntil = (end: Instant, most: string, only?: string[]) =>
+    history.query<ValueList>(
+      query('insights.crowded-parameters', {
+        ...{
+          over: 'parameters',
+          orgId: scope.orgId,
+          window: { from: Math.max(scope.window.from, end - length), to: end },
+        },
+        write: (binder) => ({
+          ...formOf(scope, binder, only ? { by: form.by, only } : { by: form.by }),
+          sql: `SELECT * FROM (${listsSql(binder, scope, sampled)}) ${most}`,
+        }),
       }),
-    }),
-  )
+    )
+  const [newest = 0, ...earlier] = ends
+  const crowded = await listsUntil(newest, `WHERE different > ${form.crowdedFrom}`)
+  if (crowded.length === 0 || earlier.length === 0) return crowded
+  const values = new Map(crowded.map((list) => [placeOf(list, form), new Set(list.values)]))
+  for (const end of earlier) {
+    for (const list of await listsUntil(end, '', keysOf(crowded))) {
+      const known = values.get(placeOf(list, form))
+      if (known) for (const value of list.values) known.add(value)
+    }
+  }
+  return crowded.map((list) => ({ ...list, values: [...(values.get(placeOf(list, form)) ?? [])] }))
 }
+
+const placeOf = (list: ValueList, { by }: ListForm) =>
+  JSON.stringify([...by, 'key'].map((column) => list[column as 'key'] ?? ''))
 
 /** Returns the lists of all keys but these, with exact counts. */
 export function exactLists(history: History, scope: ListScope, form: ListForm, except: readonly string[]) {
@@ -159,8 +195,9 @@ export function scopeSql({ domainIds, vendor, event, env }: ListScope, binder: B
 function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, maybePersonal }: ListForm): string {
   const { dialect } = binder
   const group = [...by, 'key'].join(', ')
+  // All values that are not counted are one row without a value, which takes no place among the others.
   // Sums that differ in their last digits only, by the order of addition, are equal.
-  const order = 'round(weight, 6) DESC, value'
+  const order = 'value IS NULL, round(weight, 6) DESC, value'
   const listed = (column: string) =>
     `coalesce(array_agg(${column}) FILTER (WHERE value IS NOT NULL AND place <= CASE WHEN isSuspect THEN ${maybePersonal} ELSE ${shown} END), [])`
   const sumOf = (type: string) => (typed ? `coalesce(sum(weight) FILTER (WHERE type = '${type}'), 0)` : '0')
