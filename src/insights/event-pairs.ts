@@ -75,6 +75,9 @@ export const PAIRING_KEYS: readonly string[] = [
   ...new Set(PAIRING_VENDORS.flatMap(({ ids, server }) => [...ids, ...server])),
 ]
 
+/** The longest window of all vendors. */
+export const MAX_WINDOW_MS = Math.max(...PAIRING_VENDORS.map(({ windowMs }) => windowMs))
+
 const BROWSER = 0
 const SERVER = 1
 
@@ -118,17 +121,19 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
  * of one vendor, name and event id are taken in the order in which they came: the n-th of browsers and the n-th of servers
  * are a pair when they are at most the window apart. After a pause longer than the window both are counted from 1 again. So
  * each event is in at most one pair, and events without an event id are in none. `by`: more columns that must be equal.
- * `either`: a column of 1 or 0 that becomes 1 in both events of a pair when it is in one of them.
+ * `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when it is 1 in one of them.
  */
-export function pairsSql(rows: string, { by = [], either }: { by?: readonly string[]; either?: string } = {}): string {
+export function pairsSql(
+  rows: string,
+  { by = [], chosen = '1' }: { by?: readonly string[]; chosen?: string } = {},
+): string {
   // Events without an id are each a group of their own.
   const group = ['vendor', 'pairName', 'eventId', 'loner', ...by].join(', ')
   const before = `max(receivedAt) OVER (PARTITION BY ${group} ORDER BY seq ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)`
   const pair = `OVER (PARTITION BY ${group}, run, nth)`
-  const widened =
-    either === undefined ? '' : `, CASE WHEN isPaired = 1 THEN ${either}OfPair ELSE ${either} END AS ${either}Of`
-  return `SELECT *, CASE WHEN isPaired = 1 AND seq = lastSeq THEN 1 ELSE 0 END AS isSecond${widened} FROM (
-    SELECT *, max(seq) ${pair} AS lastSeq${either === undefined ? '' : `, max(${either}) ${pair} AS ${either}OfPair`},
+  return `SELECT *, CASE WHEN isPaired = 1 AND seq = lastSeq THEN 1 ELSE 0 END AS isSecond,
+      CASE WHEN isPaired = 1 THEN isPairChosen ELSE ${chosen} END AS isChosen FROM (
+    SELECT *, max(seq) ${pair} AS lastSeq, max(${chosen}) ${pair} AS isPairChosen,
       CASE WHEN eventId IS NOT NULL AND count(*) ${pair} = 2
         AND max(receivedAt) ${pair} - min(receivedAt) ${pair} <= windowMs THEN 1 ELSE 0 END AS isPaired
     FROM (SELECT *, row_number() OVER (PARTITION BY ${group}, run, origin ORDER BY seq) AS nth FROM (
@@ -138,5 +143,54 @@ export function pairsSql(rows: string, { by = [], either }: { by?: readonly stri
         ) AS grouped
       ) AS spaced
     ) AS ran) AS numbered
-  ) AS matched`
+  ) AS judged`
+}
+
+/**
+ * Counts the pairs of `pairsSql`: rows of `by`, `vendor`, `pairName` and `day`, with `matched` by the day of the earlier event,
+ * `browserOnly` and `serverOnly`, of these `browserWithoutId` and `serverWithoutId`, and a name of an event of each side, NULL
+ * of none, as `browserName` and `serverName`. `chosen`: counts only pairs and events with `isChosen`. `sent`: a relation with
+ * `pairColumns`, of vendors that pair.
+ *
+ * Most ids have at most one event of each side. Their pairs are known from sums; only the others go through windows, which
+ * take nine times as long (of 1 million events, 5.5 s instead of 0.6 s).
+ */
+export function pairCountsSql(
+  sent: string,
+  { by = [], chosen = '1' }: { by?: readonly string[]; chosen?: string } = {},
+): string {
+  const name = [...by, 'vendor', 'pairName'].join(', ')
+  const group = `${name}, eventId`
+  const flag = (test: string) => `CASE WHEN ${test} THEN 1 ELSE 0 END`
+  const of = (side: number, value: string, none = 'NULL') => `CASE WHEN origin = ${side} THEN ${value} ELSE ${none} END`
+  const names = `${of(BROWSER, 'event')} AS browserName, ${of(SERVER, 'event')} AS serverName`
+  const isSimple = 'servers <= 1 AND members - servers <= 1'
+  const isPair = 'members = 2 AND apart <= windowMs'
+  return `WITH groups AS MATERIALIZED (
+      SELECT ${group}, count(*) AS members, sum(origin) AS servers, max(windowMs) AS windowMs,
+        max(receivedAt) - min(receivedAt) AS apart, min(day) AS firstDay,
+        max(${of(BROWSER, 'event')}) AS browserName, max(${of(SERVER, 'event')}) AS serverName,
+        min(${of(BROWSER, 'day')}) AS browserDay, min(${of(SERVER, 'day')}) AS serverDay,
+        max(${of(BROWSER, chosen, '0')}) AS browserChosen, max(${of(SERVER, chosen, '0')}) AS serverChosen
+      FROM ${sent} WHERE eventId IS NOT NULL GROUP BY ${group}
+    ), counted AS (
+      SELECT ${name}, firstDay AS day, browserName, serverName, 1 AS matched, 0 AS browserOnly, 0 AS serverOnly, 1 AS hasId
+        FROM groups WHERE ${isSimple} AND ${isPair} AND (browserChosen = 1 OR serverChosen = 1)
+      UNION ALL SELECT ${name}, browserDay AS day, browserName, NULL AS serverName, 0 AS matched, 1 AS browserOnly,
+        0 AS serverOnly, 1 AS hasId FROM groups WHERE ${isSimple} AND NOT (${isPair}) AND browserChosen = 1
+      UNION ALL SELECT ${name}, serverDay AS day, NULL AS browserName, serverName, 0 AS matched, 0 AS browserOnly,
+        1 AS serverOnly, 1 AS hasId FROM groups WHERE ${isSimple} AND NOT (${isPair}) AND serverChosen = 1
+      UNION ALL SELECT ${name}, day, ${names}, isPaired - isSecond AS matched,
+        ${flag(`isPaired = 0 AND origin = ${BROWSER}`)} AS browserOnly,
+        ${flag(`isPaired = 0 AND origin = ${SERVER}`)} AS serverOnly, 1 AS hasId
+        FROM (${pairsSql(`SELECT * FROM ${sent} WHERE (${group}) IN (SELECT ${group} FROM groups WHERE NOT (${isSimple}))`, { by, chosen })}) AS paired
+        WHERE isChosen = 1
+      UNION ALL SELECT ${name}, day, ${names}, 0 AS matched, ${of(BROWSER, '1', '0')} AS browserOnly,
+        ${of(SERVER, '1', '0')} AS serverOnly, 0 AS hasId FROM ${sent} WHERE eventId IS NULL AND ${chosen} = 1
+    )
+    SELECT ${name}, day, max(browserName) AS browserName, max(serverName) AS serverName, sum(matched) AS matched,
+      sum(browserOnly) AS browserOnly, sum(serverOnly) AS serverOnly,
+      sum(CASE WHEN hasId = 0 THEN browserOnly ELSE 0 END) AS browserWithoutId,
+      sum(CASE WHEN hasId = 0 THEN serverOnly ELSE 0 END) AS serverWithoutId
+    FROM counted GROUP BY ${name}, day`
 }

@@ -5,6 +5,7 @@ import { flatDictionary } from './flat-dictionary.ts'
 import type { AnyInsight } from './insight.ts'
 import { orgValue } from './org-value.ts'
 import { pageViewSampling } from './page-view-sampling.ts'
+import { pairedEvents } from './paired-events.ts'
 import { performanceStats } from './performance-stats.ts'
 import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
@@ -29,6 +30,7 @@ export const insights: readonly AnyInsight[] = [
   suggestions,
   orgValue,
   reconcileOrders,
+  pairedEvents,
   sessionFlows,
   tagPerformance,
   weeklyReport,

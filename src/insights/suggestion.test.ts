@@ -5,7 +5,8 @@ import { alertFrom } from '../alerts/store.ts'
 import { compileViolation } from '../conditions/predicate.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { NUMBER_PATTERN } from '../core/value.ts'
-import { type KeyFacts, kindOf, NOT_NUMBER, suggest } from './suggestion.ts'
+import type { PairedName } from './paired-events.ts'
+import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './suggestion.ts'
 
 const values = (...texts: string[]) => texts.map((value) => ({ value, events: 500 / texts.length }))
 
@@ -101,5 +102,38 @@ describe('a suggested rule', () => {
     ])
     expect(drafts[0]?.rule.severity).toBe('high')
     expect(drafts.at(-1)?.rule.severity).toBe('low')
+  })
+})
+
+describe('an event id', () => {
+  const name: PairedName = {
+    ...{ domainId: 'dom_1', vendor: 'Reddit Pixel', event: 'Purchase', serverEvent: 'PURCHASE', byDay: new Map() },
+    ...{ matched: 840, browserOnly: 100, serverOnly: 60, browserWithoutId: 80, serverWithoutId: 0 },
+  }
+
+  test.each<[string, Partial<PairedName>, boolean]>([
+    ['84 % have a partner', {}, true],
+    ['85 % have one', { matched: 850, browserOnly: 90 }, false],
+    ['160 have none', { matched: 0 }, false],
+    ['none of 200 has one', { matched: 0, browserOnly: 100, serverOnly: 100 }, true],
+    ['none of 199 has one', { matched: 0, browserOnly: 100, serverOnly: 99 }, false],
+    ['all have an id', { browserWithoutId: 0 }, true],
+    ['a name that is empty', { event: '' }, false],
+    ['a vendor that does not pair', { vendor: 'Google Analytics 4' }, false],
+  ])('%s', (_, change, isSuggested) => {
+    expect(suggestEventIds([{ ...name, ...change }], [], 7).length).toBe(isSuggested ? 1 : 0)
+  })
+
+  test('is missed by the rule in events of both sides, and not demanded of others', () => {
+    const [{ rule } = { rule: null }] = suggestEventIds([name], [], 7)
+    const alert = alertFrom(readAlertInput(rule), { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
+    const isWrong = compileViolation(alert)
+    const of = (event: string, params: Record<string, string>) =>
+      isWrong(plainEvent({ vendor: 'Reddit Pixel', event, params }))
+    expect([of('Purchase', {}), of('PURCHASE', { 'type.tracking_type': 'PURCHASE' })]).toEqual([true, true])
+    expect(of('Purchase', { 'm.conversionId': 'e1' })).toBe(false)
+    expect(of('PURCHASE', { 'metadata.conversion_id': 'e1' })).toBe(false)
+    expect(of('Lead', {})).toBe(false)
+    expect(suggestEventIds([name], [alert], 7)).toEqual([])
   })
 })

@@ -3,6 +3,9 @@ import { dataValidation } from '../alerts/types/data-validation/data-validation.
 import { alertTypeOf } from '../alerts/types/index.ts'
 import { type Condition, conditionsOf, targetOf } from '../conditions/condition.ts'
 import { countText, cutText } from '../core/text.ts'
+import { percentOf } from './asked.ts'
+import { PAIRING_VENDORS } from './event-pairs.ts'
+import type { PairedName } from './paired-events.ts'
 
 /** What a rule can demand of a key, the weakest first: that it is there, that it is a number, that it is one of few values. */
 export const SUGGESTION_KINDS = ['required_key', 'key_type', 'key_values'] as const
@@ -41,6 +44,8 @@ export const MAX_VALUES = 20
 const MAX_VALUE_LENGTH = 1000
 const MAX_NAME_LENGTH = 200
 const MAX_PER_EVENT = 5
+/** An event id is suggested when a smaller share of events, in percent, has a partner with the same one. */
+const MIN_MATCHED_PCT = 85
 
 /**
  * Finds every text that is no number as conditions read it, the empty one included (RE2). A condition can only say what is
@@ -234,4 +239,64 @@ function reasonOf(
   return others.length === 0 && only
     ? `${seen}, always \`${only.value}\`.`
     : `${seen}, always one of ${countText(values.length)} values.`
+}
+
+/**
+ * Returns rules that demand an event id, for names that browsers and servers send at least 200 times and of which fewer than
+ * 85 % have a partner with the same one; what money depends on first. Left out is what an alert watches already.
+ */
+export function suggestEventIds(names: readonly PairedName[], alerts: readonly Alert[], days: number): Draft[] {
+  return names
+    .flatMap((name) => {
+      const { domainId, vendor, event, matched, browserOnly, serverOnly } = name
+      const ids = PAIRING_VENDORS.find((one) => one.vendor === vendor)?.ids ?? []
+      const events = 2 * matched + browserOnly + serverOnly
+      const share = percentOf(matched, matched + browserOnly + serverOnly)
+      const present = events - name.browserWithoutId - name.serverWithoutId
+      const facts = ids.map((key) => ({
+        ...{ domainId, vendor, event, key, events, present, numbers: 0, leastDailyShare: 0, values: [] },
+        isConstant: false,
+      }))
+      const [first] = facts
+      const isWatched = alerts.some((alert) => facts.some((one) => watches(alert, one)))
+      if (
+        !first ||
+        event === '' ||
+        events < MIN_EVENTS ||
+        share >= MIN_MATCHED_PCT ||
+        isWatched ||
+        !facts.every(isNameable)
+      )
+        return []
+      return [
+        {
+          kind: 'required_key' as const,
+          facts: first,
+          rule: eventIdRule(name, ids, first),
+          reason: pairsReason(name, share, days),
+        },
+      ]
+    })
+    .toSorted((a, b) => byMoney(a.facts, b.facts))
+}
+
+/** Fires when an event has none of the parameters that may hold its event id. */
+function eventIdRule({ event, serverEvent, ...name }: PairedName, ids: readonly string[], facts: KeyFacts): AlertInput {
+  return {
+    ...ruleOf('required_key', facts),
+    name: cutText(`${[name.vendor, event].filter(Boolean).join(' ')}: event id is there`, MAX_NAME_LENGTH, '…'),
+    filters: [{ parameter: '$event', op: 'equals', values: [...new Set([event, serverEvent])] }],
+    conditions: { logic: 'all', items: ids.map((key) => ({ parameter: parameterOf(key), op: 'is_blank' })) },
+  }
+}
+
+function pairsReason(name: PairedName, share: number, days: number): string {
+  const { vendor, event, matched, browserOnly, serverOnly, browserWithoutId, serverWithoutId } = name
+  const named = `${[vendor, event].filter(Boolean).join(' ')} events`
+  const all = countText(matched + browserOnly + serverOnly)
+  const seen = `${share} % of ${all} ${named} of the last ${days} days had the same event id in the browser and on the server`
+  const none = [browserWithoutId, serverWithoutId].map(countText)
+  return browserWithoutId + serverWithoutId > 0
+    ? `${seen}; ${none[0]} browser and ${none[1]} server events had no event id.`
+    : `${seen}; all had an event id.`
 }

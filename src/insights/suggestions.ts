@@ -5,11 +5,13 @@ import { dataValidation } from '../alerts/types/data-validation/data-validation.
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { dayOf } from '../orders/reconciliation.ts'
 import { domainFields, domainsMeant, domainsNamed } from './asked.ts'
 import { idleAlerts } from './idle-alerts.ts'
 import { insight, type Sources } from './insight.ts'
 import { keyFacts } from './key-facts.ts'
-import { brokenBy, type Draft, SUGGESTION_KINDS, suggest } from './suggestion.ts'
+import { pairedNames } from './paired-events.ts'
+import { brokenBy, type Draft, SUGGESTION_KINDS, suggest, suggestEventIds } from './suggestion.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
@@ -84,7 +86,8 @@ export const suggestions = insight({
   summary: 'Suggest rules that traffic already keeps, each with its reason and its backtest',
   description:
     'Of names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, which is also a number in ' +
-    '99.9 %; `key_values`, which is also one of at most 20 values. `rule` can be posted to `/v1/alerts` as it is; what an ' +
+    '99.9 %; `key_values`, which is also one of at most 20 values. Also the event id of names that browsers and servers send, ' +
+    'when fewer than 85 % have a partner with the same one. `rule` can be posted to `/v1/alerts` as it is; what an ' +
     'alert watches already is not suggested. `docs/suggestions.md` says what is left out.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
@@ -120,7 +123,13 @@ export async function draftsOf(
 ): Promise<{ drafts: Draft[]; window: { from: Instant; to: Instant } }> {
   const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
   const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
-  const drafts = suggest(facts.filter(isPlain(sources)), alertsOf(sources.db, orgId), days)
+  const names = await pairedNames(sources, { orgId, domainIds, first: dayOf(window.from), now })
+  const alerts = alertsOf(sources.db, orgId)
+  const isOpen = isPlain(sources)
+  const drafts = [
+    ...suggestEventIds(names, alerts, days).filter((draft) => isOpen(draft.facts)),
+    ...suggest(facts.filter(isOpen), alerts, days),
+  ]
   return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window }
 }
 

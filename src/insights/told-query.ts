@@ -1,6 +1,6 @@
 import { textTests } from '../conditions/sql.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
-import { PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairsSql } from './event-pairs.ts'
+import { PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql, pairsSql } from './event-pairs.ts'
 import { VENDOR_ORDER_KEYS, type VendorOrderKeys } from './vendor-order-keys.ts'
 
 /** Of which events it is asked. */
@@ -251,14 +251,16 @@ export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
       const tests = [...countedTests(scope, binder), ...binder.among('vendor', vendors)]
       return {
         keys: keysRead(keys),
-        sql: `SELECT vendor, day, sum(isPaired) AS matched, sum(CASE WHEN isPaired = 0 AND origin = 0 THEN 1 ELSE 0 END) AS browserOnly,
-          sum(CASE WHEN isPaired = 0 AND origin = 1 THEN 1 ELSE 0 END) AS serverOnly FROM (
-          WITH sent AS MATERIALIZED (
+        sql: `SELECT vendor, day, sum(matched) AS matched, sum(browserOnly) AS browserOnly, sum(serverOnly) AS serverOnly FROM (
+          WITH everything AS MATERIALIZED (
             SELECT ${pairColumns(keys.pairing, binder)}, CASE WHEN ${isAbout.join(' OR ')} THEN 1 ELSE 0 END AS isAbout
             FROM events WHERE ${tests.join(' AND ')}
-          ), named AS (SELECT DISTINCT vendor AS namedVendor, pairName AS name FROM sent WHERE isAbout = 1)
-          ${pairsSql('SELECT * FROM sent JOIN named ON vendor = namedVendor AND pairName = name', { either: 'isAbout' })}
-        ) AS counted WHERE isAboutOf = 1 AND isSecond = 0 GROUP BY vendor, day`,
+          ), sent AS MATERIALIZED (
+            SELECT * FROM everything
+            WHERE (vendor, pairName) IN (SELECT vendor, pairName FROM everything WHERE isAbout = 1)
+          ) SELECT vendor, day, matched, browserOnly, serverOnly
+          FROM (${pairCountsSql('sent', { chosen: 'isAbout' })}) AS named
+        ) AS counted GROUP BY vendor, day`,
       }
     },
   })

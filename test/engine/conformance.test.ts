@@ -37,6 +37,7 @@ import { lastEventsQuery } from '../../src/insights/idle-alerts.ts'
 import { factsOf } from '../../src/insights/issue-facts.ts'
 import { namesQuery, presenceQuery, shapesQuery, valuesQuery } from '../../src/insights/key-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
+import { pairedEvents } from '../../src/insights/paired-events.ts'
 import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
@@ -428,6 +429,12 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       expect(vendors.length).toBeGreaterThan(1)
       expect(vendors.find(({ vendor }) => vendor === 'Meta Pixel')?.matched).toBeGreaterThan(0)
     }
+  })
+
+  test('events of browsers and servers', async () => {
+    const { sources, principal, window } = world
+    const { events } = await pairedEvents.answer(sources, { days: 5 }, { principal, now: window.to })
+    expect(events.some(({ matched }) => matched > 0)).toBe(true)
   })
 
   test('parameters that are new in a digest', async () => {

@@ -1,0 +1,203 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { Closed, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { dayOf } from '../orders/reconciliation.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { domainFields, domainsMeant, percentOf } from './asked.ts'
+import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pairs.ts'
+import { insight, type Sources } from './insight.ts'
+
+const DEFAULT_DAYS = 7
+const MAX_DAYS = 30
+/** Maximum number of names in an answer, those with most events first. */
+const MAX_NAMES = 200
+/** Maximum number of rows of a name and day that are read. */
+const MAX_ROWS = 20_000
+
+const counts = {
+  matched: Int({ description: 'Pairs of a browser event and a server event with the same name and event id' }),
+  browserOnly: Int({ description: 'Browser events without a partner' }),
+  serverOnly: Int({ description: 'Server events without a partner' }),
+}
+const matchedPct = Nullable(
+  Type.Number({ description: 'Share of pairs in these three, in percent; null when all of them are 0' }),
+)
+
+const PairedEventSchema = Closed(
+  {
+    domainId: Type.String(),
+    vendor: Type.String(),
+    event: Type.String({ description: 'As browsers spell it' }),
+    ...counts,
+    matchedPct,
+    browserWithoutId: Int({ description: 'Of `browserOnly`, those without an event id' }),
+    serverWithoutId: Int({ description: 'Of `serverOnly`, those without an event id' }),
+    days: Type.Array(
+      Closed({ day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
+      { description: 'Every day, oldest first; a pair counts on the day of its earlier event' },
+    ),
+  },
+  { $id: 'PairedEvent' },
+)
+
+const EXAMPLE = {
+  ...{ matched: 380, browserOnly: 22, serverOnly: 8, matchedPct: 92.7 },
+}
+
+/** How many events of each name had a partner on the other side, for vendors that count the two as one. */
+export const pairedEvents = insight({
+  id: 'listPairedEvents',
+  summary: 'Say how many events had the same event id in the browser and on the server',
+  description:
+    'Of Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn, names that both sides sent in these days. ' +
+    '`docs/orders.md` says which parameters hold the event id, and the window of each vendor. Events of `dev` do not count.',
+  path: '/insights/paired-events',
+  refusals: ['notFound', 'unavailable'],
+  input: Closed({
+    ...domainFields,
+    days: Type.Optional(
+      Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS, description: 'The last UTC days, today included' }),
+    ),
+  }),
+  output: Closed(
+    {
+      events: Type.Array(PairedEventSchema, { maxItems: MAX_NAMES, description: 'Those with most events first' }),
+    },
+    {
+      $id: 'PairedEventList',
+      examples: [
+        {
+          events: [
+            {
+              ...{ domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta', vendor: 'Meta Pixel', event: 'Purchase', ...EXAMPLE },
+              ...{ browserWithoutId: 3, serverWithoutId: 0, days: [{ day: '2026-01-05', ...EXAMPLE }] },
+            },
+          ],
+        },
+      ],
+    },
+  ),
+  async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
+    const { privacy, retentionMs } = sources
+    const domainIds = domainsMeant(sources, orgId, asked).map(({ id }) => id)
+    const first = Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1
+    const names = await pairedNames(sources, { orgId, domainIds, first, now })
+    const own = privacy()
+    const spanned = Array.from({ length: dayOf(now) - first + 1 }, (_, at) => first + at)
+    return {
+      events: names.slice(0, MAX_NAMES).map(({ domainId, vendor, event, byDay, serverEvent: _, ...all }) => ({
+        domainId,
+        vendor: maskPersonal(vendor, '$vendor', own),
+        event: maskPersonal(event, '$event', own),
+        ...withShare(all),
+        days: spanned.map((day) => ({
+          day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+          ...withShare(byDay.get(day) ?? { matched: 0, browserOnly: 0, serverOnly: 0 }),
+        })),
+      })),
+    }
+  },
+})
+
+type Counts = Record<keyof typeof counts, number>
+export type PairedEvent = Static<typeof PairedEventSchema>
+
+function withShare<C extends Counts>(of: C): C & { matchedPct: number | null } {
+  const all = of.matched + of.browserOnly + of.serverOnly
+  return { ...of, matchedPct: all === 0 ? null : percentOf(of.matched, all) }
+}
+
+/** A name that browsers and servers sent, with its counts. */
+export interface PairedName extends Counts {
+  domainId: string
+  vendor: string
+  /** As browsers spell it. */
+  event: string
+  serverEvent: string
+  browserWithoutId: number
+  serverWithoutId: number
+  /** By day since the Unix epoch; days without events are absent. */
+  byDay: ReadonlyMap<number, Counts>
+}
+
+interface Row extends Omit<PairedName, 'byDay' | 'event'> {
+  pairName: string
+  day: number
+  browserEvent: string
+}
+
+/** Returns the names that browsers and servers sent from the day `first` up to now, those with most events first. */
+export async function pairedNames(
+  { history }: Pick<Sources, 'history'>,
+  { orgId, domainIds, first, now }: { orgId: string; domainIds: readonly string[]; first: number; now: Instant },
+): Promise<PairedName[]> {
+  if (domainIds.length === 0) return []
+  // The partner of an event of the first day may have come before it.
+  const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
+  const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
+  const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
+  const rows = keys.length > 0 ? await history.query<Row>(pairedEventsQuery(scope, keys, first)) : []
+  const names = Map.groupBy(rows, ({ domainId, vendor, pairName }) => JSON.stringify([domainId, vendor, pairName]))
+  return [...names.values()]
+    .flatMap(([row, ...others]) => (row ? [totalOf([row, ...others])] : []))
+    .sort((a, b) => eventsOf(b) - eventsOf(a) || (textOf(a) < textOf(b) ? -1 : 1))
+}
+
+const eventsOf = ({ matched, browserOnly, serverOnly }: Counts) => 2 * matched + browserOnly + serverOnly
+const textOf = ({ domainId, vendor, event }: PairedName) => JSON.stringify([domainId, vendor, event])
+
+function totalOf(rows: readonly [Row, ...Row[]]): PairedName {
+  const [{ domainId, vendor, browserEvent, serverEvent }] = rows
+  const sum = (field: keyof Counts | 'browserWithoutId' | 'serverWithoutId') =>
+    rows.reduce((sum, row) => sum + row[field], 0)
+  return {
+    ...{ domainId, vendor, event: browserEvent, serverEvent },
+    ...{ matched: sum('matched'), browserOnly: sum('browserOnly'), serverOnly: sum('serverOnly') },
+    ...{ browserWithoutId: sum('browserWithoutId'), serverWithoutId: sum('serverWithoutId') },
+    byDay: new Map(
+      rows.map(({ day, matched, browserOnly, serverOnly }) => [day, { matched, browserOnly, serverOnly }]),
+    ),
+  }
+}
+
+interface Scope extends Pick<Query, 'window'> {
+  orgId: string
+  domainIds: readonly string[]
+}
+
+function pairingKeysQuery({ orgId, window }: Scope): Query {
+  return query('insights.pairing-keys', {
+    over: 'names',
+    orgId,
+    window,
+    write: (binder) => ({ sql: `SELECT name FROM names WHERE ${binder.among('name', PAIRING_KEYS).join('')}` }),
+  })
+}
+
+/** Rows as `Row`, of days from `first`, of names that both sides sent in the window; those with most events first. */
+function pairedEventsQuery({ orgId, domainIds, window }: Scope, keys: readonly string[], first: number): Query {
+  return query('insights.paired-events', {
+    orgId,
+    window,
+    write: (binder) => {
+      const vendors = PAIRING_VENDORS.map(({ vendor }) => vendor)
+      const tests = [
+        ...binder.among('domainId', domainIds),
+        ...binder.among('vendor', vendors),
+        `env = 'prod' AND kind = 'event'`,
+      ]
+      const ofName = 'OVER (PARTITION BY domainId, vendor, pairName)'
+      return {
+        keys,
+        sql: `SELECT * FROM (
+          WITH sent AS MATERIALIZED (SELECT domainId, ${pairColumns(keys, binder)} FROM events WHERE ${tests.join(' AND ')})
+          SELECT domainId, vendor, pairName, day, matched, browserOnly, serverOnly, browserWithoutId, serverWithoutId,
+            max(browserName) ${ofName} AS browserEvent, max(serverName) ${ofName} AS serverEvent
+          FROM (${pairCountsSql('sent', { by: ['domainId'] })}) AS counted
+        ) AS named WHERE browserEvent IS NOT NULL AND serverEvent IS NOT NULL AND day >= ${first}
+          AND matched + browserOnly + serverOnly > 0
+        ORDER BY 2 * matched + browserOnly + serverOnly DESC, domainId, vendor, pairName, day LIMIT ${MAX_ROWS}`,
+      }
+    },
+  })
+}
