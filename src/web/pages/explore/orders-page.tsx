@@ -1,11 +1,11 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
-import type { Reconciliation, VendorReconciliation } from '#client/types.gen'
+import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
+import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { Code, Data } from '../../parts/data.tsx'
-import { formatIsoDay, formatList, formatNumber } from '../../parts/format.ts'
+import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../parts/format.ts'
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -15,6 +15,8 @@ import { ExploreHead } from './explore-head.tsx'
 
 const DAY_HOURS = 24
 const LEAST_DAYS = 7
+/** As many days as the answer about pairs has. */
+const MOST_PAIRED_DAYS = 30
 
 /** `/explore/orders`: what was paid, beside what vendors were told. */
 export function OrdersPage() {
@@ -50,7 +52,7 @@ export function OrdersPage() {
                   <ul>
                     {withoutIds.map(({ vendor, purchases }) => (
                       <li key={vendor}>
-                        <Data>{said.withoutId(vendor, formatNumber(purchases, 0))}</Data>
+                        <Data>{said.purchasesOf(vendor, formatNumber(purchases, 0))}</Data>
                       </li>
                     ))}
                   </ul>
@@ -66,7 +68,72 @@ export function OrdersPage() {
           )}
         </QueryState>
       )}
+      <PairedEvents domainId={domainId} days={Math.min(MOST_PAIRED_DAYS, days)} />
     </>
+  )
+}
+
+/** How many events browsers and servers both sent, of vendors that count the two as one; nothing where there are none. */
+function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
+  const said = words.explore.orders
+  const { data } = useQuery({
+    ...listPairedEventsOptions({ query: { domainId, days } }),
+    ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
+  })
+  const events = data?.events ?? []
+  const [first] = events
+  if (!first) return null
+  const nameOf = ({ vendor, event }: PairedEvent) => `${vendor} ${event}`
+  const byDay = first.days.map(({ day }, at) => ({
+    day,
+    shares: events.flatMap((one) => {
+      const share = one.days[at]?.matchedPct ?? null
+      return share === null ? [] : [said.matchedOf(nameOf(one), formatPercent(share / 100))]
+    }),
+  }))
+  return (
+    <Paper mt="lg">
+      <Title order={2} mb="sm">
+        {said.pairs}
+      </Title>
+      <Text c="dimmed" mb="sm">
+        {said.pairsAbout}
+      </Text>
+      <SimpleTable
+        name={said.pairs}
+        rows={events}
+        keyOf={nameOf}
+        columns={[
+          { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+          { head: said.event, cell: ({ event }) => <Data>{event}</Data> },
+          { head: said.matched, isNumber: true, cell: ({ matched }) => <Num value={matched} /> },
+          { head: said.browserOnly, isNumber: true, cell: ({ browserOnly }) => <Num value={browserOnly} /> },
+          { head: said.serverOnly, isNumber: true, cell: ({ serverOnly }) => <Num value={serverOnly} /> },
+          {
+            head: said.withoutId,
+            isNumber: true,
+            cell: ({ browserWithoutId, serverWithoutId }) => <Num value={browserWithoutId + serverWithoutId} />,
+          },
+          {
+            head: said.matchedShare,
+            isNumber: true,
+            cell: ({ matchedPct }) => <Pct value={matchedPct === null ? null : matchedPct / 100} />,
+          },
+        ]}
+      />
+      <Title order={3} mt="md" mb="sm">
+        {said.matchedByDay}
+      </Title>
+      <SimpleTable
+        name={said.matchedByDay}
+        rows={byDay.filter(({ shares }) => shares.length > 0).toReversed()}
+        keyOf={({ day }) => day}
+        columns={[
+          { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
+          { head: said.matchedShare, cell: ({ shares }) => <Data>{formatList(shares)}</Data> },
+        ]}
+      />
+    </Paper>
   )
 }
 
