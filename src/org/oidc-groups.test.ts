@@ -168,7 +168,7 @@ describe('unknown groups are not none', () => {
     answering(set, Response.json({ error: { code: 'x', message: 'Call 555' } }, { status }))
     const sentence = await refusedWithoutChange(set)
     expect(sentence).toContain(`Microsoft Graph refused to list them (HTTP ${status})`)
-    expect(sentence).toEndWith('or grant it the delegated Microsoft Graph permission User.Read')
+    expect(sentence).toEndWith('or give it the delegated Microsoft Graph permission User.Read with admin consent')
   })
 
   const ELSEWHERE = 'https://evil.example/v1.0/me/transitiveMemberOf?$skiptoken=x'

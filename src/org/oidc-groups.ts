@@ -100,7 +100,9 @@ export async function groupsFromGraph(
     const isRefused = status === 401 || status === 403
     throw unknown(
       `, and Microsoft Graph ${isRefused ? `refused to list them (HTTP ${status})` : 'could not list them'}`,
-      isRefused ? ', or grant it the delegated Microsoft Graph permission User.Read' : ', or you try again later',
+      isRefused
+        ? ', or give it the delegated Microsoft Graph permission User.Read with admin consent'
+        : ', or you try again later',
       `${host}: ${message}`,
     )
   }
