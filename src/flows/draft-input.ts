@@ -18,6 +18,12 @@ export const DraftInputSchema = Closed(
   {
     sessionId: Type.Optional(Text(1, 200, { description: 'A visitor’s session in the event history' })),
     har: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A HAR, in place of a session' })),
+    harZip: Type.Optional(
+      Type.String({
+        description:
+          'A ZIP archive with a HAR and its attachments (`.har.zip`), in base64, in place of a session. The HAR may unpack to 32 MiB',
+      }),
+    ),
   },
   { $id: 'FlowDraftInput', examples: [{ har: HAR }] },
 )

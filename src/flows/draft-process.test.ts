@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { type ZippedFile, zipOf } from '../browser/zip.fixture.ts'
 import { DraftProcesses } from './draft-process.ts'
 
 let world: TestApp
@@ -37,13 +38,29 @@ describe('a draft from a HAR', () => {
   })
 
   test.each([
-    ['both', { har: harOf(100_000), sessionId: 's' }, 'sessionId: give it, or har, and not both'],
+    ['both', { har: harOf(100_000), sessionId: 's' }, 'sessionId: give it, har or harZip, and only one of them'],
     ['an unknown field', { har: harOf(100_000), more: 1 }, 'more: there is no such field'],
     ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR, log.entries is missing'],
-    ['a NUL character', { har: { text: `\0${'x'.repeat(100_000)}` } }, 'har.text: has a NUL character'],
   ])('is refused there as here: %s', async (_, body, message) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
+
+  test('may have binary bodies, with NUL characters and halves of surrogate pairs', async () => {
+    for (const filler of [0, 100_000]) {
+      const har = harOf(filler)
+      const binary = { request: { url: 'https://cdn.example/x', method: 'POST', postData: { text: '\0\ud800' } } }
+      const answer = await post({ har: { log: { ...har.log, entries: [...har.log.entries, binary] } } })
+      expect(answer).toMatchObject({ status: 200, body: { expectations: [{ event: 'page_view' }], missingBodies: [] } })
+    }
+  })
+
+  test.each([{}, { har: {}, harZip: '' }, { sessionId: 's', har: {}, harZip: '' }])(
+    'is asked for in one way only: %j',
+    async (body) => {
+      const error = 'sessionId: give it, har or harZip, and only one of them'
+      expect(await post(body)).toMatchObject({ status: 400, body: { error } })
+    },
+  )
 
   test('leaves the event loop to others while 29 MB are read', async () => {
     const body = bodyOf({ har: harOf(29_000_000) })
@@ -62,6 +79,62 @@ describe('a draft from a HAR', () => {
     expect(draft.recording.steps).toHaveLength(1)
     // Here it would be nearly all of the time.
     expect(longest / (performance.now() - began)).toBeLessThan(0.3)
+  })
+})
+
+describe('a draft from an archive', () => {
+  const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&cid=1.2'
+  const har = harOf(0)
+  const withBody = (file: string) => ({
+    startedDateTime: '2026-01-05T12:00:01.000Z',
+    request: {
+      ...{ url: collect, method: 'POST', headers: [{ name: 'Referer', value: 'https://shop.example/' }] },
+      postData: { mimeType: 'text/plain', text: '', _file: file },
+    },
+  })
+  const entries = [...har.log.entries, withBody('a.dat'), withBody('b.dat')]
+  const content = JSON.stringify({ log: { entries } })
+  const base64 = (...files: ZippedFile[]) => Buffer.from(zipOf(files)).toString('base64')
+
+  test('has the events of attachments, and says which bodies are missing', async () => {
+    const harZip = base64({ name: 'x.har', content }, { name: 'a.dat', content: 'en=add_to_cart\nen=purchase' })
+    const answer = await post({ harZip })
+    expect(answer).toMatchObject({ status: 200, body: { recording: { steps: [{ url: 'https://shop.example/' }] } } })
+    expect(answer.body.expectations.map(({ event }: { event: string }) => event)).toEqual([
+      ...['page_view', 'add_to_cart', 'purchase'],
+    ])
+    const reason = 'the recording has it in the attachment "b.dat", which is not in the archive'
+    expect(answer.body.missingBodies).toEqual([{ entry: 3, host: 'www.google-analytics.com', reason }])
+  })
+
+  test('of which only the HAR is sent says that the attachments are missing', async () => {
+    const { status, body } = await post({ har: JSON.parse(content) })
+    expect(status).toBe(200)
+    expect(body.missingBodies.map(({ entry }: { entry: number }) => entry)).toEqual([2, 3])
+    expect(body.missingBodies[0].reason).toEndWith('"a.dat", which is not part of the HAR')
+  })
+
+  test.each([
+    ['an empty text', '', 'harZip: is not a readable ZIP archive'],
+    ['no base64', '{"log":{}}', 'harZip: is not base64'],
+    ['no archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
+    ['no HAR', base64({ name: 'a.txt', content: '' }), 'harZip: contains no .har file'],
+    ['another file', base64({ name: 'a.har', content: '{}' }), 'harZip: is not a HAR, log.entries is missing'],
+    ['a file outside', base64({ name: '../a.har', content: '{}' }), 'harZip: is not a readable ZIP archive'],
+    ['a bomb', base64({ name: 'a.har', content: ' '.repeat(30_000_000) }), 'harZip: "a.har" unpacks to more than 200'],
+    ['a larger bomb', base64({ name: 'a.har', content: ' '.repeat(40_000_000) }), 'harZip: "a.har" is larger than'],
+    [
+      'a bomb that claims to be small',
+      base64({ name: 'a.har', content: ' '.repeat(200_000_000), claimedBytes: 1000 }),
+      'harZip: "a.har" is damaged',
+    ],
+    [
+      'too many files',
+      base64(...Array.from({ length: 20_001 }, (_, n) => ({ name: `${n}`, content: '', isStored: true }))),
+      'harZip: contains more than 20000 files',
+    ],
+  ])('is refused for %s', async (_, harZip, message) => {
+    expect(await post({ harZip })).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
 })
 

@@ -1,4 +1,5 @@
 import { setPriority } from 'node:os'
+import { ArchiveError, type ArchiveLimits, readHarArchive } from '../browser/har-archive.ts'
 import { memoryOfProcess } from '../browser/memory.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
 import { ownChildEnv } from '../core/child-env.ts'
@@ -7,7 +8,7 @@ import { AppError, type ErrorCode } from '../core/error.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import { ownCommand } from '../core/own-command.ts'
 import { parser } from '../core/schema.ts'
-import { jsonOf } from '../http/body.ts'
+import { checkJson, parseJson } from '../http/body.ts'
 import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
 import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 
@@ -29,16 +30,33 @@ const ALL_WAITING = 20
 
 const readInput = parser(DraftInputSchema)
 
-/** Returns what a body asks for. Fails with `invalid`, as every body of JSON does. */
+/** As much as a HAR that is sent as JSON may have. */
+const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32 * 1024 * 1024, entries: 20_000 }
+
+/**
+ * Returns what a body asks for. Fails with `invalid`, as every body of JSON does; but the HAR may have NUL characters and
+ * halves of surrogate pairs, by which recorders write binary bodies.
+ */
 export function draftInputOf(body: Uint8Array): DraftInput {
-  const input = readInput(jsonOf(new TextDecoder().decode(body))) as DraftInput
-  if ((input.sessionId === undefined) === (input.har === undefined)) {
-    throw new AppError('invalid', 'sessionId: give it, or har, and not both')
+  const input = readInput(parseJson(new TextDecoder().decode(body))) as DraftInput
+  const { har, ...texts } = input
+  checkJson(texts)
+  if ([har, ...Object.values(texts)].filter((value) => value !== undefined).length !== 1) {
+    throw new AppError('invalid', 'sessionId: give it, har or harZip, and only one of them')
   }
   return input
 }
 
-const draftOfHar = ({ har }: DraftInput, privacy: Privacy): Draft => draftOf(sightingsOfHar(har, 'har'), 'har', privacy)
+async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new AppError('invalid', 'harZip: is not base64')
+  try {
+    const { value, attachmentOf } = await readHarArchive(Buffer.from(text, 'base64'), ARCHIVE)
+    return draftOf(sightingsOfHar(value, 'harZip', attachmentOf), 'harZip', privacy)
+  } catch (error) {
+    if (error instanceof ArchiveError) throw new AppError('invalid', `harZip: ${error.message}`)
+    throw error
+  }
+}
 
 /** What the process writes to its standard output. */
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
@@ -102,8 +120,8 @@ export class DraftProcesses {
 }
 
 /** Returns the draft of a HAR that is read here. Fails as `DraftProcesses.draft` does. */
-export function draftHere(input: DraftInput, privacy: PrivacySettings): Draft {
-  return draftOfHar(input, privacyFrom(privacy))
+export function draftHere({ har }: DraftInput, privacy: PrivacySettings): Draft {
+  return draftOf(sightingsOfHar(har, 'har'), 'har', privacyFrom(privacy))
 }
 
 /** The child process: reads one body, answers, and ends. */
@@ -112,12 +130,14 @@ export async function draftForParent(): Promise<void> {
   const input = new Uint8Array(await Bun.stdin.arrayBuffer())
   const end = input.indexOf('\n'.charCodeAt(0))
   const privacy: PrivacySettings = JSON.parse(new TextDecoder().decode(input.subarray(0, end)))
-  await Bun.write(Bun.stdout, JSON.stringify(answerTo(input.subarray(end + 1), privacy)))
+  await Bun.write(Bun.stdout, JSON.stringify(await answerTo(input.subarray(end + 1), privacy)))
 }
 
-function answerTo(body: Uint8Array, privacy: PrivacySettings): Answer {
+async function answerTo(body: Uint8Array, privacy: PrivacySettings): Promise<Answer> {
   try {
-    return { draft: draftHere(draftInputOf(body), privacy) }
+    const asked = draftInputOf(body)
+    if (asked.harZip === undefined) return { draft: draftHere(asked, privacy) }
+    return { draft: await draftOfArchive(asked.harZip, privacyFrom(privacy)) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { error: { code: error.code, message: error.message } }

@@ -25,13 +25,25 @@ export interface DraftParts {
 const HAR_BYTES = 32 * 1024 * 1024
 
 const DraftSchema = Closed(
-  { recording: RecordingSchema, expectations: Type.Array(ExpectationSchema) },
+  {
+    recording: RecordingSchema,
+    expectations: Type.Array(ExpectationSchema),
+    missingBodies: Type.Array(
+      Closed({
+        entry: Type.Integer({ minimum: 0, description: 'Index in `log.entries`' }),
+        host: Type.String(),
+        reason: Type.String(),
+      }),
+      { description: 'Requests of a HAR that are left out because it does not have their bodies, at most 50' },
+    ),
+  },
   {
     $id: 'FlowDraft',
     examples: [
       {
         recording: { title: 'Visit of shop.example', steps: [{ type: 'navigate', url: 'https://shop.example/' }] },
         expectations: [{ step: 0, vendor: 'Google Analytics 4', event: 'page_view' }],
+        missingBodies: [],
       },
     ],
   },
@@ -68,11 +80,15 @@ export function draftRoutes({
         const settings = privacySettingsOf(orgId)
         if (processes.takes(bytes)) return (await processes.draft(bytes, { orgId, privacy: settings, signal })) as never
         const input = draftInputOf(bytes)
+        // A small archive may contain a large HAR.
+        if (input.harZip !== undefined) {
+          return (await processes.draft(bytes, { orgId, privacy: settings, signal })) as never
+        }
         if (input.sessionId === undefined) return draftHere(input, settings) as never
         const privacy = privacyFrom(settings)
         const sources = { db, history: withSignal(warehouse, signal), privacy: () => privacy, retentionMs }
         const sightings = await sightingsOfSession(input.sessionId, sources, { principal, now: clock.now() })
-        return draftOf(sightings, 'sessionId', privacy) as never
+        return draftOf({ sightings }, 'sessionId', privacy) as never
       },
     }),
   ]

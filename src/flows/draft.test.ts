@@ -11,7 +11,7 @@ const seen = (at: number, page: string | null, name: string | null = null, param
   pageUrl: page === null ? null : page.startsWith('/') ? SHOP + page : page,
   event: name === null ? null : { vendor: GA4, event: name, account: 'G-1', params },
 })
-const draft = (...sightings: Sighting[]) => draftOf(sightings, 'sessionId', PLAIN_PRIVACY)
+const draft = (...sightings: Sighting[]) => draftOf({ sightings }, 'sessionId', PLAIN_PRIVACY)
 const outline = (...sightings: Sighting[]) => {
   const { recording, expectations } = draft(...sightings)
   parseRecording(recording, 'recording')
@@ -110,6 +110,19 @@ test('a HAR: its tab’s pages in time, events of vendors, no libraries', () => 
       data: [{ parameter: 'cu', op: 'equals', values: ['EUR'] }],
     },
   ])
+})
+
+test('a request whose body is missing is no event, but its page was open', () => {
+  const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
+  const sent = entry('02', collect, { pageref: 'p1' })
+  const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]
+  const found = sightingsOfHar({ log: { pages: [{ id: 'p1', title: `${SHOP}/` }], entries } }, 'har')
+  const reason = 'the recording does not have it (9 bytes were sent)'
+  expect(draftOf(found, 'har', PLAIN_PRIVACY)).toMatchObject({
+    recording: { steps: [{ url: `${SHOP}/` }] },
+    expectations: [],
+    missingBodies: [{ entry: 0, host: 'www.google-analytics.com', reason }],
+  })
 })
 
 test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is no HAR', (value) => {

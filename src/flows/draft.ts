@@ -1,3 +1,4 @@
+import type { AttachmentReader } from '../browser/har-body.ts'
 import { type HarRequest, requestsOfHar } from '../browser/har-requests.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
@@ -13,6 +14,17 @@ import type { RecordedStep, Recording } from './recording.ts'
 export interface Draft {
   recording: Recording
   expectations: Expectation[]
+  /** Requests of a HAR that are not in the draft because it does not have their bodies, at most 50. */
+  missingBodies: MissingRequest[]
+}
+
+/** A request without its body. */
+export interface MissingRequest {
+  /** Index in `log.entries`, from 0. */
+  entry: number
+  /** Of the request's URL; empty when it has none. */
+  host: string
+  reason: string
 }
 
 /** Something that happened in a tab: a vendor's event, or, without one, that a page was shown. */
@@ -24,6 +36,7 @@ export interface Sighting {
 }
 
 const MAX_STEPS = 200
+const MAX_MISSING = 50
 /** In what callers may not see. */
 const MASKED = '***'
 /** What a page that was left still sends comes no later than this. */
@@ -40,7 +53,11 @@ const CAMPAIGN = /^(?:utm_\w+|[a-z]{1,4}clid|_gl|_ga|mc_[a-z]+id|gad_source|gbra
  * @param path of the field, for messages
  * @throws {AppError} `invalid` when no page is named
  */
-export function draftOf(sightings: readonly Sighting[], path: string, privacy: Privacy): Draft {
+export function draftOf(
+  { sightings, missingBodies = [] }: { sightings: readonly Sighting[]; missingBodies?: MissingRequest[] },
+  path: string,
+  privacy: Privacy,
+): Draft {
   const visits: { url: string; since: Instant }[] = []
   const events: OwnEvent[] = []
   for (const { at, pageUrl, event } of sightings) {
@@ -57,7 +74,7 @@ export function draftOf(sightings: readonly Sighting[], path: string, privacy: P
   const [first] = visits
   if (!first) throw new AppError('invalid', `${path}: names no page that could be opened`)
   const recording = { title: `Visit of ${new URL(first.url).host}`, steps: visits.map(({ url }) => openStep(url)) }
-  return { recording, expectations: ownExpectations(events, privacy) }
+  return { recording, expectations: ownExpectations(events, privacy), missingBodies }
 }
 
 const openStep = (url: string): RecordedStep => ({
@@ -81,18 +98,26 @@ function pageOf(address: string, privacy: Privacy): string | null {
 }
 
 /**
- * Returns what a HAR tells: its pages, and the events of vendors that are decoded.
+ * Returns what a HAR tells: its pages, the events of vendors that are decoded, and which requests miss their bodies.
  * @param path of the field, for messages
  * @throws {AppError} `invalid` when it is no HAR
  */
-export function sightingsOfHar(har: unknown, path: string): Sighting[] {
-  const requests = requestsOfHar(har)
+export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
+  const requests = requestsOfHar(har, attachmentOf)
   if (!requests) throw new AppError('invalid', `${path}: is not a HAR, log.entries is missing`)
-  return requests.flatMap(sightingsOf).toSorted((a, b) => a.at - b.at)
+  return {
+    sightings: requests.flatMap(sightingsOf).toSorted((a, b) => a.at - b.at),
+    missingBodies: requests.flatMap(missingIn).slice(0, MAX_MISSING),
+  }
+}
+
+function missingIn({ hit: { url, missingBody } }: HarRequest): MissingRequest[] {
+  return missingBody ? [{ ...missingBody, host: URL.parse(url)?.host ?? '' }] : []
 }
 
 function sightingsOf({ hit, tabUrl }: HarRequest): Sighting[] {
   const at = hit.ts ?? 0
+  if (hit.missingBody) return tabUrl === null ? [] : [{ at, pageUrl: tabUrl, event: null }]
   const { vendor, events } = decodeHit({
     url: hit.url,
     method: hit.method.toUpperCase(),

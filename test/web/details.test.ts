@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { zipOf } from '../../src/browser/zip.fixture.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import {
   CONTAINER,
@@ -47,6 +48,7 @@ beforeAll(async () => {
   world.app.clock.advance(MINUTE_MS)
   await world.app.run('flush')
   await Bun.write(HAR, JSON.stringify(har))
+  await Bun.write(HAR_ZIP, zippedHar())
   world.app.clock.set(now)
 }, TEST_MS)
 afterAll(async () => {
@@ -71,6 +73,16 @@ const har = {
       },
     ],
   },
+}
+
+const HAR_ZIP = join(folder.path, 'visit.har.zip')
+/** The same visit, and a request whose attachment is not in the archive. */
+const zippedHar = () => {
+  const [first] = har.log.entries
+  const request = { ...first?.request, method: 'POST', postData: { mimeType: 'text/plain', text: '', _file: 'a.dat' } }
+  return zipOf([
+    { name: 'har.har', content: JSON.stringify({ log: { ...har.log, entries: [first, { ...first, request }] } }) },
+  ])
 }
 
 async function open(path: string, key = world.app.owner.apiKey): Promise<Screen> {
@@ -154,6 +166,12 @@ describe('a new test', () => {
       await har?.uploadFile(HAR)
       await screen.reads('The draft has 1 page and 1 tag.')
       expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
+      await har?.uploadFile(HAR_ZIP)
+      await screen.reads('1 request is not in the draft, because the recording does not have its body:')
+      await screen.reads(
+        'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
+      )
+      expect(await axeFindings(page)).toEqual([])
       await screen.press('Save the test')
       await screen.sees('heading', 'Visit of shop.example')
       const { tests } = (await world.app.call('GET', '/v1/flows/tests')).body

@@ -62,6 +62,10 @@ export const tests = {
     session: 'Session of a visitor',
     ofSession: 'Draft from the session',
     ofHar: 'Draft from a HAR',
+    missing: (count: number) =>
+      count === 1
+        ? '1 request is not in the draft, because the recording does not have its body:'
+        : `${count} requests are not in the draft, because the recording does not have their bodies:`,
     made: (steps: number, tags: number) =>
       `The draft has ${steps === 1 ? '1 page' : `${steps} pages`} and ${tags === 1 ? '1 tag' : `${tags} tags`}.`,
   },

@@ -1,7 +1,7 @@
-import { Button, FileButton, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, FileButton, Group, List, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { draftFlowTest } from '#client/sdk.gen'
-import type { FlowDraft } from '#client/types.gen'
+import type { FlowDraft, FlowDraftInput } from '#client/types.gen'
 import { useValues } from '../../address/use-search.ts'
 import { Data } from '../../parts/data.tsx'
 import { useSending } from '../../parts/form.tsx'
@@ -9,21 +9,26 @@ import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { NEW_TEST } from './address.ts'
 
+/** Requests without a body that are listed. */
+const SHOWN = 5
+
 /** Where no recording is at hand: the pages and tags of a visitor's session, or of a HAR, to go on with. */
 export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const [{ sessionId: named }] = useValues(NEW_TEST)
   const [sessionId, setSessionId] = useState(named)
   const [har, setHar] = useState<File | null>(null)
+  const [missing, setMissing] = useState<FlowDraft['missingBodies']>([])
   const said = words.tests.draft
   const take = (draft: FlowDraft) => {
     begin(draft)
+    setMissing(draft.missingBodies)
     notices.say(said.made(draft.recording.steps.length, draft.expectations.length))
   }
   const ofSession = useSending(['sessionId'], async () => {
     take((await draftFlowTest({ body: { sessionId }, throwOnError: true })).data)
   })
   const ofHar = useSending([], async () => {
-    if (har) take((await draftFlowTest({ body: { har: await jsonOf(har) }, throwOnError: true })).data)
+    if (har) take((await draftFlowTest({ body: await bodyOf(har), throwOnError: true })).data)
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a link that names a session asks for its draft once
   useEffect(() => {
@@ -57,7 +62,7 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
         >
           {said.ofSession}
         </Button>
-        <FileButton accept=".har,application/json" onChange={setHar}>
+        <FileButton accept=".har,.zip,application/json,application/zip" onChange={setHar}>
           {(props) => (
             <Button {...props} variant="default" loading={ofHar.isSending}>
               {said.ofHar}
@@ -70,16 +75,37 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
           <Data>{refusal}</Data>
         </Text>
       )}
+      {missing.length > 0 && (
+        <Stack gap={4} role="status">
+          <Text fz="sm">{said.missing(missing.length)}</Text>
+          <List size="sm" withPadding>
+            {missing.slice(0, SHOWN).map(({ entry, host, reason }) => (
+              <List.Item key={entry}>
+                <Data>{`${host}: ${reason}`}</Data>
+              </List.Item>
+            ))}
+          </List>
+        </Stack>
+      )}
     </Stack>
   )
 }
 
-/** What stands in the file; a text that is no JSON goes as it is, and the server says that it is no HAR. */
-async function jsonOf(file: File): Promise<Record<string, unknown>> {
-  const text = await file.text()
+/** A HAR, or an archive with one. A text that is not JSON is sent as an empty object, which the server refuses. */
+async function bodyOf(file: File): Promise<FlowDraftInput> {
+  if ((await file.slice(0, 2).text()) === 'PK') return { harZip: await base64Of(file) }
   try {
-    return JSON.parse(text)
+    return { har: JSON.parse(await file.text()) }
   } catch {
-    return {}
+    return { har: {} }
   }
+}
+
+function base64Of(file: File): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const reader = new FileReader()
+  reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))
+  reader.onerror = () => reject(reader.error)
+  reader.readAsDataURL(file)
+  return promise
 }
