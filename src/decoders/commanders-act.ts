@@ -26,7 +26,7 @@ export const commandersAct: Decoder = {
       ...EVENTS,
       anyHost: true,
       mark: /[?&]tc_s=\d/,
-      when: ({ search, query }) => search.includes('tc_s=') && /^\d+$/.test(query.tc_s ?? ''),
+      when: (request) => request.search.includes('tc_s=') && /^\d+$/.test(request.query.tc_s ?? ''),
     },
   ],
 }

@@ -30,7 +30,7 @@ export const datadogRum: Decoder = {
       path: /^/,
       anyHost: true,
       mark: /[?&]ddforward=(?:\/|%2F)api(?:\/|%2F)v2(?:\/|%2F)(?:rum|logs)/,
-      when: ({ search, query }) => search.includes('ddforward=') && /^\/api\/v2\//.test(query.ddforward ?? ''),
+      when: (request) => request.search.includes('ddforward=') && /^\/api\/v2\//.test(request.query.ddforward ?? ''),
       read: readForwarded,
     },
   ],

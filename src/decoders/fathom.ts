@@ -6,8 +6,11 @@ import { pixel, scriptLoad } from './route.ts'
 const KEYS = { account: 'sid', event: ({ name, gcode }: Params) => name || gcode || 'pageview' }
 
 /** Through a domain of the customer's, which only stands for the vendor's. */
-const isFathom = ({ search, query }: VendorRequest) =>
-  search.includes('sid=') && /^[A-Z]{8}$/.test(query.sid ?? '') && 'h' in query && 'cid' in query
+const isFathom = (request: VendorRequest) =>
+  request.search.includes('sid=') &&
+  /^[A-Z]{8}$/.test(request.query.sid ?? '') &&
+  'h' in request.query &&
+  'cid' in request.query
 
 /** Page views, and events by their name; goals, the events of before, only have a code. */
 export const fathom: Decoder = {

@@ -139,9 +139,10 @@ function isProperty(id: string | undefined): boolean {
 }
 
 /** No request of another kind has these together. */
-function isMeasurementProtocol({ search, query, body }: VendorRequest): boolean {
+function isMeasurementProtocol(request: VendorRequest): boolean {
+  const { search, body } = request
   if (body === null || !/[?&](?:measurement_id|firebase_app_id)=/.test(search)) return false
-  const { measurement_id, firebase_app_id = '' } = query
+  const { measurement_id, firebase_app_id = '' } = request.query
   return (
     (isProperty(measurement_id) || /^\d+:\d+:\w+:\w+$/.test(firebase_app_id)) &&
     looksLike(body.trimStart(), '{', '"events"')
@@ -157,12 +158,15 @@ function isForProperty({ query, body }: VendorRequest): boolean {
  * True for a request with the version, a property and a client (or the random number of a page), which together nothing
  * else has. Long hits have them in the first line of the body.
  */
-function isHit({ host, search, query, body }: VendorRequest): boolean {
+function isHit(request: VendorRequest): boolean {
+  const { host, search, body } = request
   if (host.endsWith('google-analytics.com')) return false
-  if (search.includes('tid=G')) return isHitOf(query)
+  if (search.includes('tid=G')) return isHitOf(request.query)
   const start = body?.slice(0, MAX_SEARCHED) ?? ''
   return (
-    isForm(start) && /(?:^|&)tid=GT?-/.test(start) && isHitOf(readQuery(start.split('\n', 1)[0] ?? '', { ...query }))
+    isForm(start) &&
+    /(?:^|&)tid=GT?-/.test(start) &&
+    isHitOf(readQuery(start.split('\n', 1)[0] ?? '', { ...request.query }))
   )
 }
 

@@ -14,7 +14,7 @@ export const googleTagManager: Decoder = {
       ...scriptLoad(/\.(?:js|html)$|\/gtag\/js$/, 'id'),
       anyHost: true,
       mark: /[?&]id=GTM-/,
-      when: ({ search, query }) => search.includes('GTM-') && /^GTM-/.test(query.id ?? ''),
+      when: (request) => request.search.includes('GTM-') && /^GTM-/.test(request.query.id ?? ''),
     },
   ],
 }

@@ -6,6 +6,8 @@ import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decod
 import { pathsFor } from './decoder-cases.ts'
 import { decodeHit, decoders } from './index.ts'
 import { CUT } from './params.ts'
+import { VendorRequest } from './request.ts'
+import { Routing } from './routing.ts'
 
 describe('the list of decoders', () => {
   test('names each vendor once and says where its format is described', () => {
@@ -19,6 +21,34 @@ describe('the list of decoders', () => {
       expect([vendor, hosts.length > 0 || routes.every(({ anyHost }) => anyHost)]).toEqual([vendor, true])
     }
   })
+})
+
+test('requests of unknown vendors are recognised as such without reading their parameters', () => {
+  const routing = new Routing(decoders)
+  const read: string[] = []
+  class Watched extends VendorRequest {
+    override get query() {
+      read.push('query')
+      return super.query
+    }
+    override get fields() {
+      read.push('fields')
+      return super.fields
+    }
+  }
+  for (const url of [
+    '/',
+    '/app.js?v=1',
+    '/api/items?page=2&sort=name',
+    '/img/logo.png',
+    '/search/i?q=tv',
+    '/a/b/c.html',
+  ]) {
+    for (const body of [null, 'name=value&other=2', '{"event":"click","properties":{}}', '[1, 2]', 'text']) {
+      expect(routing.find(new Watched(new URL(url, 'https://shop.example'), body))).toBeUndefined()
+    }
+  }
+  expect(read).toEqual([])
 })
 
 const nothing = { kind: null, account: null, events: [] }

@@ -93,24 +93,7 @@ export function openedBase64(text: string): string {
 }
 
 /**
- * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or of the query. Empty for
- * other requests, of which no form is read: cheap enough for requests of unknown vendors.
- */
-export function sentJson(request: {
-  body: string | null
-  search: string
-  readonly fields: Record<string, string>
-}): string {
-  const { body, search } = request
-  const opened = openedBase64(body ?? '')
-  if (isJson(opened)) return opened
-  if (!/(?:^|[?&])data=/.test(body || search)) return ''
-  const data = openedBase64((request.fields.data ?? '').replaceAll(' ', '+'))
-  return isJson(data) ? data : ''
-}
-
-/**
- * Mark (`Route.mark`) of requests whose `sentJson` contains all of these texts.
+ * Mark (`Route.mark`) of requests whose `sdkJson` contains all of these texts.
  * @param texts of JSON, without characters that a pattern has to escape
  */
 export function sentJsonMark(...texts: string[]): RegExp {

@@ -1,14 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import {
-  fromBase64,
-  isJson,
-  looksLike,
-  openedBase64,
-  readJsonLines,
-  readJsonObjects,
-  sentJson,
-  sentJsonMark,
-} from './json.ts'
+import { fromBase64, isJson, looksLike, openedBase64, readJsonLines, readJsonObjects, sentJsonMark } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -19,7 +10,8 @@ const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 /** How the form begins in each of the encodings the SDK has had. */
 const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
 
-const OWN_KEYS = ['"event":', '"properties":', '"token":', '"mp_lib":']
+/** The rarest comes first. */
+const OWN_KEYS = ['"mp_lib":', '"token":', '"properties":', '"event":']
 
 export const mixpanel: Decoder = {
   vendor: 'Mixpanel',
@@ -66,8 +58,8 @@ function isFromSdk({ body, fields }: VendorRequest): boolean {
 
 /** True for events under any path, by the keys that the SDKs add to each. */
 function isTracking(request: VendorRequest): boolean {
-  const sent = sentJson(request)
-  return OWN_KEYS.every((key) => sent.includes(key))
+  const { sdkJson } = request
+  return OWN_KEYS.every((key) => sdkJson.includes(key))
 }
 
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {

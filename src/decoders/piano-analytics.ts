@@ -17,8 +17,10 @@ export const pianoAnalytics: Decoder = {
       ...EVENTS,
       anyHost: true,
       mark: /^(?=.*[?&]idclient=)(?=.*[?&]s=\d).*\n\{"events":\[/,
-      when: ({ search, query, body }) =>
-        search.includes('idclient=') && /^\d[\d,]*$/.test(query.s ?? '') && looksLike(body, '{"events":['),
+      when: (request) =>
+        request.search.includes('idclient=') &&
+        /^\d[\d,]*$/.test(request.query.s ?? '') &&
+        looksLike(request.body, '{"events":['),
     },
     { ...scriptLoad(/\/piano-analytics(?:\.min)?\.js$/), anyHost: true },
   ],

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, isJson, openedBase64, readJsonObjects, sentJson, sentJsonMark } from './json.ts'
+import { fromBase64, isJson, openedBase64, readJsonObjects, sentJsonMark } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
@@ -52,13 +52,15 @@ function isFromSdk(request: VendorRequest): boolean {
 /** True for events with the key of a project, under any path. */
 function isCapture(request: VendorRequest): boolean {
   const sent = readOwnHost(request)
-  return KEY.test(sent) && sent.includes('"event":') && /"(?:properties|distinct_id)":/.test(sent)
+  return (
+    sent.includes('"phc_') && KEY.test(sent) && sent.includes('"event":') && /"(?:properties|distinct_id)":/.test(sent)
+  )
 }
 
 /** What may be events sent to a host of the customer's, as JSON; empty for requests of others. */
 function readOwnHost(request: VendorRequest): string {
   const { body, search } = request
-  const sent = sentJson(request)
+  const sent = request.sdkJson
   if (sent !== '' || !search.includes('compression=lz64') || !body?.startsWith('data=')) return sent
   return readData(request) ?? ''
 }

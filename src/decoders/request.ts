@@ -1,13 +1,17 @@
-import { isJson } from './json.ts'
+import { isJson, openedBase64 } from './json.ts'
 import { emptyParams, type Params, readForm, readJsonObject, readQuery } from './params.ts'
 
-/** A request opened for reading. What several routes ask for is worked out once, and only when asked. */
+/**
+ * A request opened for reading. `search`, `query` and what follows are computed once, when first read; to destructure them is to
+ * read them. A route for any path must test the cheap ones first, because it sees every request of unknown vendors.
+ */
 export class VendorRequest {
   readonly host: string
   readonly path: string
   #search: string | undefined
   #query: Params | undefined
   #fields: Params | undefined
+  #sdkJson: string | undefined
 
   constructor(
     private readonly url: URL,
@@ -37,6 +41,23 @@ export class VendorRequest {
   /** What was sent, as JSON or as a form, with the query next to it; the body's values win. Throws for broken JSON. */
   get sent(): Record<string, unknown> {
     return isJson(this.body) ? { ...this.query, ...this.json } : this.fields
+  }
+
+  /**
+   * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or of the query. Empty for
+   * other requests, of which no form is read.
+   */
+  get sdkJson(): string {
+    this.#sdkJson ??= this.readSdkJson()
+    return this.#sdkJson
+  }
+
+  private readSdkJson(): string {
+    const opened = openedBase64(this.body ?? '')
+    if (isJson(opened)) return opened
+    if (!/(?:^|[?&])data=/.test(this.body || this.search)) return ''
+    const data = openedBase64((this.fields.data ?? '').replaceAll(' ', '+'))
+    return isJson(data) ? data : ''
   }
 
   /** The body as a JSON object. Throws when it is missing or anything else. */

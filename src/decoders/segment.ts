@@ -37,8 +37,8 @@ export const segment: Decoder = {
       path: /\/v1\/pixel\/\w+$/,
       anyHost: true,
       mark: sentJsonMark('"writeKey":'),
-      when: ({ search, query }) =>
-        search.includes('data=') && looksLike(openedBase64(query.data ?? ''), '{', '"writeKey":'),
+      when: (request) =>
+        request.search.includes('data=') && looksLike(openedBase64(request.query.data ?? ''), '{', '"writeKey":'),
       read: readPixel,
     },
     { ...scriptLoad(/\/analytics\.js\/v1\/(?<account>\w{20,40})\/analytics(?:\.min)?\.js$/), anyHost: true },

@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson, looksLike, readJsonObjects, unfolded } from './json.ts'
-import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
+import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
@@ -39,7 +39,7 @@ export const snowplow: Decoder = {
       path: /\/i$/,
       anyHost: true,
       mark: /^(?=.*[?&]tv=).*[?&]e=(?:p[vp]|[su]e|t[ri]|ad)(?:&|\n)/,
-      when: ({ search, query }) => search.includes('tv=') && 'tv' in query && EVENT.test(query.e ?? ''),
+      when: (request) => request.search.includes('tv=') && 'tv' in request.query && EVENT.test(request.query.e ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
     // Renamed to escape ad blockers. All trackers send `p`, and `eid`, the event's UUID.
@@ -47,14 +47,17 @@ export const snowplow: Decoder = {
       path: /^/,
       anyHost: true,
       mark: /^(?=.*[?&]tv=)(?=.*[?&]p=)(?=.*[?&]eid=[\da-f-]{36}).*[?&]e=(?:p[vp]|[su]e|t[ri]|ad)(?:&|\n)/,
-      when: ({ search, query }) =>
-        search.includes('tv=') && EVENT.test(query.e ?? '') && 'p' in query && /^[\da-f-]{36}$/.test(query.eid ?? ''),
+      when: (request) => request.search.includes('tv=') && isTrackers(request.query),
       read: ({ query }) => [toEvent(query)],
     },
     // Other tools' webhooks: the schema says what the event is.
     { path: /\/com\.snowplowanalytics\.iglu\/v1\/?$/, anyHost: true, read: readWebhook },
     { ...scriptLoad(/snowplow.*\bsp(?:\.lite)?\.js$/), anyHost: true },
   ],
+}
+
+function isTrackers({ e = '', p, eid = '' }: Params): boolean {
+  return EVENT.test(e) && p !== undefined && /^[\da-f-]{36}$/.test(eid)
 }
 
 /** `{schema, data: [event, …]}`; a GET under this path asks for nothing. */
