@@ -271,6 +271,118 @@ test('times may be ISO 8601 texts, with the same answer', async () => {
   expect(refusal?.split('\n').map((line) => line.split(': ', 1)[0])).toEqual(['from', 'colour', 'limit'])
 })
 
+describe('a dry run of an alert', () => {
+  const rule = {
+    name: 'No value',
+    alertType: 'data_validation',
+    vendors: ['Trial'],
+    conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ops@example.com' }],
+  }
+
+  test('answers its backtest, made or replaced', async () => {
+    const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Trial' } })
+    await world.collect(domain.token, {
+      batchId: 'trial-batch',
+      page: { url: 'https://trial.example/' },
+      events: [{ vendor: 'Trial', event: 'purchase', params: { value: '' } }],
+    })
+    await world.at(world.clock.now() + 2 * 3_600_000)
+    await using client = await assistant()
+    await client.listTools()
+    const made = await value(client, 'create_alert', rule)
+    const backtest = await value(client, 'backtest_alert', { rule })
+    expect(backtest.buckets.length).toBeGreaterThan(10)
+    const before = everyRow(world.app.db)
+    for (const [name, args] of [
+      ['create_alert', rule],
+      ['replace_alert', { ...rule, id: made.id }],
+    ] as const) {
+      const { value: tried, texts } = await callTool(client, name, { ...args, dryRun: true })
+      expect(tried).toMatchObject({ name: rule.name, backtest })
+      expect(JSON.parse(texts[0] ?? '')).toEqual(tried)
+      const fired = backtest.buckets.filter(({ wouldFire }: { wouldFire: boolean }) => wouldFire).length
+      expect(fired).toBe(1)
+      expect(texts[1]).toStartWith(
+        `The rule would have fired in ${fired} of ${backtest.buckets.length} buckets since 20`,
+      )
+      expect(texts[2]).toBe('This was a dry run: nothing was changed.')
+    }
+    expect(everyRow(world.app.db)).toEqual(before)
+    expect(made).not.toHaveProperty('backtest')
+    expect(await value(client, 'replace_alert', { ...rule, id: made.id })).not.toHaveProperty('backtest')
+    await value(client, 'delete_alert', { id: made.id })
+  })
+
+  test('says why there is none', async () => {
+    await using client = await assistant()
+    const values = Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(1000, 'x'))
+    const items = Array(3).fill({ parameter: 'value', op: 'equals', values })
+    const costly = { ...rule, conditions: { logic: 'any', items } }
+    const { refusal, value: tried, texts } = await callTool(client, 'create_alert', { ...costly, dryRun: true })
+    expect([refusal, tried.name, tried.backtest]).toEqual([null, rule.name, null])
+    expect(texts[1]).toMatch(/^There is no backtest: rule\.conditions\.items\[2\].*cost/)
+  })
+})
+
+test('long answers come in pages, and say how to go on', async () => {
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Long' } })
+  for (let batch = 0; batch < 4; batch++) {
+    const events = Array.from({ length: 30 }, (_, at) => ({
+      vendor: `Vendor ${batch} ${at}`,
+      event: 'purchase',
+      params: {
+        text: `${batch}-${at}`.padEnd(1000, 'x'),
+        ...Object.fromEntries(Array.from({ length: 10 }, (_, key) => [`key${key}`, 'x'])),
+      },
+    }))
+    await world.collect(domain.token, {
+      batchId: `long-batch-${batch}`,
+      page: { url: 'https://long.example/' },
+      events,
+    })
+  }
+  await world.at(world.clock.now() + 2000)
+  await using client = await assistant()
+  await client.listTools()
+  const whole = (path: string) => world.call('GET', `${path}${path.includes('?') ? '&' : '?'}domainId=${domain.id}`)
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  const pagesOf = async (name: string, args: object): Promise<any[]> => {
+    const pages: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const more: object = cursor === null ? {} : { cursor }
+      const { refusal, value: page, texts } = await callTool(client, name, { domainId: domain.id, ...args, ...more })
+      expect([name, refusal]).toEqual([name, null])
+      expect(JSON.stringify(page).length).toBeLessThan(41_000)
+      cursor = page.nextCursor ?? null
+      expect(texts.some((text) => text.includes(`"cursor": "${cursor}"`))).toBe(cursor !== null)
+      pages.push(page)
+    } while (cursor !== null && pages.length < 50)
+    return pages
+  }
+
+  // A route with pages of its own.
+  const events = await pagesOf('search_events', { limit: 100 })
+  expect(events.length).toBeGreaterThan(2)
+  const all = [(await whole('/v1/events?limit=200')).body.events, events.flatMap((page) => page.events)]
+  expect(all[1].map(({ vendor }: { vendor: string }) => vendor)).toEqual(
+    all[0].map(({ vendor }: { vendor: string }) => vendor),
+  )
+  expect(all[1]).toHaveLength(120)
+
+  // A route without.
+  const dictionary = await pagesOf('get_event_dictionary', {})
+  const found = dictionary.flatMap(({ vendors }) => vendors.map(({ vendor }: { vendor: string }) => vendor))
+  const { body } = await whole('/v1/events/dictionary')
+  expect(found).toEqual(body.vendors.map(({ vendor }: { vendor: string }) => vendor))
+  expect(dictionary.length).toBeGreaterThan(1)
+  const wrong = await callTool(client, 'get_event_dictionary', { cursor: 'nonsense' })
+  expect(wrong.refusal).toBe('cursor: is not a cursor of this list')
+})
+
 test('a key that is revoked stops at once', async () => {
   const { id, secret } = await newKey(false)
   await using client = await connect(web.url, secret)

@@ -10,6 +10,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Alert, AlertInput, Channel } from './alert.ts'
 import { AlertSchema } from './alert-schema.ts'
+import type { AlertBacktest } from './backtest.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './input.ts'
 import {
   type AlertFilter,
@@ -202,6 +203,18 @@ function readingRoutes({ db, openIssues, lateShareOf }: AlertParts): Route[] {
 /** Compiles the patterns of the rule in a body in steps. */
 const measured = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
 
+/** What a dry run of an alert shows in addition: when its rule would have fired. */
+const BACKTEST = {
+  field: 'backtest',
+  routeId: 'backtestAlert',
+  body: (rule: unknown) => ({ rule }),
+  say(answer: unknown) {
+    const { buckets, from } = answer as AlertBacktest
+    const fired = buckets.filter(({ wouldFire }) => wouldFire).length
+    return `The rule would have fired in ${fired} of ${buckets.length} buckets since ${new Date(from).toISOString()}.`
+  },
+}
+
 function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
   return [
     route({
@@ -213,6 +226,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       summary: 'Make an alert; it judges what arrives from now on',
       refusals: ['conflict'],
       tool: true,
+      dryRunShows: BACKTEST,
       before: measured,
       body: RawAlertInputSchema,
       status: 201,
@@ -228,6 +242,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       summary: 'Replace an alert; what is left out gets its default',
       description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
       tool: true,
+      dryRunShows: BACKTEST,
       params: ById,
       before: measured,
       body: RawAlertInputSchema,

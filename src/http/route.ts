@@ -53,6 +53,11 @@ interface Description {
   /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it has no dry run. */
   tool?: boolean
   /**
+   * For a tool that writes: the answer of a dry run has in `field` what another route answers to `body`, and `say` says
+   * it in a sentence. Null, with the reason in words, when that route refuses.
+   */
+  dryRunShows?: { field: string; routeId: string; body(body: unknown): unknown; say(answer: unknown): string }
+  /**
    * True when it queries the event history: calls are queued (`Questions`), and `handle`, which returns a promise,
    * stops when `signal` aborts. `insights`: in the queue of those that look at much. Not for one that writes.
    */

@@ -11,10 +11,11 @@ import type { Origin } from '../http/origin.ts'
 import type { Perform } from '../http/perform.ts'
 import { requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import type { Route } from '../http/route.ts'
+import type { Call, Route } from '../http/route.ts'
 import { CALL_TOOL, LIST_TOOLS, toolGroups, unknownTool } from './groups.ts'
+import { type Page, pageOf, shorterPage } from './pages.ts'
 import { type Ask, resourcesOf } from './resource.ts'
-import { type Tool, toolOf } from './tool.ts'
+import { knowsPages, makesPages, type Tool, toolOf } from './tool.ts'
 
 export interface MethodDeps {
   routes: readonly Route[]
@@ -90,7 +91,7 @@ export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | 
       }
     }
     const called = (tool: Tool, args: Record<string, unknown>) =>
-      orRefusal(tool.entry.name, report, () => callTool(tool, args, caller, perform))
+      orRefusal(tool.entry.name, report, () => callTool(tool, args, caller, deps))
     return {
       listTools: () => ({ tools: grouped.listed(listed, caller.principal) }),
       async callTool({ name, arguments: args = {} }) {
@@ -120,18 +121,57 @@ export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | 
 const textOf = (text: string) => ({ type: 'text' as const, text })
 const asText = (answer: object): CallToolResult => ({ content: [textOf(JSON.stringify(answer))] })
 
+type Fields = Record<string, unknown>
+
 async function callTool(
-  { route, read }: Tool,
-  args: Record<string, unknown>,
+  { route, entry, read }: Tool,
+  args: Fields,
   caller: Caller,
-  perform: Perform,
+  { perform, routes }: Pick<MethodDeps, 'perform' | 'routes'>,
 ): Promise<CallToolResult> {
   requirePermission(caller.principal, route.access)
-  const { dryRun, ...call } = read(args)
-  const answer = await perform(route, { ...call, ...caller }, { dryRun })
-  const note = dryRun ? [textOf('This was a dry run: nothing was changed.')] : []
-  // safe because the answer fits the route's schema, which is an object's
-  return { content: [textOf(JSON.stringify(answer)), ...note], structuredContent: answer as Record<string, unknown> }
+  const { dryRun, cursor, ...parts } = read(args)
+  const call = { ...parts, ...caller }
+  // The casts are safe because an answer fits the route's schema, which is an object's.
+  const answer = (await perform(route, call, { dryRun })) as Fields
+  if (dryRun) {
+    const shown = await dryRunAnswer(route, call, answer, { perform, routes })
+    return resultOf(shown.answer, [shown.note, 'This was a dry run: nothing was changed.'])
+  }
+  if (makesPages(route)) {
+    const page = pageOf(entry.name, answer, cursor)
+    return resultOf(page.answer, [page.note])
+  }
+  if (!knowsPages(route)) return resultOf(answer, [])
+  const again = async (limit: number) =>
+    (await perform(route, { ...call, query: { ...(call.query as Fields), limit } })) as Fields
+  const { answer: shown, note } = await shorterPage(entry.name, answer, again)
+  return resultOf(shown, [note])
+}
+
+function resultOf(answer: Fields, notes: readonly (string | null)[]): CallToolResult {
+  const texts = [JSON.stringify(answer), ...notes.filter((note) => note !== null)]
+  return { content: texts.map(textOf), structuredContent: answer }
+}
+
+/** Adds to the answer of a dry run what its route shows there. */
+async function dryRunAnswer(
+  { dryRunShows }: Route,
+  { body, ...call }: Call,
+  answer: Fields,
+  { perform, routes }: Pick<MethodDeps, 'perform' | 'routes'>,
+): Promise<Page> {
+  const route = dryRunShows && routes.find(({ id }) => id === dryRunShows.routeId)
+  if (!route) return { answer, note: null }
+  const { field, say } = dryRunShows
+  try {
+    const shown = await perform(route, { ...call, params: {}, query: {}, body: dryRunShows.body(body) })
+    return { answer: { ...answer, [field]: shown }, note: say(shown) }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) throw error
+    return { answer: { ...answer, [field]: null }, note: `There is no ${field}: ${refusal.message}` }
+  }
 }
 
 /**

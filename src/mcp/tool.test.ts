@@ -154,7 +154,13 @@ describe('arguments', () => {
         const args = Object.fromEntries(fields.map(({ name }) => [name, `of ${name}`]))
         const split = { ...tool.read({ ...args, dryRun: true }) }
         const parts = (place: string) => at(place, (name) => `of ${name}`)
-        expect(split).toEqual({ params: parts('params'), query: parts('query'), body: parts('body'), dryRun: true })
+        expect(split).toEqual({
+          params: parts('params'),
+          query: parts('query'),
+          body: parts('body'),
+          dryRun: true,
+          cursor: undefined,
+        })
       }),
     )
   })
@@ -293,7 +299,7 @@ describe('arguments', () => {
 
   test('a read-only tool has no dryRun', () => {
     const tool = toolOf(routeWith({ method: 'GET', access: 'read', params: null, query: null, body: null }))
-    expect(tool.read({})).toEqual({ params: {}, query: {}, body: undefined, dryRun: false })
+    expect(tool.read({})).toEqual({ params: {}, query: {}, body: undefined, dryRun: false, cursor: undefined })
     expect(refusalOf(tool, { dryRun: true })).toBe('dryRun: unknown; this tool takes no arguments')
   })
 })

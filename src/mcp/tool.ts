@@ -22,14 +22,35 @@ export interface Tool {
 
 export interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
   dryRun: boolean
+  /** Of a page of an answer whose route knows no pages; undefined for the first. */
+  cursor: string | undefined
 }
 
 const PLACES = ['params', 'query', 'body', 'options'] as const
 type Place = (typeof PLACES)[number]
 
-/** Arguments of tools beside the route's own fields. */
-const OPTIONS = {
+/** Arguments of tools in addition to the route's own fields: of those that write, and of those that read in pages. */
+const WRITE_OPTIONS = {
   dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' })),
+}
+const PAGE_OPTIONS = {
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'nextCursor of a long answer' })),
+}
+
+/** True when the route itself answers in pages. */
+export const knowsPages = ({ query }: Route): boolean => query?.properties.cursor !== undefined
+
+/** True for a value in which a list can be. */
+const hasLists = ({ type, properties = {}, patternProperties = {}, anyOf = [] }: TSchema): boolean =>
+  type === 'array' || [...Object.values({ ...properties, ...patternProperties }), ...anyOf].some(hasLists)
+
+/** True when the tool makes pages of a long answer, because its route knows none. */
+export const makesPages = (route: Route): boolean =>
+  !PERMISSIONS[route.access].writes && !knowsPages(route) && route.answer.type === 'object' && hasLists(route.answer)
+
+function optionsOf(route: Route) {
+  if (PERMISSIONS[route.access].writes) return WRITE_OPTIONS
+  return makesPages(route) ? PAGE_OPTIONS : {}
 }
 
 /** The keywords of JSON Schema for an object's fields. */
@@ -175,9 +196,8 @@ export function toolName(id: string): string {
 /** Returns the part of a call that each argument belongs to, and the schema of all arguments. */
 function inputOf(route: Route) {
   const inlined = inliner(new Set(), TAKEN_ELSEWHERE)
-  const { params, query, body, access } = route
-  const options = PERMISSIONS[access].writes ? Closed(OPTIONS) : null
-  const parts: Record<Place, TSchema | null> = { params, query, body, options }
+  const { params, query, body } = route
+  const parts: Record<Place, TSchema | null> = { params, query, body, options: Closed(optionsOf(route)) }
   const places = new Map<string, Place>()
   const properties: Record<string, object> = {}
   const required: string[] = []
@@ -220,15 +240,24 @@ function refuseUnknown(unknown: readonly string[], places: ReadonlyMap<string, P
   throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
 }
 
+/** The field of long answers of routes that know no pages. */
+const NEXT_CURSOR = { anyOf: [{ type: 'string' }, { type: 'null' }] }
+
+const DRY_RUN_NOTE = 'A dry run answers its backtest too'
+
 function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry {
-  const { id, method, access, summary, description, answer } = route
+  const { id, method, access, summary, description, answer, dryRunShows } = route
   const elsewhere = PERMISSIONS[access].writes ? READ_ELSEWHERE : DESCRIBED_ELSEWHERE
+  const described = { ...inliner(new Set(WRITTEN), elsewhere)(answer), type: 'object' as const }
+  const { properties } = described as Partial<Fields>
+  const paged = properties && makesPages(route)
+  const texts = [summary, description, dryRunShows && DRY_RUN_NOTE]
   return {
     name: toolName(id),
     title: summary,
-    description: [summary, ...(description === undefined ? [] : [description])].join('. '),
+    description: texts.filter((text) => text !== undefined).join('. '),
     inputSchema,
-    outputSchema: { ...inliner(new Set(WRITTEN), elsewhere)(answer), type: 'object' },
+    outputSchema: paged ? { ...described, properties: { ...properties, nextCursor: NEXT_CURSOR } } : described,
     annotations: {
       readOnlyHint: !PERMISSIONS[access].writes,
       destructiveHint: method === 'DELETE',
@@ -247,7 +276,7 @@ export function toolOf(route: Route): Tool {
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
   if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
   const { places, schema } = inputOf(route)
-  const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...OPTIONS }))
+  const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null
   // What such a handler refuses, it refuses with all that is wrong; so it gets what is unknown too.
   const handlerReads = route.body?.[Kind] === 'ReadByHandler'
@@ -270,7 +299,8 @@ export function toolOf(route: Route): Tool {
         () => check({ ...params, ...query, ...options }),
         () => checkBody?.(body),
       ])
-      return { params, query, body: route.body ? body : undefined, dryRun: options.dryRun === true }
+      const cursor = options.cursor as string | undefined
+      return { params, query, body: route.body ? body : undefined, dryRun: options.dryRun === true, cursor }
     },
   }
 }

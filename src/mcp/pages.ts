@@ -1,0 +1,111 @@
+import { AppError } from '../core/error.ts'
+import { decodeCursor, encodeCursor } from '../http/paging.ts'
+
+/**
+ * Characters of an answer. Claude Code puts a longer answer than 50,000 characters or 25,000 tokens into a file or refuses
+ * it (https://code.claude.com/docs/en/mcp, MCP output limits).
+ */
+export const MAX_ANSWER_LENGTH = 40_000
+
+/** A part of an answer. */
+export interface Page {
+  answer: Record<string, unknown>
+  /** Says that there is more and how to get it; null when there is no more. */
+  note: string | null
+}
+
+/** A list in an answer, outside of other lists. */
+interface List {
+  /** Names of the fields that lead to it. */
+  path: readonly string[]
+  items: readonly unknown[]
+}
+
+type Fields = Record<string, unknown>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const lengthOf = (value: unknown) => JSON.stringify(value).length
+
+function listsIn(fields: Fields, parents: readonly string[] = []): List[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const path = [...parents, name]
+    if (Array.isArray(value)) return [{ path, items: value }]
+    return isFields(value) ? listsIn(value, path) : []
+  })
+}
+
+function longestOf(lists: readonly List[]): List | null {
+  const [longest] = lists
+    .filter(({ items }) => items.length > 1)
+    .map((list) => ({ list, length: lengthOf(list.items) }))
+    .sort((one, other) => other.length - one.length)
+  return longest?.list ?? null
+}
+
+/** Returns a copy of the answer with other items in one of its lists. */
+function withItems(fields: Fields, path: readonly string[], items: readonly unknown[]): Fields {
+  const [name = '', ...rest] = path
+  return { ...fields, [name]: rest.length === 0 ? items : withItems(fields[name] as Fields, rest, items) }
+}
+
+/** Returns how many items from the start of a list have this length, but at least one. */
+function countWithin(items: readonly unknown[], length: number): number {
+  let left = length
+  const count = items.findIndex((item) => {
+    left -= lengthOf(item) + 1
+    return left < 0
+  })
+  return Math.max(1, count < 0 ? items.length : count)
+}
+
+const goOn = (tool: string, cursor: string) =>
+  `For what follows call ${tool} again with the same arguments and "cursor": "${cursor}".`
+
+/**
+ * Returns a page of an answer whose route knows no pages: its longest list is continued from page to page, everything
+ * else is in each. An item that is too long by itself is not cut. `cursor` is that of the page before, or undefined for
+ * the first; fails with `invalid` for one of another tool. Answers are made anew for each page, so items that come or go
+ * in between shift the others.
+ */
+export function pageOf(tool: string, answer: Fields, cursor: string | undefined): Page {
+  const place = decodeCursor(cursor, 2)
+  const lists = listsIn(answer)
+  const list = place ? lists.find(({ path }) => JSON.stringify(path) === place[0]) : longestOf(lists)
+  const from = place ? Number(place[1]) : 0
+  if (place && !(list && Number.isSafeInteger(from) && from > 0)) {
+    throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  }
+  if (!list || (!place && lengthOf(answer) <= MAX_ANSWER_LENGTH)) return { answer, note: null }
+  const { path } = list
+  const following = list.items.slice(from)
+  const items = following.slice(0, countWithin(following, MAX_ANSWER_LENGTH - lengthOf(withItems(answer, path, []))))
+  const end = from + items.length
+  const nextCursor = end < list.items.length ? encodeCursor([JSON.stringify(path), end]) : null
+  const range = `${path.join('.')}: ${items.length === 0 ? 'none' : `${from + 1} to ${end}`} of ${list.items.length}.`
+  return {
+    answer: { ...withItems(answer, path, items), nextCursor },
+    note: nextCursor === null ? range : `${range} ${goOn(tool, nextCursor)}`,
+  }
+}
+
+/**
+ * Returns a page of an answer whose route knows pages. When it is too long, the route is asked again for fewer items by
+ * `ask`, until the answer fits or has one item.
+ */
+export async function shorterPage(tool: string, first: Fields, ask: (limit: number) => Promise<Fields>): Promise<Page> {
+  let answer = first
+  let length = lengthOf(answer)
+  let count = longestOf(listsIn(answer))?.items.length ?? 0
+  const asked = count
+  while (length > MAX_ANSWER_LENGTH && count > 1) {
+    // A tenth less, since the first items may be longer than the others.
+    const limit = Math.max(1, Math.min(count - 1, Math.floor((count * MAX_ANSWER_LENGTH * 0.9) / length)))
+    answer = await ask(limit)
+    length = lengthOf(answer)
+    count = limit
+  }
+  const { nextCursor } = answer
+  const fewer = count < asked ? `Only ${count} of ${asked} items are here, since more would be too long. ` : ''
+  return { answer, note: typeof nextCursor === 'string' ? `${fewer}${goOn(tool, nextCursor)}` : null }
+}
