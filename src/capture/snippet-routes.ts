@@ -1,9 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import { Closed, Type } from '../core/schema.ts'
+import { captureSettings } from '../domains/capture-settings.ts'
 import { routingOf } from '../domains/domain.ts'
 import { findDomain } from '../domains/store.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
+import { SetupGuideSchema, setupGuide } from './guide.ts'
 import type { ScriptBundle } from './script-bundle.ts'
 import { snippetOf } from './snippet.ts'
 
@@ -13,6 +15,8 @@ const SnippetSchema = Closed(
     template: Type.String({ description: 'Text of the custom template for Google Tag Manager, to be saved as .tpl' }),
     scriptUrl: Type.String({ description: 'The browser script with the configuration of the domain' }),
     configUrl: Type.String({ description: 'The configuration alone, as JSON' }),
+    eventsUrl: Type.String({ description: 'Where servers and apps send their events' }),
+    guide: SetupGuideSchema,
   },
   {
     $id: 'Snippet',
@@ -22,6 +26,8 @@ const SnippetSchema = Closed(
         template: '___INFO___\n\n{"type": "TAG", …}',
         scriptUrl: 'https://collect.example.com/t/pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c.js',
         configUrl: 'https://collect.example.com/t/pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c.json',
+        eventsUrl: 'https://collect.example.com/api/v1/events',
+        guide: SetupGuideSchema.examples?.[0],
       },
     ],
   },
@@ -46,13 +52,18 @@ export function snippetRoutes(parts: SnippetParts): Route[] {
       path: '/v1/domains/{id}/snippet',
       access: 'seeTokens',
       tag: 'Domains',
-      summary: 'The head snippet and the tag-manager template that capture the pages of a domain',
+      summary: 'The code that captures a domain, and how to install it in its system',
       params: ById,
       answer: SnippetSchema,
       async handle({ principal: { orgId }, params: { id } }) {
         const domain = findDomain(db, { orgId, id }, clock.now())
+        const { token, system } = domain
+        const { enabled, sampleRate } = captureSettings(db, { orgId, id })
+        const { collectEndpoint: eventsUrl } = routingOf(domain, parts)
         const { stub } = await bundle()
-        return snippetOf({ token: domain.token, base: routingOf(domain, parts).collectEndpoint, stub })
+        const { script, ...snippet } = snippetOf({ token, base: eventsUrl, stub })
+        const values = { ...snippet, script, token, eventsUrl, sampleRate: enabled ? sampleRate : { prod: 0, dev: 0 } }
+        return { ...snippet, eventsUrl, guide: setupGuide(system, values) }
       },
     }),
   ]

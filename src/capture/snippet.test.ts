@@ -3,7 +3,7 @@ import { YAML } from 'bun'
 import { snippetOf } from './snippet.ts'
 
 const SCRIPT_URL = 'https://collect.example/t/pt_1.js'
-const { head, template, ...addresses } = snippetOf({
+const { head, script, template, ...addresses } = snippetOf({
   token: 'pt_1',
   base: 'https://collect.example/api/v1/events',
   stub: '(()=>{load(SCRIPT_URL)})();',
@@ -104,7 +104,8 @@ function requireOf(apis: Record<string, Api>) {
 }
 
 test('the head snippet loads the script of the property', () => {
-  expect(head).toBe(`<script>(()=>{load("${SCRIPT_URL}")})();</script>`)
+  expect(script).toBe(`(()=>{load("${SCRIPT_URL}")})();`)
+  expect(head).toBe(`<script>${script}</script>`)
   expect(addresses).toEqual({ scriptUrl: SCRIPT_URL, configUrl: 'https://collect.example/t/pt_1.json' })
 })
 

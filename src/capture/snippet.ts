@@ -8,15 +8,19 @@ export interface Snippet {
   template: string
   scriptUrl: string
   configUrl: string
+  /** JavaScript of `head`, without the element. */
+  script: string
 }
 
 /** `base`: any URL of the host at which the domain's pages reach the collector. `stub`: see `ScriptBundle`. */
 export function snippetOf({ token, base, stub }: { token: string; base: string; stub: string }): Snippet {
   const addresses = snippetAddresses(token, base)
   const { scriptUrl } = addresses
+  const script = put(stub, { SCRIPT_URL: JSON.stringify(scriptUrl) })
   return {
     ...addresses,
-    head: `<script>${put(stub, { SCRIPT_URL: JSON.stringify(scriptUrl) })}</script>`,
+    script,
+    head: `<script>${script}</script>`,
     template: tagManagerTemplate(scriptUrl),
   }
 }

@@ -26,9 +26,11 @@ function Settings({ domain }: { domain: Domain }) {
   return (
     <Stack gap="lg" maw={560} className="column">
       <MayLine needs="admin" what={words.domains.what} />
-      <Part title={said.capture}>
-        <CaptureForm id={domain.id} />
-      </Part>
+      {domain.system !== 'server' && (
+        <Part title={said.capture}>
+          <CaptureForm domain={domain} />
+        </Part>
+      )}
       {may && (
         <>
           <Part title={said.rename}>

@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Anchor, Button, Group, List, Paper, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { getSnippetOptions, listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
-import type { Domain } from '#client/types.gen'
+import type { Domain, SetupGuide } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
@@ -12,14 +12,16 @@ import { MayLine } from '../../../parts/may.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
+import { CaptureForm } from './capture-form.tsx'
 import { DomainFrame } from './domain-frame.tsx'
+import { isApp, isWeb } from './system.ts'
 
 /** Looked at so often while nothing has come; the set-up is the one page that waits for a first thing. */
 const LOOK_EVERY_MS = 1000
 /** After which the page says what it can see. */
 const PATIENCE_MS = 20_000
 
-/** `/domains/{id}/setup`: the code to paste, and whether the first event came. */
+/** `/domains/{id}/setup`: how to install Tagwarden in the system of the domain, and whether the first event came. */
 export function DomainSetupPage() {
   return <DomainFrame part="setup">{(domain) => <SetUp domain={domain} />}</DomainFrame>
 }
@@ -33,20 +35,7 @@ function SetUp({ domain }: { domain: Domain }) {
       <Paper>
         {may ? (
           <QueryState query={query}>
-            {({ head, template }) => (
-              <Stack gap="lg">
-                <CodeField label={said.code} hint={said.codeHint} button={said.copyCode} text={head} />
-                <details>
-                  <summary>{said.template}</summary>
-                  <CodeField
-                    label={said.template}
-                    hint={said.templateHint}
-                    button={said.copyTemplate}
-                    text={template}
-                  />
-                </details>
-              </Stack>
-            )}
+            {({ guide }) => <Guide key={domain.id} domain={domain} guide={guide} />}
           </QueryState>
         ) : (
           <MayLine needs="member" what={said.what} />
@@ -62,34 +51,71 @@ function SetUp({ domain }: { domain: Domain }) {
   )
 }
 
-interface CodeFieldProps {
-  label: string
-  hint: string
-  button: string
-  text: string
+/** Code, steps and sampling for the system of the domain. */
+function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; guide: SetupGuide }) {
+  const [chosen, choose] = useState(files[0]?.name)
+  const file = files.find(({ name }) => name === chosen) ?? files[0]
+  const said = words.domains.setup
+  return (
+    <Stack gap="lg">
+      <section>
+        <Title order={2} mb="sm">
+          {said.install(words.domains.systems[domain.system])}
+        </Title>
+        <List type="ordered" spacing="xs">
+          {steps.map((step) => (
+            <List.Item key={step}>
+              <Data>{step}</Data>
+            </List.Item>
+          ))}
+        </List>
+      </section>
+      {file && (
+        <section>
+          <Title order={2} mb="sm">
+            {said.code}
+          </Title>
+          {files.length > 1 && (
+            <SegmentedControl
+              aria-label={said.files}
+              value={file.name}
+              onChange={choose}
+              data={files.map(({ name, label }) => ({ value: name, label: <Data>{label}</Data> }))}
+            />
+          )}
+          <CodeField name={file.name} code={file.code} />
+        </section>
+      )}
+      <section>
+        <Title order={2} mb="sm">
+          {said.sampling}
+        </Title>
+        <Text mb="md">
+          <Data>{sampling}</Data>
+        </Text>
+        {isApp(domain) && <CaptureForm domain={domain} />}
+      </section>
+    </Stack>
+  )
 }
 
-function CodeField({ label, hint, button, text }: CodeFieldProps) {
+function CodeField({ name, code }: { name: string; code: string }) {
+  const said = words.domains.setup
   return (
     <Stack gap="sm" mt="sm">
       <Textarea
-        label={label}
-        description={hint}
-        value={text}
+        label={<Data>{name}</Data>}
+        value={code}
         readOnly
         autosize
-        maxRows={10}
+        maxRows={16}
         translate="no"
         spellCheck={false}
-        ff="monospace"
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre', overflowX: 'auto' } }}
         onFocus={({ target }) => target.select()}
       />
-      <Button
-        variant="default"
-        w="fit-content"
-        onClick={() => void copy(text).then(() => notices.say(words.domains.setup.copied))}
-      >
-        {button}
+      <Button variant="default" w="fit-content" onClick={() => void copy(code).then(() => notices.say(said.copied))}>
+        {said.copyCode}
       </Button>
     </Stack>
   )
@@ -137,7 +163,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
   })
   const first = data?.events.at(-1)?.event
   // What is typed as an address may be anything; only pages of the web are opened.
-  const url = domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one))
+  const url = isWeb(domain) ? domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one)) : undefined
   return (
     <Stack gap="md">
       <div role="status" aria-live="polite">
@@ -198,9 +224,15 @@ function AfterAWhile({ domain }: { domain: Domain }) {
         </>
       ) : (
         <>
-          <Text>{said.nothing}</Text>
-          <Text>{said.policy}</Text>
-          <Code>{`connect-src ${domain.routing.collectEndpoint}; script-src https://${domain.routing.cdnHost}`}</Code>
+          <Text>{isWeb(domain) ? said.nothing : said.nothingSent}</Text>
+          {isWeb(domain) ? (
+            <>
+              <Text>{said.policy}</Text>
+              <Code>{`connect-src ${domain.routing.collectEndpoint}; script-src https://${domain.routing.cdnHost}`}</Code>
+            </>
+          ) : (
+            <Code>{domain.routing.collectEndpoint}</Code>
+          )}
         </>
       )}
     </Stack>

@@ -1,0 +1,126 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/*
+ * Programs that use the clients of the set-up guide. Each reads commands from its input: `track <from> <to>` queues one
+ * event for each number, `flush` sends, `close` ends the client and the program. It answers each with a line.
+ */
+
+interface Driver {
+  /** Name of its file in the set-up guide. */
+  client: string
+  system: string
+  /** The command, or null and why, when this machine has no compiler. */
+  build(folder: string): Promise<{ command: string[] } | { missing: string }>
+}
+
+const SOURCES = join(import.meta.dir, 'drivers')
+
+/** The driver is run from beside the client. */
+function interpreted(client: string, program: string, driver: string): Driver {
+  return {
+    client,
+    system: 'server',
+    async build(folder) {
+      const path = Bun.which(program)
+      if (path === null) return { missing: `${program} is not installed` }
+      copyFileSync(join(SOURCES, driver), join(folder, driver))
+      return { command: [path, join(folder, driver)] }
+    },
+  }
+}
+
+const KOTLIN: Driver = {
+  client: 'Tagwarden.kt',
+  system: 'mobile_a',
+  async build(folder) {
+    const [kotlinc, java] = [Bun.which('kotlinc'), Bun.which('java')]
+    if (kotlinc === null || java === null) return { missing: 'kotlinc or java is not installed' }
+    const jar = join(folder, 'driver.jar')
+    const sources = ['Driver.kt', 'android.kt', 'bundle.kt'].map((name) => join(SOURCES, name))
+    const own = ['Tagwarden.kt', 'ExampleApplication.kt'].map((name) => join(folder, name))
+    await compile(kotlinc, ...own, ...sources, '-include-runtime', '-d', jar)
+    return { command: [java, '-jar', jar] }
+  },
+}
+
+const SWIFT: Driver = {
+  client: 'Tagwarden.swift',
+  system: 'mobile_b',
+  async build(folder) {
+    const swiftc = Bun.which('swiftc')
+    if (swiftc === null) return { missing: 'swiftc is not installed' }
+    // A file of this name may have statements.
+    copyFileSync(join(SOURCES, 'driver.swift'), join(folder, 'main.swift'))
+    copyFileSync(join(SOURCES, 'UIKit.swift'), join(folder, 'UIKit.swift'))
+    const [client, example, main] = ['Tagwarden.swift', 'ExampleApp.swift', 'main.swift'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string]
+    const module = join(folder, 'UIKit.swiftmodule')
+    await compile(
+      swiftc,
+      '-emit-module',
+      '-parse-as-library',
+      '-module-name',
+      'UIKit',
+      '-emit-module-path',
+      module,
+      join(folder, 'UIKit.swift'),
+    )
+    await compile(swiftc, '-typecheck', '-parse-as-library', '-warnings-as-errors', '-I', folder, client, example)
+    const program = join(folder, 'driver')
+    await compile(swiftc, '-warnings-as-errors', '-o', program, client, main)
+    return { command: [program] }
+  },
+}
+
+async function compile(...command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' })
+  const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}${errors}`)
+}
+
+export const DRIVERS: readonly Driver[] = [
+  interpreted('tagwarden.mjs', 'node', 'driver.mjs'),
+  interpreted('tagwarden.py', 'python3', 'driver.py'),
+  KOTLIN,
+  SWIFT,
+]
+
+/** A running driver. */
+export function startDriver(command: string[], folder: string) {
+  const child = Bun.spawn([...command, folder], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const errors = new Response(child.stderr).text()
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let buffered = ''
+  async function nextLine(): Promise<string> {
+    for (;;) {
+      const end = buffered.indexOf('\n')
+      if (end >= 0) {
+        const line = buffered.slice(0, end)
+        buffered = buffered.slice(end + 1)
+        return line
+      }
+      const { value, done } = await lines.read()
+      if (done) throw new Error(`the driver ended: ${await errors}`)
+      buffered += value
+    }
+  }
+  return {
+    async command(line: string) {
+      child.stdin.write(`${line}\n`)
+      child.stdin.flush()
+      const answer = await nextLine()
+      if (answer !== line.split(' ')[0]) throw new Error(`${line}: ${answer}`)
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    /** Its exit code and what it logged. */
+    async ended() {
+      await child.stdin.end()
+      return { code: await child.exited, errors: await errors }
+    },
+  }
+}

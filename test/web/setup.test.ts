@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test'
+import { SYSTEMS } from '../../src/domains/domain.ts'
+import { until } from '../process.ts'
+import { named } from './screen.ts'
+import { openAs, sharedWorld } from './world.ts'
+
+/* The set-up page shows the code, the steps and the sampling of each system. */
+
+const TEST_MS = 120_000
+const here = sharedWorld(TEST_MS)
+let domains = 0
+const code = () => here.screen.page.$eval('textarea', ({ value }) => value)
+
+async function openSetup(system: string, role: 'admin' | 'member' = 'admin') {
+  const { app } = here.world
+  const { body: domain } = await app.call('POST', '/v1/domains', { body: { name: `shop-${++domains}`, system } })
+  const { body: snippet } = await app.call('GET', `/v1/domains/${domain.id}/snippet`)
+  await openAs(here.screen, role === 'admin' ? app.owner.apiKey : here.world.keyOf(role), `/domains/${domain.id}/setup`)
+  await here.screen.sees('heading', 'Sampling')
+  return { guide: snippet.guide as { files: { name: string; label: string; code: string }[]; steps: string[] } }
+}
+
+describe('the set-up page', () => {
+  test.each(SYSTEMS)(
+    'of %s',
+    async (system) => {
+      const { screen } = here
+      const { guide } = await openSetup(system)
+      const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))
+      expect(steps).toEqual(guide.steps)
+      for (const file of guide.files) {
+        if (guide.files.length > 1) {
+          // The radio button is invisible: people press its label.
+          await screen.page.evaluate((name) => {
+            const radio = [...document.querySelectorAll('input')].find(({ value }) => value === name)
+            radio?.labels?.[0]?.click()
+          }, file.name)
+        }
+        await until(file.name, async () => (await code()) === file.code)
+        await screen.press('Copy the code')
+        await screen.reads('The code was copied.')
+      }
+      const isApp = system === 'mobile_a' || system === 'mobile_b'
+      expect(await screen.has('combobox', 'Devices that send in production')).toBe(isApp)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'writes a chosen share of devices into the code',
+    async () => {
+      const { page } = here.screen
+      await openSetup('mobile_a')
+      expect(await code()).toContain('mapOf("prod" to 1.0, "dev" to 1.0)')
+      const share = await page.waitForSelector(named('combobox', 'Devices that send in production'))
+      await share?.select('0.1')
+      await here.screen.press('Save the shares')
+      await until('the share', async () => (await code()).includes('mapOf("prod" to 0.1, "dev" to 1.0)'))
+    },
+    TEST_MS,
+  )
+
+  test(
+    'shows a member the code, and no form',
+    async () => {
+      await openSetup('mobile_b', 'member')
+      expect(await code()).toContain('Bearer \\(token)')
+      expect(await here.screen.has('button', 'Save the shares')).toBe(false)
+    },
+    TEST_MS,
+  )
+})
