@@ -17,6 +17,8 @@ const DAY_HOURS = 24
 const LEAST_DAYS = 7
 /** As many days as the answer about pairs has. */
 const MOST_PAIRED_DAYS = 30
+/** Names whose shares are listed by day: those with most events. */
+const MOST_BY_DAY = 5
 
 /** `/explore/orders`: what was paid, beside what vendors were told. */
 export function OrdersPage() {
@@ -86,7 +88,7 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const nameOf = ({ vendor, event }: PairedEvent) => `${vendor} ${event}`
   const byDay = first.days.map(({ day }, at) => ({
     day,
-    shares: events.flatMap((one) => {
+    shares: events.slice(0, MOST_BY_DAY).flatMap((one) => {
       const share = one.days[at]?.matchedPct ?? null
       return share === null ? [] : [said.matchedOf(nameOf(one), formatPercent(share / 100))]
     }),
