@@ -16,6 +16,9 @@ export interface ArchiveLimits {
 const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 1024 * 1024
 
+/** Stored and deflated: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.4.5 */
+const METHODS = [0, 8]
+
 /** Thrown for an archive that can't be read; its message completes a sentence that begins with the archive's name. */
 export class ArchiveError extends Error {}
 
@@ -114,6 +117,7 @@ const absent = (file: string): Attachment => ({
 async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buffer> {
   const { uncompressedSize, compressedSize } = entry
   if (entry.isEncrypted()) throw new Error('is encrypted')
+  if (!METHODS.includes(entry.compressionMethod)) throw new Error('is compressed by another method than deflate')
   if (uncompressedSize > limit) throw new Error(`is larger than ${limit} bytes`)
   if (uncompressedSize > RATIO_FROM_BYTES && uncompressedSize > MAX_RATIO * compressedSize) {
     throw new Error(`unpacks to more than ${MAX_RATIO} times its size`)

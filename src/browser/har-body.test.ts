@@ -42,6 +42,11 @@ describe('a body that is not there', () => {
     ['the size is no number', { bodySize: '82' }, null],
     ['a GET has a size', { method: 'GET', bodySize: 82 }, null],
     ['a preflight has a type', { method: 'options', postData: text('') }, null],
+    [
+      'it is cut, as the recorder says',
+      { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
+      'missing: the recording has only a part of it',
+    ],
     ['it is cut', { bodySize: 82, postData: text('en=scroll') }, 'missing: the recording has only 9 of 82 bytes'],
     ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
     ['the event is in it, and nothing tells', { url: GA4 }, NAMELESS],
@@ -84,6 +89,10 @@ describe('a body', () => {
     ['of JSON with a wrong size', { bodySize: 9000, postData: text(JSON_BODY) }, JSON_BODY],
     ['that was compressed', { bodySize: 90, postData: text('en=a'), headers: { 'content-encoding': 'gzip' } }, 'en=a'],
     ['with a file left out', { bodySize: 9000, postData: text('--b\r\n\r\n') }, '--b\r\n\r\n'],
+    ['in base64 that is not marked', { postData: text(btoa('en=scroll\r\nen=a')) }, 'en=scroll\r\nen=a'],
+    ['in base64 that was sent so', { bodySize: 8, postData: text(btoa('en=a')) }, btoa('en=a')],
+    ['of one word', { postData: text('abcdefgh') }, 'abcdefgh'],
+    ['marked as base64', { postData: text(btoa('a\0b'), { encoding: 'BASE64' }) }, 'a\0b'],
     ['in characters', { bodySize: 1, postData: text('é') }, 'é'],
   ])('%s is whole', (_, sent, expected) => {
     expect(bodyOf(sent)).toBe(expected)
@@ -119,6 +128,15 @@ describe('a body', () => {
     expect(bodyOf({ postData: text(shown), headers: { 'content-encoding': 'gzip' } })).toBe(DAMAGED)
   })
 
+  test('of binary data in its place names no event', () => {
+    const inPlace = 'missing: the recording has binary data in its place, and the URL names no event'
+    const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
+    expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
+    expect(bodyOf({ url: GA4, postData: text(bytes.toString('base64'), { encoding: 'base64' }) })).toBe(inPlace)
+    expect(bodyOf({ url: `${GA4}&en=a`, postData: text(bytes.toString('latin1')) })).toBe(bytes.toString('latin1'))
+    expect(bodyOf({ postData: text(bytes.toString('latin1')) })).toBe(bytes.toString('latin1'))
+  })
+
   test('of binary data that was read as UTF-8 is reported', () => {
     expect(bodyOf({ postData: text('\n\u0003abc\u0012\ufffd\u0001') })).toBe(DAMAGED)
     expect(bodyOf({ postData: text('en=\ufffd') })).toBe('en=\ufffd')
@@ -133,7 +151,11 @@ describe('parameters', () => {
     const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
     fc.assert(
       fc.property(pairs, (sent) => {
-        const named = sent.map(([name, value]) => [`k[${name}]`, value] as [string, string])
+        // A URL shows whether a list is encoded, in which a percent sign could mean both.
+        const named = [['dl', 'https://shop.example/'], ...sent.map(([name, value]) => [`k[${name}]`, value])] as [
+          string,
+          string,
+        ][]
         const decoded = named.map(([name, value]) => ({ name, value }))
         const encoded = named.map(([name, value]) => ({
           ...{ name: encodeURIComponent(name), value: encodeURIComponent(value) },
@@ -147,6 +169,16 @@ describe('parameters', () => {
 
   test.each<[unknown, string]>([
     [[{ name: 'a%', value: '100%' }], 'a%25=100%25'],
+    [
+      [
+        { name: 'cd[value]', value: '5' },
+        { name: 'dl', value: 'https%3A%2F%2Fa' },
+      ],
+      'cd[value]=5&dl=https%3A%2F%2Fa',
+    ],
+    [[{ name: 'dl', value: 'https://a/?q=%20' }], 'dl=https%3A%2F%2Fa%2F%3Fq%3D%2520'],
+    [[{ name: 'q%5B%5D', value: 'Blue+Shirt' }], 'q%5B%5D=Blue+Shirt'],
+    [[{ name: 'q', value: 'Blue+Shirt' }], 'q=Blue%2BShirt'],
     [
       [
         { name: 'a', value: '1%202' },

@@ -19,7 +19,7 @@ export interface HarBody {
 
 /** The fields of a HAR's `postData` that are read. `_file` is Playwright's name of an attachment. */
 export type PostData =
-  | { mimeType?: unknown; text?: unknown; encoding?: unknown; params?: unknown; _file?: unknown }
+  | { mimeType?: unknown; text?: unknown; encoding?: unknown; params?: unknown; comment?: unknown; _file?: unknown }
   | null
   | undefined
 
@@ -44,6 +44,8 @@ const COMPRESSED: ReadonlyMap<number, readonly number[]> = new Map([
 ])
 /** Control characters that no text has: neither tabs nor line ends. */
 const CONTROL = /[^\P{Cc}\t\n\v\f\r]/u
+/** Comments of recorders that leave a part of a body out. */
+const SAYS_CUT = /\b(?:cut|truncated)\b/i
 const MAX_NAME_SHOWN = 100
 
 /** A name from a HAR, in quotes, at most 100 characters, for messages. */
@@ -68,6 +70,11 @@ export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader
   return sent > 0 ? { fault: `the recording does not have it (${sent} bytes were sent)` } : {}
 }
 
+/** True when a text has characters that only binary data has. */
+export function isBinary(text: string): boolean {
+  return CONTROL.test(text)
+}
+
 /** True when a request may have had a body that its recording does not mention. */
 export function mayHaveBody(method: string): boolean {
   return !WITHOUT_BODY.test(method)
@@ -86,17 +93,19 @@ function bodyOfBytes(bytes: Uint8Array, contentEncoding: string): HarBody {
 }
 
 function bodyOfText(text: string, recorded: RecordedBody): HarBody {
-  if (recorded.postData?.encoding === 'base64') return { bodyBase64: text }
-  const sent = bytesSent(recorded) ?? 0
-  if (isBase64Of(text, sent)) return { bodyBase64: text }
+  const { encoding, comment } = recorded.postData ?? {}
+  if (typeof encoding === 'string' && encoding.toLowerCase() === 'base64') return { bodyBase64: text }
+  const sent = bytesSent(recorded)
+  if (isUnmarkedBase64(text, sent)) return { bodyBase64: text }
   if (isCompressed(text, recorded.contentEncoding)) {
     const bytes = bytesOfText(text)
     return bytes ? { bodyBase64: bytes.toString('base64') } : { fault: DAMAGED }
   }
   const isMultipart = text.startsWith('--')
-  if (!isMultipart && text.includes('\ufffd') && CONTROL.test(text)) return { fault: DAMAGED }
+  if (!isMultipart && text.includes('\ufffd') && isBinary(text)) return { fault: DAMAGED }
+  if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'the recording has only a part of it' }
   // Recorders leave files out of multipart forms, and show compressed bodies unpacked.
-  if (!isMultipart && recorded.contentEncoding === '' && isCut(text, sent)) {
+  if (!isMultipart && recorded.contentEncoding === '' && sent !== null && isCut(text, sent)) {
     return { fault: `the recording has only ${Buffer.byteLength(text)} of ${sent} bytes` }
   }
   return { body: text }
@@ -106,14 +115,19 @@ const DAMAGED = 'the recording has its binary data as text, which damaged it'
 
 /** True for compressed bytes that were written as a text. */
 function isCompressed(text: string, contentEncoding: string): boolean {
-  if (!CONTROL.test(text)) return false
+  if (!isBinary(text)) return false
   return contentEncoding !== '' || COMPRESSED.get(text.charCodeAt(0))?.includes(text.charCodeAt(1)) === true
 }
 
-/** True when a text is not marked as base64, but is the base64 of as many bytes as were sent. */
-function isBase64Of(text: string, sent: number): boolean {
-  if (sent <= 0 || text.length !== 4 * Math.ceil(sent / 3)) return false
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length === sent
+/**
+ * True for base64 that is not marked as such: of as many bytes as were sent, or, where their number is not known, of a
+ * form or JSON, which no text of one word is.
+ */
+function isUnmarkedBase64(text: string, sent: number | null): boolean {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false
+  const bytes = Buffer.from(text, 'base64')
+  if (sent !== null && sent > 0) return bytes.length === sent
+  return isUtf8(bytes) && /^(?:[\w.[\]%-]+=|\s*[{[])[^\p{Cc}]*$/u.test(bytes.toString().replaceAll(/[\r\n\t]/g, ' '))
 }
 
 /**
@@ -154,18 +168,18 @@ function pairsOf(list: unknown): [name: string, value: string][] {
   )
 }
 
-/** Characters of a form that is percent-encoded. */
-const ENCODED = /^(?:[\w.*~!'()+-]|%[0-9a-f]{2})*$/i
+/** A percent sign that encodes nothing, a character that a form always encodes, or a URL: none is in an encoded list. */
+const DECODED = /%(?![0-9a-f]{2})|[^\x21-\x7e]|["<>\\^`{|}&]|^[a-z][a-z\d+.-]*:\/\//i
 
 /**
  * Returns parameters as the form that was sent; null when there are none. Some recorders write them percent-encoded,
- * others decoded. A JSON body that was taken for a form is put together again.
+ * others decoded; of a list that can be both it is the former. A JSON body that was taken for a form is put together again.
  */
 function formOf(list: unknown): string | null {
   const pairs = pairsOf(list)
   const texts = pairs.flat()
   if (texts.every((text) => text === '')) return null
-  const isEncoded = texts.every((text) => ENCODED.test(text)) && texts.some((text) => text.includes('%'))
+  const isEncoded = texts.some((text) => text.includes('%')) && !texts.some((text) => DECODED.test(text))
   const [[first] = ['']] = pairs
   if (isEncoded || /^\s*[{[]/.test(first)) {
     return pairs.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&')

@@ -1,5 +1,6 @@
+import { type CapturedBody, readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
-import { type AttachmentReader, type HarBody, harBodyOf, mayHaveBody, type PostData, quoted } from './har-body.ts'
+import { type AttachmentReader, harBodyOf, isBinary, mayHaveBody, type PostData, quoted } from './har-body.ts'
 import { pageFinder } from './har-page.ts'
 
 /** One request of a recording, in the collector's format. */
@@ -97,7 +98,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
   const contentLength = headerOf(headers, 'content-length')
   const recorded = { method, postData, bodySize, contentLength, contentEncoding }
   const { fault, ...body } = harBodyOf(recorded, attachmentOf)
-  const reason = fault ?? faultOfEmpty({ url, method, body })
+  const reason = fault ?? faultOfNameless({ url, method, contentEncoding, ...body })
   const status = response?.status
   const tabUrl = pageOf(entry.pageref)
   const hit = {
@@ -114,10 +115,17 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
   return { hit, tabUrl }
 }
 
-/** Recorders do not see the body of some requests (beacons), and then say that there was none. */
-function faultOfEmpty({ url, method, body }: { url: string; method: string; body: HarBody }): string | null {
-  if (!mayHaveBody(method) || body.body !== undefined || body.bodyBase64 !== undefined) return null
-  const { events } = decodeHit({ url, method: method.toUpperCase(), body: null })
-  const isNameless = events.some(({ kind, event }) => kind === 'event' && event === '')
-  return isNameless ? 'the recording does not have it, and the URL names no event' : null
+/**
+ * Recorders do not see the body of some requests (beacons), and then say that there was none; or they have bytes in its
+ * place that nothing can read.
+ */
+function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'method'> & CapturedBody): string | null {
+  if (!mayHaveBody(method)) return null
+  const { text, error } = readBody(sent)
+  if (error !== null || (text !== null && !isBinary(text))) return null
+  const { events } = decodeHit({ url, method: method.toUpperCase(), body: text })
+  if (!events.some(({ kind, event }) => kind === 'event' && event === '')) return null
+  return text === null
+    ? 'the recording does not have it, and the URL names no event'
+    : 'the recording has binary data in its place, and the URL names no event'
 }

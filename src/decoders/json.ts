@@ -100,8 +100,9 @@ export function sentJsonMark(...texts: string[]): RegExp {
   const containing = (sourceOf: (text: string) => string) =>
     texts.map((text) => `(?=[\\s\\S]*${sourceOf(text)})`).join('')
   const plain = `.*\\n\\s*[[{]${containing((text) => text)}`
-  const escaped = `[\\s\\S]*[?&\\n]data=(?:%7B|%5B)${containing(encodeURIComponent)}`
-  const inBase64 = `[\\s\\S]*(?:[?&\\n]data=|\\n)(?=eyJ|W3s)${containing(sourceInBase64)}`
+  // The texts come first, because to look for them after each `data=` would not take linear time.
+  const escaped = `${containing(encodeURIComponent)}[\\s\\S]*[?&\\n]data=(?:%7B|%5B)`
+  const inBase64 = `${containing(sourceInBase64)}[\\s\\S]*(?:[?&\\n]data=|\\n)(?:eyJ|W3s)`
   return new RegExp(`^(?:${plain}|${escaped}|${inBase64})`)
 }
 
