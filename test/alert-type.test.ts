@@ -5,7 +5,7 @@ import { ALERT_KINDS, alertTypes } from '../src/alerts/types/index.ts'
 import { issueKinds } from '../src/issues/kinds/index.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 
 const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
   .filter((path) => !/\.(test|fixture)\.tsx?$/.test(path))

@@ -9,7 +9,7 @@ import { TEST_START } from './fakes.ts'
  * The digest through the whole program: what is shown, who gets it when, once, whatever is killed, and how it ends.
  */
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const GREYLISTED: Reply = { kind: 'error', message: 'the mail server refused: 451', permanent: false }

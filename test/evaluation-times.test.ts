@@ -4,7 +4,7 @@ import type { Outbound } from '../src/integrations/transport/transport.ts'
 import { type TestApp, testApp } from './app.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const validation = {
   name: 'Purchases have a value',

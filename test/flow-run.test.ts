@@ -10,7 +10,7 @@ import { installedChromium } from './browser/installed-chromium.ts'
  * clock.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const SECRET = 'horse battery 7&staple'
 

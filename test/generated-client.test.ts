@@ -14,7 +14,7 @@ import { call, runProgram, temporaryFolder, until } from './process.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TSC = [process.execPath, join(ROOT, 'node_modules/typescript-native/bin/tsc')]
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 const folder = temporaryFolder()
 const at = (name: string) => join(folder.path, name)
@@ -129,7 +129,7 @@ test('it drives the whole story: domain, alert, events, issue, resolution', asyn
   expect(heard).toContainEqual(['alert', { id: alertId, updatedAt: expect.any(Number) }])
   expect(heard.at(-1)).toMatchObject(['issue', { id: issue.id, alertId, status: 'resolved' }])
   expect([...asked]).toEqual([server.url])
-}, 30_000)
+}, 300_000)
 
 test('what the server refuses reaches the caller as it is described', async () => {
   const story = await import(at('story.ts'))

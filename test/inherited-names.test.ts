@@ -10,7 +10,7 @@ import { make } from './taken-call.ts'
  * every route that reads is asked about it.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const NAMES = ['constructor', '__proto__', 'toString']
 /** Two letters and a digit: what the pattern of our own finds. */

@@ -12,7 +12,7 @@ import { make, oneOf } from './taken-call.ts'
  * description, so a new one is looked at here without a line about it.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
   email: { text: 'j.plant@planted.example', traces: [/j\.plant/i, /planted\.ex/i] },

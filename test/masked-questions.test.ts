@@ -10,7 +10,7 @@ import { type Answer, TEST_START } from './fakes.ts'
  * that gives another tells what is hidden.
  */
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 interface Person {
   email: string

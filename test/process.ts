@@ -15,7 +15,7 @@ export const PROGRAM: readonly string[] = BINARY
 /** As `run` sets it for the sources; the executable does so itself. */
 const WORKERS: Record<string, string> = BINARY ? {} : { UV_THREADPOOL_SIZE: '16' }
 
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 const PAUSE_MS = 25
 
 /** An empty folder, gone with everything in it at the end of its block. */

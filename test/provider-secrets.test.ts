@@ -14,7 +14,7 @@ import { type TestApp, testApp } from './app.ts'
  * answer, every line of the log, every message and every byte of the data folder.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

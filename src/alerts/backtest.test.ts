@@ -21,7 +21,7 @@ import { alertTypeOf } from './types/index.ts'
 import { wholeWindows } from './window-index.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
 const PERIODS = ['15m', '1h', '6h', '1d'] as const

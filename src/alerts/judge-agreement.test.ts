@@ -14,7 +14,7 @@ import { parsePeriod } from './period.ts'
 import { wholeWindows } from './window-index.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const EVENTS = 125
 const RULES = 40

@@ -9,7 +9,7 @@ import { RulesInForce } from './rules-in-force.ts'
 import { createAlert } from './store.ts'
 
 // Another process is started, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 test('what waited is judged by the rules and the countries of the moment it is judged', async () => {
   const phone = {

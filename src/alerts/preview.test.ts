@@ -3,7 +3,7 @@ import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const channels = [{ type: 'email', target: 'ann@example.com' }]
 const rule = {

@@ -5,7 +5,7 @@ import { bytesOf, killedFolder } from '../../test/hostile/folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 
 // The program is started several times.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** The lines that the doctor prints for a folder, with its exit code. */
 async function check(data: string, ...flags: string[]) {

@@ -15,7 +15,7 @@ import { FIELDS } from './candidates.ts'
 import { scan } from './scan.ts'
 import { listFindings } from './store.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const encoded = (text: string) => encodeURIComponent(text)
 const PERSONAL = [

@@ -7,7 +7,7 @@ import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
 import { RuleSet, type Scope } from './rule-set.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DOMAINS = ['dom_1', 'dom_2', 'dom_3']
 const VENDORS = ['GA4', 'ab', 'other']

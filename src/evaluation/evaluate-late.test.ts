@@ -5,7 +5,7 @@ import { MAX_LATE_WINDOWS } from '../alerts/due.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** So much is usual an hour, and so much comes while nothing is evaluated. */
 const [USUAL, MANY] = [30, 150]

@@ -18,7 +18,7 @@ import type { SignalSetting } from '../signals/signal.ts'
 import { type EvaluateSeriesParts, evaluateSeries } from './evaluate-series.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 2, 9, 12)

@@ -8,7 +8,7 @@ import { BatchMemory, forgetBatches } from './batch-memory.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRecord {
   const errors = rejected > 0 ? [{ list: 'hits' as const, index: 3, error: 'url: é' }] : []

@@ -5,7 +5,7 @@ import { rotateToken, setHostnameStatus } from '../domains/store.ts'
 import { type Sending, TestCollector } from './collector.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const MIB = 1024 * 1024
 const EVENT = { vendor: 'Shop API', event: 'order' }

@@ -6,7 +6,7 @@ import { TestCollector } from './collector.fixture.ts'
 import { Refusals } from './refusals.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const REASONS = {
   invalid: 'batch: is not one',

@@ -6,7 +6,7 @@ import { createDomain } from '../domains/store.ts'
 import { ingestRoutes } from './routes.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 function setUp() {
   const [db, clock] = [memoryDb(), testClock()]

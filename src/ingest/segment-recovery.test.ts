@@ -22,7 +22,7 @@ import { recoverSegment, type SegmentDamage, segmentNotice } from './segment-rec
 import { Spool } from './spool.ts'
 
 // Real files, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'recovery-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -27,7 +27,7 @@ import type { BatchRecord } from './segment-file.ts'
 import { Spool, type SpoolOptions } from './spool.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'spool-'))
 const disk = tinyDisk(join(root, 'disk'))

@@ -90,7 +90,7 @@ test('one vendor in two domains, each asked for by itself', async () => {
       { kind: 'vendor', domainId: id, issueIds: [expect.any(String)] },
     ])
   }
-}, 60_000)
+}, 300_000)
 
 test.each<[number, string, string, string]>([
   [119, 'known', 'consent', 'no_signal'],
@@ -156,7 +156,7 @@ test('a release told by a pipeline, and a change made here, the latest of them',
   const own = found.find(({ issueIds }: { issueIds: string[] }) => issueIds.includes(issues[0].id))
   expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept of 50 %') })
   expect(own.changeId).not.toBe(release.id)
-}, 60_000)
+}, 300_000)
 
 test('a gap of ours at the beginning of an issue', async () => {
   await using world = await testApp()
@@ -168,7 +168,7 @@ test('a gap of ours at the beginning of an issue', async () => {
   await visit(world, shop.token, { bad: 1 })
   await settle(world)
   expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
-}, 60_000)
+}, 300_000)
 
 test('the whole traffic of a domain falls: what falls with it has that cause, what broke before has its own', async () => {
   await using world = await testApp()
@@ -203,4 +203,4 @@ test('the whole traffic of a domain falls: what falls with it has that cause, wh
     { kind: 'tag', vendor: 'GA', issueIds: idsOf('data_validation') },
   ])
   expect(found[0].issueIds.toSorted()).toEqual([...anomalies, ...thresholds].toSorted())
-}, 60_000)
+}, 300_000)

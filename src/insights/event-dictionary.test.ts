@@ -10,7 +10,7 @@ import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { maskFor } from './masked.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof eventDictionary.answer>[1]
 type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>

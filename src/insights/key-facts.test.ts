@@ -9,7 +9,7 @@ import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { keyFacts } from './key-facts.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 

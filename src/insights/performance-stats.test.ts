@@ -6,7 +6,7 @@ import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { maskFor } from './masked.ts'
 import { performanceStats } from './performance-stats.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof performanceStats.answer>[1]
 

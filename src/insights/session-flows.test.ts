@@ -8,7 +8,7 @@ import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
 
 // Real files, on machines that do other things too.
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 

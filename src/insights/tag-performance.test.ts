@@ -9,7 +9,7 @@ import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { tagPerformance } from './tag-performance.ts'
 
 // Real files, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
   ['Google Tag Manager', ['www.googletagmanager.com']],

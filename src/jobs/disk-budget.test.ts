@@ -6,7 +6,7 @@ import { aRun, storeRun } from '../../test/shared-run.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** A domain of the owner's organization, or of another one that is made for it. */
 async function shopOf(world: TestApp, org: string | null = null) {

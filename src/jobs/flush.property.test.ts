@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { SEGMENT_AGE_MS } from './flush.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 async function flush(app: TestApp): Promise<void> {
   app.clock.advance(SEGMENT_AGE_MS)

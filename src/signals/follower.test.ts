@@ -10,7 +10,7 @@ import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const every = scope({ vendor: EVERY, event: null })
 

@@ -6,7 +6,7 @@ import { readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series } from './series.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const name = { orgId: 'org_1', domainId: 'dom_1', timezone: 'UTC' }
 const SERIES: Omit<Series, 'stepMs'>[] = [

@@ -3,7 +3,7 @@ import { randomOf } from '../detector/series.fixture.ts'
 import { fallsIn, plain, shop, verdictsOn, visitsOf } from './visits.fixture.ts'
 
 // On machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DAYS = 35
 const MONTHS = DAYS / 30

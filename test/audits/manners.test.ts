@@ -4,7 +4,7 @@ import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-p
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { browse, browsingOptions } from '../browser/browsing.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 type Answer = (origin: string, nth: number) => Response
 const html = (body = '') =>

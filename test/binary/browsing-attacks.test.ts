@@ -6,7 +6,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
 import { startedBy } from '../processes.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'

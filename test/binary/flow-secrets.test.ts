@@ -4,7 +4,7 @@ import { attackScreenshots } from '../flows/screenshot-attacks.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from '../flows/secret-attacks.ts'
 import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () => {
   const data = temporaryFolder()

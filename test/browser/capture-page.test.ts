@@ -5,7 +5,7 @@ import { until } from '../process.ts'
 import { type CaptureSite, captureSite, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let site: CaptureSite
 let chromium: TestBrowser

@@ -14,7 +14,7 @@ import { cast, memoryDb, testBox, testClock } from '../fakes.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-faults.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 const publicUrl = 'https://watch.example'

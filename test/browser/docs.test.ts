@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { startBrowser } from './chromium.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 test(
   'whoever opens the documentation sees every operation, and can try one with an API key',

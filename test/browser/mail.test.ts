@@ -15,7 +15,7 @@ import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { MailOutbound } from '../../src/integrations/transport/transport.ts'
 import { startBrowser } from './chromium.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 const at = TOLD_AT
 const long = 'x'.repeat(450)

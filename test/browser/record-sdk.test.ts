@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../process.ts'
 import { recordSdk } from '../record-sdk.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 /** What SDKs do: ask for their settings, send by each way that a browser has, and the rest when the page goes. */
 const SDK = `

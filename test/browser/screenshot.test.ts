@@ -5,7 +5,7 @@ import { screenshotOf } from '../../src/browser/screenshot.ts'
 import type { Privacy } from '../../src/conditions/privacy.ts'
 import { browse } from './browsing.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const SECRET = 'Open-Sesame'
 const html = (body: string) =>

@@ -15,7 +15,7 @@ import { openScreen } from '../web/screen.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-faults.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 

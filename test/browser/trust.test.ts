@@ -5,7 +5,7 @@ import { canCertify, type PrivateAuthority, privateAuthority } from '../certific
 import { temporaryFolder } from '../process.ts'
 import { browse } from './browsing.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const HOTJAR = 'ws.hotjar.com'
 

@@ -6,7 +6,7 @@ import { parseHar } from '../../src/commands/har.ts'
 import { until } from '../process.ts'
 import { browse } from './browsing.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let browsing: Browsing
 /** What came to the server of a vendor although it should have been answered inside. */

@@ -7,7 +7,7 @@ import { startFlakyProxy } from './flaky-proxy.ts'
 
 /* The clients of the set-up guide, as the API answers them, against a real server that fails in every way. */
 
-const TEST_MS = 240_000
+const TEST_MS = 300_000
 const folder = temporaryFolder()
 const data = join(folder.path, 'data')
 let server: Server

@@ -11,7 +11,7 @@ import { isAlive, startedBy } from '../processes.ts'
  * The whole program ends while a flow test walks and an audit crawls, each with another one behind it, and is started again.
  */
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 /** What needs a browser takes longer where others have the processors. */
 const BROWSER_MS = 90_000

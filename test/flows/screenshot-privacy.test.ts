@@ -4,7 +4,7 @@ import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { attackScreenshots } from './screenshot-attacks.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 test('screenshots show no personal data and no secret, and are seen by those who may see such data', async () => {
   await using world = await testApp({

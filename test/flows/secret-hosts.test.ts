@@ -6,7 +6,7 @@ import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSi
 
 /* Secrets of a flow test go to the hosts for which they were entered, and to no other. */
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 let world: TestApp
 let sites: TwoSites

@@ -7,7 +7,7 @@ import { click, open, openWalking, type Walking } from './walking.ts'
 
 /* Where a step is done: in which tab, in which frame, on which device, on a page with which answer. */
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const TAGS = `<script>said = []; tag = (name) =>
   navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`

@@ -88,7 +88,7 @@ test('every kind of step does what it says', async () => {
   expect(steps.map(({ status }) => status)).toEqual(Array(22).fill('passed'))
   expect(await said()).toEqual(['buy', 'twice', 'menu', 'over', 'low', 'deep', 'in', 'a', 'b', 'Tab', 'popup'])
   expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
-}, 60_000)
+}, 300_000)
 
 test('another page is waited for, slow parts of it too; a dialog is answered and noted', async () => {
   const { steps, errors } = await walked([
@@ -99,7 +99,7 @@ test('another page is waited for, slow parts of it too; a dialog is answered and
   ])
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed', 'passed'])
   expect(errors).toContain('The page asked “Sure?”; it was answered with OK')
-}, 60_000)
+}, 300_000)
 
 const faults: [step: RecordedStep, sentence: RegExp][] = [
   [click('#nowhere'), /^#nowhere is not on the page; waited 1.5 s$/],
@@ -132,7 +132,7 @@ test('another selector heals, unless it was refused', async () => {
   expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
   const refused = await walked([open('/renamed'), step], { refused: { 1: ['aria/Add to basket'] } })
   expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
-}, 60_000)
+}, 300_000)
 
 test('an element is found by what it was; two alike are not guessed at', async () => {
   const { elements } = await walked([open(), click('#buy')])
@@ -143,7 +143,7 @@ test('an element is found by what it was; two alike are not guessed at', async (
   expect(await said()).toBe('healed')
   const doubled = await walked([open('/doubled'), click('#buy')], { elements: { 1: known } })
   expect(doubled.steps[1]?.error).toMatch(/2 others are alike/)
-}, 60_000)
+}, 300_000)
 
 test.each([
   ['/banner', 'accept', 'yes'],
@@ -162,7 +162,7 @@ test.each([
 test('a page that is called what its button is called is not meant', async () => {
   const { error } = await walked([open('/log-in'), click('aria/Log in')])
   expect([error, await said()]).toEqual([null, 'in'])
-}, 60_000)
+}, 300_000)
 
 test('the time of a run ends it', async () => {
   const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {
@@ -170,7 +170,7 @@ test('the time of a run ends it', async () => {
   })
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed'])
   expect(error).toContain('the time of the run, 3 s, was over')
-}, 60_000)
+}, 300_000)
 
 /** Walks in a browser of its own: a page that hangs or crashes holds up what comes after it. */
 async function inOwnBrowser<T>(
@@ -190,7 +190,7 @@ async function inOwnBrowser<T>(
 test('a page in an endless loop fails its step', async () => {
   const { steps } = await inOwnBrowser(() => walked([open(), click('#freeze'), click('#buy')]))
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
-}, 60_000)
+}, 300_000)
 
 test('a late tag belongs to the step that caused it, and is waited for', async () => {
   const expectations = [{ step: 1, vendor: 'Google Analytics 4', event: 'purchase', withinMs: 20_000 }]
@@ -202,7 +202,7 @@ test('a late tag belongs to the step that caused it, and is waited for', async (
   ])
   const done = told.findLast((message) => message.kind === 'done')
   expect(done?.pausedMs).toBeGreaterThan(900)
-}, 60_000)
+}, 300_000)
 
 test('a secret that is typed is in nothing that is told or written', async () => {
   const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
@@ -217,7 +217,7 @@ test('a secret that is typed is in nothing that is told or written', async () =>
   expect(JSON.stringify(told)).not.toContain('s3cret')
   expect(files).not.toContain('s3cret')
   expect(files).toContain('PNG')
-}, 60_000)
+}, 300_000)
 
 test('a page that crashes ends the walk', async () => {
   const wait = { type: 'waitForExpression', expression: 'false', timeout: 40_000 }
@@ -230,4 +230,4 @@ test('a page that crashes ends the walk', async () => {
   )
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
   expect(error).toContain('the page crashed')
-}, 60_000)
+}, 300_000)

@@ -15,7 +15,7 @@ import { until } from '../process.ts'
 // nothing, and to delete nothing.
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const YEARS_MS = 3653 * DAY_MS
 const SHIFTS: [string, number][] = [

@@ -21,7 +21,7 @@ import { type TestApp, testApp } from '../app.ts'
 import { TEST_START } from '../fakes.ts'
 
 // Many starts, on machines that do other things too.
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 /** What may happen to a file, by name; each changes the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [

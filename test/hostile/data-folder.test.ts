@@ -6,7 +6,7 @@ import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../pr
 import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './folder.ts'
 
 // Every case starts the program two or three times.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-folder-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -10,7 +10,7 @@ import { answerOf } from '../app.ts'
 import { bytesOf, flipByte, type KilledFolder, killedFolder } from './folder.ts'
 
 // Many starts, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-database-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

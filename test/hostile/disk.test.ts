@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../app.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** What everything that is collected may take. */
 const BUDGET = 8 * 1024 * 1024

@@ -8,7 +8,7 @@ import { ask, call, initialize, type Server, startServer, temporaryFolder, until
  * one key, and what any caller may send. The server is a process of its own, so that nothing of the tests holds it up.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** Events with a text on which the pattern below keeps the engine busy, about 3 ms each, so that it is at work for longer than figures are kept. */
 const EVENTS = 20_000

@@ -19,7 +19,7 @@ import { ask, temporaryFolder, until } from '../process.ts'
  * alerts of one period share one scan, whenever each began; a list costs its page; a stop waits for no query.
  */
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const spies: { mockRestore(): void }[] = []
 afterEach(() => {

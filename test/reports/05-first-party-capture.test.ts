@@ -4,7 +4,7 @@ import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { until } from '../process.ts'
 import { describeReport, reportText } from './report.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Vendors by the event that the page sends to a host of the shop. */
 const EXPECTED = {

@@ -5,7 +5,7 @@ import { fakeBrowser } from '../../src/org/oidc.fixture.ts'
 import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { describeReport, reportText } from './report.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 const FIXED_PORT = '18999'
 const GROUP = '11111111-aaaa'
 const OVERAGE = {

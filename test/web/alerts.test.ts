@@ -6,7 +6,7 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 let world: World
 let browser: TestBrowser

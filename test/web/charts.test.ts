@@ -5,7 +5,7 @@ import { SERIES } from './gallery/data.ts'
 import { serveGallery } from './gallery/serve.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 let browser: TestBrowser
 let gallery: Awaited<ReturnType<typeof serveGallery>>

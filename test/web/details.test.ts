@@ -17,7 +17,7 @@ import { openAs, openWorld, type World } from './world.ts'
  * What single pages offer beside their main thing.
  */
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 
 const tagManager = tagManagerServer({ now: Date.now })
 // No call waits for its turn: the clock stands still.

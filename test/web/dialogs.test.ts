@@ -75,7 +75,7 @@ test(
   async () => {
     await using screen = await openScreen(here.world.url, here.browser.browser)
     const { page } = screen
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     await page.setViewport(PHONE)
     await openAs(screen, here.world.app.owner.apiKey, '/')
     await settled(page)

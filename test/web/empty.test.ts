@@ -1,7 +1,7 @@
 import { test } from 'bun:test'
 import { openAs, sharedWorld } from './world.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 const here = sharedWorld(TEST_MS)
 

@@ -5,7 +5,7 @@ import { ask, call, initialize, type Server, startServer, temporaryFolder, until
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 const folder = temporaryFolder()
 let server: Server

@@ -3,7 +3,7 @@ import { goTo, settled } from './going.ts'
 import { openScreen } from './screen.ts'
 import { openAs, openWorld } from './world.ts'
 
-const TEST_MS = 240_000
+const TEST_MS = 300_000
 /** Pages with every kind of field. */
 const PAGES = ['/', '/issues', '/alerts/new', '/signals', '/domains/new', '/tests/new', '/settings/organization']
 const MOST_STOPS = 60

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
 import { openAs, openWorld } from './world.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 
 test(
   'the heading of a page that was waited for has the focus, so that screen readers say where one is',

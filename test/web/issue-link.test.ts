@@ -3,7 +3,7 @@ import { watchedShop } from '../browser/watched-shop.ts'
 import { ask, until } from '../process.ts'
 import { openScreen } from './screen.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 
 test(
   'the link of a message leads to the issue, after signing in, and hostile values are texts',

@@ -4,7 +4,7 @@ import { until } from '../process.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 const TABS = 12
 
 let browser: TestBrowser

@@ -9,7 +9,7 @@ import { openAs, openWorld, type World } from './world.ts'
  * nothing to change.
  */
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 
 let world: World
 let browser: TestBrowser

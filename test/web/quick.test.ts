@@ -12,7 +12,7 @@ import { made, openAs, openWorld, type World } from './world.ts'
  * from one thing to another.
  */
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 let browser: TestBrowser
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
 async function onPage(path: string, steps: (screen: Screen, page: Page) => Promise<void>) {
   await using _world = world
   await using screen = await openScreen(world.url, browser.browser)
-  screen.page.setDefaultTimeout(10_000)
+  screen.page.setDefaultTimeout(60_000)
   await screen.page.setViewport({ width: 1280, height: 900 })
   await openAs(screen, world.app.owner.apiKey, path)
   await steps(screen, screen.page)

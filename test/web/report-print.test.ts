@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
 import { openAs, openWorld } from './world.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 const MOST_PAGES = 2
 
 test(

@@ -6,7 +6,7 @@ import { openAs, sharedWorld } from './world.ts'
 
 /* The set-up page shows the code, the steps and the sampling of each system. */
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 const here = sharedWorld(TEST_MS)
 let domains = 0
 const code = () => here.screen.page.$eval('textarea', ({ value }) => value)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { openScreen } from './screen.ts'
 
-const TEST_MS = 60_000
+const TEST_MS = 300_000
 
 test(
   'whoever enters an API key sees the page, and the page asks nobody but its server',

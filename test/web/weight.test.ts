@@ -5,7 +5,7 @@ import { openScreen } from './screen.ts'
 import { countSent } from './sent.ts'
 import { openAs, openWorld } from './world.ts'
 
-const TEST_MS = 120_000
+const TEST_MS = 300_000
 /** Of scripts as sent, gzip, until the Overview is complete with its charts. */
 const MOST_SCRIPT_BYTES = 280_000
 /** At the next visit, data aside. */

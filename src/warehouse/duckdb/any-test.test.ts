@@ -5,7 +5,7 @@ import type { AnyTest } from '../query.ts'
 import { aKey, anEvent, aValue, NASTY_KEYS, paramOf, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const aBatch = fc.record({
   events: fc.array(anEvent, { minLength: 1, maxLength: 12 }),

@@ -11,7 +11,7 @@ import { MergeRetries } from './merge-retries.ts'
 import { planMerges } from './plan-merges.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const some = (count: number, orgId = 'org_1') =>
   Array.from({ length: count }, (_, n) => ({ orgId, params: { a: `${n}` } }))

@@ -7,7 +7,7 @@ import { HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'
 import { MAX_NAMES, type NameCount, placeNames } from './counted-names.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const TODAY = Math.floor(HOUR / DAY_MS)
 const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({

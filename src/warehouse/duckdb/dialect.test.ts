@@ -4,7 +4,7 @@ import { aKey, NASTY_KEYS, WarehouseStand } from '../warehouse.fixture.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const stand = await WarehouseStand.open()
 afterAll(() => stand[Symbol.asyncDispose]())

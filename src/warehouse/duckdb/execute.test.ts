@@ -4,7 +4,7 @@ import type { Query } from '../query.ts'
 import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let stand: WarehouseStand
 beforeAll(async () => {

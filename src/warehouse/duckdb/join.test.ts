@@ -12,7 +12,7 @@ import { RELATION_COLUMNS } from './spooled.ts'
 import { filesOnDisk } from './unlisted.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** A time at which the days of all events are over. */
 const later = (stand: WarehouseStand) => stand.clock.now() + 2 * DAY_MS

@@ -6,7 +6,7 @@ import { tx } from '../../store/database.ts'
 import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentFiles } from './manifest.ts'
 
 // A database for each run, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')

@@ -6,7 +6,7 @@ import type { Query } from '../query.ts'
 import { aKey, anEvent, HOUR, NASTY_KEYS, paramOf, type Said, WarehouseStand } from '../warehouse.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Params as entries, in no order: a map has none. */
 const entriesOf = (events: readonly StoredEvent[]) =>

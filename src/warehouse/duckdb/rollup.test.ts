@@ -11,7 +11,7 @@ import { runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** One row of the relation. */
 type Count = Record<keyof typeof COUNT_COLUMNS, string | number>

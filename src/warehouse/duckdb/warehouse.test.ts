@@ -10,7 +10,7 @@ import { anEvent, aValue, HOUR, plainQuery, WarehouseStand } from '../warehouse.
 import type { Flaw } from './file-check.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const some = (count: number, orgId = 'org_1') => Array.from({ length: count }, () => ({ orgId, params: { a: '1' } }))
 const parquetIn = (folder: string) =>

@@ -4,7 +4,7 @@ import { axeFindings } from '../axe.ts'
 import { openScreen, type Screen } from '../screen.ts'
 import { openAs, openWorld, type World } from '../world.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(300_000)
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

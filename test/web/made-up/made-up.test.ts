@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../../..')
-const TEST_MS = 240_000
+const TEST_MS = 300_000
 
 test(
   'a channel, a provider, a type of alert and an insight that the pages do not know have their forms there',

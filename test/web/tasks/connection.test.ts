@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BINARY } from '../../process.ts'
 import { openPlace, type Person, type Place, type Shop } from './place.ts'
 
-const TEST_MS = 240_000
+const TEST_MS = 300_000
 
 let place: Place
 let shop: Shop

@@ -4,7 +4,7 @@ import type { Screen } from '../screen.ts'
 import type { Keyboard } from './keyboard.ts'
 import { OWNER, openPlace, type Place, type Shop } from './place.ts'
 
-const TEST_MS = 240_000
+const TEST_MS = 300_000
 
 let place: Place
 let shop: Shop

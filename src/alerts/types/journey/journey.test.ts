@@ -26,7 +26,7 @@ import {
 import type { JourneySpec } from './spec.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 describe('refused', () => {
   const event = (values: object) => stepped([start, values])

@@ -27,7 +27,7 @@ import { endedSessions, expectedOf } from './reference.fixture.ts'
 import type { ShapeRow } from './sql.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DOMAINS = ['dom_a', 'dom_b']
 const watched = DOMAINS.map((id) => ({ id, createdAt: 0 }))

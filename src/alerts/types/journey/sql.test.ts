@@ -31,7 +31,7 @@ import { endedSessions, expectedOf } from './reference.fixture.ts'
 import { MAX_SESSION_EVENTS } from './sql.ts'
 
 // Real files and databases, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 describe('sessions', () => {
   const occurrencesIn = async (sessions: StoredEvent[][], values: Partial<AlertInput> = {}, window?: Window) => {

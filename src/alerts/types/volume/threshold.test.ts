@@ -243,4 +243,4 @@ test('the history counts what the predicates let through', async () => {
     }),
     { numRuns: 25 },
   )
-}, 30_000)
+}, 300_000)

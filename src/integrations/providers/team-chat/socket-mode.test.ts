@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { until as waitUntil } from '../../../../test/process.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, CHANNEL, type TeamChatWorld, teamChatWorld } from './team-chat-world.fixture.ts'
 
 /* Presses of buttons, which come through a connection that we open: Slack needs no way in. */
 
-/** Waits for a condition; fails when it does not come true. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await isTrue()) return
-    await Bun.sleep(5)
-  }
-  throw new Error('it did not come true')
-}
+const until = (isTrue: () => boolean | Promise<boolean>) => waitUntil('the condition', isTrue)
 
 /** A connected bot whose connection is open, and an opened issue. */
 async function listening(world: TeamChatWorld, issues = ['iss_1']) {
