@@ -207,7 +207,13 @@ describe('refused with the status of HTTP and the code that the specification na
       -32602,
       'no such resource',
     ],
-    ['a cursor that nobody gave', { params: { cursor: 'x' } }, 400, -32602, /^params\.cursor: /],
+    [
+      'a cursor that nobody gave',
+      { params: { cursor: 'x' } },
+      400,
+      -32602,
+      'params.cursor: is not a cursor of this list',
+    ],
     ['an unknown method', { method: 'tools/drop' }, 404, -32601, 'Method not found: tools/drop'],
     ['a method of older revisions', { method: 'ping' }, 404, -32601, 'Method not found: ping'],
     ['prompts', { method: 'prompts/list' }, 404, -32601, 'Method not found: prompts/list'],
@@ -227,8 +233,8 @@ describe('refused with the status of HTTP and the code that the specification na
     ['no method', { message: { method: undefined } }, -32600],
     ['parameters in a list', { message: { params: [] } }, -32600],
     ['an answer', { body: { jsonrpc: '2.0', id: 1, result: {} } }, -32600],
-    ['no JSON', { body: '{"jsonrpc":' }, -32600],
-    ['a NUL', { body: '{"jsonrpc":"2.0","id":1,"method":"\\u0000"}' }, -32600],
+    ['no JSON', { body: '{"jsonrpc":' }, -32700],
+    ['a NUL', { body: '{"jsonrpc":"2.0","id":1,"method":"\\u0000"}' }, -32700],
   ])('%s', async (_, sent, code) => {
     const { status, body } = await send(sent)
     expect([status, body.jsonrpc, body.error.code]).toEqual([400, '2.0', code])

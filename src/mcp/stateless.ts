@@ -55,7 +55,6 @@ const checkMeta = parser(
 )
 const checkCall = parser(Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Object({}, open)) }, open))
 const checkRead = parser(Type.Object({ uri: Type.String() }, open))
-const checkNoCursor = parser(Type.Object({ cursor: Type.Optional(Type.Undefined()) }, open))
 
 type Fields = Record<string, unknown>
 
@@ -116,7 +115,7 @@ export async function answerStateless(
 
 /** Returns the response for a body that could not be read: a JSON-RPC error without an id. */
 export function unreadable(status: number, message: string): Response {
-  return errorResponse(status, new RpcError(ErrorCode.InvalidRequest, message), null)
+  return errorResponse(status, new RpcError(ErrorCode.ParseError, message), null)
 }
 
 /** An error for which the specification names a status of HTTP. */
@@ -209,7 +208,10 @@ function checked<T>(check: () => T): T {
 async function resultOf(method: string, params: Fields, methods: Methods): Promise<object> {
   const lasting = { ttlMs: LIST_TTL_MS, cacheScope: 'private' }
   const fleeting = { ttlMs: 0, cacheScope: 'private' }
-  const unpaged = () => checked(() => checkNoCursor(params, 'params'))
+  const unpaged = () => {
+    if (params.cursor === undefined) return
+    throw new HttpRpcError(400, ErrorCode.InvalidParams, 'params.cursor: is not a cursor of this list')
+  }
   switch (method) {
     case 'server/discover':
       return { supportedVersions: REVISIONS, capabilities: CAPABILITIES, instructions: INSTRUCTIONS, ...lasting }
