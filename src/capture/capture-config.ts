@@ -60,10 +60,10 @@ function domainsAbove(host: string): string[] {
 /** Google Analytics on the customer's own host, so often that it is recognised before the lists are loaded. */
 const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*&)?tid=GT?-`
 
-/** Routes that a browser can tell on any host: by the path alone, or by their mark. */
+/** Routes of events and libraries that a browser can tell on any host: by the path alone, or by their mark. */
 const routes = decoders
   .flatMap((decoder) => decoder.routes)
-  .filter(({ anyHost, when, mark }) => anyHost && (!when || mark))
+  .filter(({ anyHost, when, mark, carries }) => anyHost && (!when || mark) && carries !== 'nothing')
 
 /** Names of groups are left out, because browsers refuse duplicates; so is what only a literal needs. */
 function sourceOf({ source }: RegExp): string {
@@ -72,7 +72,7 @@ function sourceOf({ source }: RegExp): string {
 
 /** Vendors' requests on the customer's own host that the path tells, except those that load code. */
 const vendorPaths = routes
-  .filter(({ mark, path }) => !mark && !/\.js\)?\$?$/.test(path.source))
+  .filter(({ mark, carries }) => !mark && !carries)
   .map(({ path }) => sourceOf(path).replaceAll('$', '(\\?|$)'))
 const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 

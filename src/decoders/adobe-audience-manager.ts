@@ -16,7 +16,7 @@ export const adobeAudienceManager: Decoder = {
     { path: MATCH, read: readMatch },
     // The same match again, after the browser was tested for cookies.
     sideChannel(/^\/(?:demconf\.jpg|firstevent)/),
-    { path: /^\/dest\d\.html$|\.js$/, read: readLibrary },
+    { path: /^\/dest\d\.html$|\.js$/, carries: 'library', read: readLibrary },
   ],
 }
 

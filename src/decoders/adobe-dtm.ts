@@ -5,7 +5,7 @@ import { sideChannel } from './route.ts'
 
 const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>staging))?\.js[^/]*$/
 
-const satellite: Route = { path: LIBRARY, read: readLibrary }
+const satellite: Route = { path: LIBRARY, carries: 'library', read: readLibrary }
 
 /** The product before Launch, ended in 2021. The account is the property's library, which many hosted themselves. */
 export const adobeDtm: Decoder = {

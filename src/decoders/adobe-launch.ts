@@ -15,9 +15,9 @@ export const adobeLaunch: Decoder = {
   // The second is for China.
   hosts: ['assets.adobedtm.com', 'assets.adoberesources.cn'],
   routes: [
-    { path: LIBRARY, read: readLibrary },
+    { path: LIBRARY, carries: 'library', read: readLibrary },
     // https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/hosts/self-hosting-libraries
-    { path: SELF_HOSTED, anyHost: true, read: readLibrary },
+    { path: SELF_HOSTED, anyHost: true, carries: 'library', read: readLibrary },
     // Parts that the library fetches when a rule needs them.
     sideChannel(/\.js$/),
   ],

@@ -10,7 +10,7 @@ export const crazyEgg: Decoder = {
   source: 'https://support.crazyegg.com/hc/en-us/articles/360054584474-Install-Crazy-Egg',
   hosts: ['crazyegg.com'],
   routes: [
-    { path: SCRIPT, read: readScript },
+    { path: SCRIPT, carries: 'library', read: readScript },
     scriptLoad(/^\/pages\/versioned\//),
     { ...sideChannel(/^\//), when: ({ host }) => host.includes('tracking') },
   ],

@@ -35,6 +35,8 @@ export interface Route {
    * carries no event.
    */
   mark?: RegExp
+  /** What its requests carry in place of events. Absent: events. */
+  carries?: 'library' | 'nothing'
   /**
    * May throw, which becomes a ledger row with the message; the message quotes nothing of the request. Empty when the
    * request carries no event (side channels that repeat one, configuration). Large batches are better yielded one by

@@ -2,7 +2,7 @@ import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
-const BOOTSTRAP: Route = { path: /^\/[^/]+\/(?:[^/]+\/)?Bootstrap\.js$/, read: readLibrary }
+const BOOTSTRAP: Route = { path: /^\/[^/]+\/(?:[^/]+\/)?Bootstrap\.js$/, carries: 'library', read: readLibrary }
 
 /** The account is `<client>/<space>`; without a space it is that of production. */
 export const ensightenManage: Decoder = {
@@ -11,7 +11,7 @@ export const ensightenManage: Decoder = {
   hosts: ['ensighten.com'],
   routes: [
     BOOTSTRAP,
-    { path: /^\/[^/]+\/[^/]+\/code\/\w+\.js$/, read: readLibrary },
+    { path: /^\/[^/]+\/[^/]+\/code\/\w+\.js$/, carries: 'library', read: readLibrary },
     // Which tags are for this page, and what happened to them.
     sideChannel(/\/(?:serverComponent\.php|no-content|error\/e\.gif|tags\/pageview)$/),
     // A framework of user interfaces has a file of this name.

@@ -12,7 +12,7 @@ export const kameleoon: Decoder = {
     { path: /^\/visit\/(?:events|tracking)$/, read: readLinesOfVisit },
     sideChannel(/^\/(?:visit|map)\/|^\/sse$/),
     { ...scriptLoad(/^\/v\d\/(?<account>[a-z0-9]{10})$/), when: ({ host }) => host.startsWith('sdk-config.') },
-    { path: /^\/(?:engine|kameleoon)\.js$/, read: readLibrary },
+    { path: /^\/(?:engine|kameleoon)\.js$/, carries: 'library', read: readLibrary },
   ],
 }
 

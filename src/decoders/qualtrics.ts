@@ -14,7 +14,7 @@ export const qualtrics: Decoder = {
   routes: [
     { path: ENGINE, when: ({ query }) => 'Q_Impress' in query || 'Q_Click' in query, read: readReaction },
     { path: /\/Targeting\.php$/, read: readTargeting },
-    { path: ENGINE, when: ({ body }) => body === null, read: readLibrary },
+    { path: ENGINE, carries: 'library', when: ({ body }) => body === null, read: readLibrary },
     scriptLoad(/\.js$/),
     sideChannel(/^\//),
   ],

@@ -10,6 +10,7 @@ import { type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 export function scriptLoad(path: RegExp, account?: string): Route {
   return {
     path,
+    carries: 'library',
     read(request) {
       const named = account ? request.query[account] : path.exec(request.path)?.groups?.account
       return [{ event: '', account: scalarOrNull(named), kind: 'library', params: request.query }]
@@ -19,7 +20,7 @@ export function scriptLoad(path: RegExp, account?: string): Route {
 
 /** A request of the vendor that carries no event: it repeats one, synchronises ids, reports on the code itself. */
 export function sideChannel(path: RegExp): Route {
-  return { path, read: () => [] }
+  return { path, carries: 'nothing', read: () => [] }
 }
 
 /**

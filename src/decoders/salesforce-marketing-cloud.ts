@@ -11,7 +11,11 @@ export const salesforceMarketingCloud: Decoder = {
   vendor: 'Salesforce Marketing Cloud',
   source: 'https://developer.salesforce.com/docs/marketing/marketing-cloud/guide/collect-code.html',
   hosts: ['igodigital.com'],
-  routes: [{ path: TRACK, read: readTrack }, { path: /^\/collect\.js$/, read: readLibrary }, scriptLoad(/\.js$/)],
+  routes: [
+    { path: TRACK, read: readTrack },
+    { path: /^\/collect\.js$/, carries: 'library', read: readLibrary },
+    scriptLoad(/\.js$/),
+  ],
 }
 
 /** What there is to say is JSON in `payload`, in the query or in the body. */

@@ -6,6 +6,7 @@ import { sideChannel } from './route.ts'
 const LIBRARY: Route = {
   path: /\/utag\/[\w-]+\/[\w.-]+\/[\w-]+\/utag(?:\.(?:sync|\d+))?\.js$/,
   when: ({ body }) => !body,
+  carries: 'library',
   read: readLibrary,
 }
 

@@ -11,6 +11,7 @@ import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
 import { sessionFlows } from './session-flows.ts'
 import { signalList } from './signal-list.ts'
+import { silentLibraries } from './silent-libraries.ts'
 import { suggestions } from './suggestions.ts'
 import { tagPerformance } from './tag-performance.ts'
 import { volumeSeries } from './volume-series.ts'
@@ -24,6 +25,7 @@ export const insights: readonly AnyInsight[] = [
   performanceStats,
   volumeSeries,
   pageViewSampling,
+  silentLibraries,
   signalList,
   causes,
   scores,

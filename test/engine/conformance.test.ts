@@ -42,6 +42,7 @@ import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
+import { silentLibraries } from '../../src/insights/silent-libraries.ts'
 import { tagPerformance } from '../../src/insights/tag-performance.ts'
 import { crowdedLists, keysOf, type ListForm, listsAmong } from '../../src/insights/value-lists.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
@@ -349,7 +350,10 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         await volumeSeries.answer(sources, { grain, from, to: window.to, ...scope } as never, caller)
       }
     }
-    for (const id of domainIds.slice(0, 2)) await pageViewSampling.answer(sources, { id }, caller)
+    for (const id of domainIds.slice(0, 2)) {
+      await pageViewSampling.answer(sources, { id }, caller)
+      await silentLibraries.answer(sources, { id }, caller)
+    }
     const series = [null, 'Meta Pixel', '', `o'neill "x" \\`].flatMap((vendor) =>
       domainIds.slice(0, 2).flatMap((domainId) =>
         (vendor === null ? [null] : [null, 'purchase', 'größe 😀']).map((event) => ({

@@ -62,6 +62,16 @@ export const domains = {
       'Nothing has reached this server for this domain. Check that a firewall or proxy allows requests to this URL:',
     policy: 'A page with a content security policy has to allow this:',
     refused: 'Some requests came, and were refused:',
+    silent: {
+      title: 'Libraries without events',
+      intro:
+        'Your pages loaded these vendors’ libraries in the last 24 hours, but no event of these vendors was captured.',
+      vendor: 'Vendor',
+      loads: 'Loads',
+      lastLoad: 'Most recent load',
+      reasons:
+        'Visitors may not have given consent, or the vendor may send from a worker, from a frame, or to an address that Tagwarden does not recognise. In that case add the address to the vendors of this domain through the API (urlPatternMatches).',
+    },
   },
   live: {
     none: 'No event in the last minute. Open your site in another tab, it appears here within a second.',

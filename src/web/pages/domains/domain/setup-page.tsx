@@ -2,14 +2,21 @@ import { Anchor, Button, Group, List, Paper, SegmentedControl, Stack, Text, Text
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { getSnippetOptions, listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
+import {
+  getSnippetOptions,
+  listRejectionsOptions,
+  listSilentLibrariesOptions,
+  watchDomainOptions,
+} from '#client/@tanstack/react-query.gen'
 import type { Domain, SetupGuide } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { MayLine } from '../../../parts/may.tsx'
+import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { words } from '../../../words.ts'
 import { CaptureForm } from './capture-form.tsx'
@@ -47,6 +54,7 @@ function SetUp({ domain }: { domain: Domain }) {
           <Arrival domain={domain} />
         </Paper>
       )}
+      <SilentLibraries domain={domain} />
     </Stack>
   )
 }
@@ -134,6 +142,32 @@ function Arrival({ domain }: { domain: Domain }) {
       </Text>
       <NextSteps domain={domain} />
     </Stack>
+  )
+}
+
+/** Vendors whose code the pages load while no event of theirs is captured; nothing when there are none. */
+function SilentLibraries({ domain }: { domain: Domain }) {
+  const { data } = useQuery(listSilentLibrariesOptions({ path: { id: domain.id } }))
+  const said = words.domains.setup.silent
+  if (!data?.libraries.length) return null
+  return (
+    <Paper>
+      <Stack gap="sm">
+        <Title order={2}>{said.title}</Title>
+        <Text>{said.intro}</Text>
+        <SimpleTable
+          name={said.title}
+          rows={data.libraries}
+          keyOf={({ vendor }) => vendor}
+          columns={[
+            { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+            { head: said.loads, isNumber: true, cell: ({ loads }) => <Num value={loads} /> },
+            { head: said.lastLoad, cell: ({ lastAt }) => <Ago at={lastAt} /> },
+          ]}
+        />
+        <Text c="dimmed">{said.reasons}</Text>
+      </Stack>
+    </Paper>
   )
 }
 

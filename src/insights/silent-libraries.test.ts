@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
+import { Follower } from '../signals/follower.ts'
+import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { insightRoutes } from './routes.ts'
+import { silentLibraries } from './silent-libraries.ts'
+
+async function setUp(stand: WarehouseStand) {
+  const [db, clock] = [memoryDb(), testClock(HOUR)]
+  const people = cast(db, clock)
+  const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
+  const { warehouse } = stand
+  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const parts = { db, clock, warehouse, follower, watermark: () => clock.now(), retentionMs: 90 * DAY_MS }
+  const call = client({ db, clock }, ...insightRoutes(parts, [silentLibraries]))
+  return { clock, people, domainId, call, path: `/v1/domains/${domainId}/silent-libraries` }
+}
+
+describe('libraries without events', () => {
+  test('are of vendors that send events, in this domain, and in the last 24 hours', async () => {
+    await using stand = await WarehouseStand.open()
+    const { people, domainId, call, path, clock } = await setUp(stand)
+    const at = {
+      receivedAt: HOUR - HOUR_MS,
+      orgId: people.orgId,
+      domainId,
+      event: '',
+    }
+    const load = { ...at, kind: 'library' as const }
+    const [old, late] = [{ receivedAt: HOUR - 25 * HOUR_MS }, { receivedAt: at.receivedAt + 5 }]
+    await stand.add([
+      { ...load, ...old, vendor: 'Umami' },
+      { ...load, vendor: 'PostHog' },
+      { ...load, ...late, vendor: 'PostHog' },
+      // Of another domain, and of no event.
+      { ...at, domainId: 'dom_other', vendor: 'PostHog', event: 'purchase' },
+      { ...load, vendor: 'Segment' },
+      { ...at, vendor: 'Segment', kind: 'hit' },
+      // Its events are captured.
+      { ...load, vendor: 'Mixpanel' },
+      { ...at, vendor: 'Mixpanel', event: 'purchase' },
+      // Its tags send for others.
+      { ...load, vendor: 'Google Tag Manager' },
+      { ...load, vendor: 'ann@shop.example' },
+      { ...load, domainId: 'dom_other', vendor: 'Plausible' },
+    ])
+    await stand.flush()
+    clock.set(HOUR)
+    const { status, body } = await call('GET', path, { as: people.vera.key })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      windowHours: 24,
+      libraries: [
+        { vendor: 'PostHog', loads: 2, lastAt: at.receivedAt + 5 },
+        { vendor: 'Segment', loads: 1, lastAt: at.receivedAt },
+      ],
+    })
+  })
+
+  test('are none where nothing came, and of a domain elsewhere not found', async () => {
+    await using stand = await WarehouseStand.open()
+    const { people, call, path } = await setUp(stand)
+    expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })
+    expect((await call('GET', '/v1/domains/dom_0/silent-libraries', { as: people.vera.key })).status).toBe(404)
+  })
+})

@@ -1,0 +1,72 @@
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
+import { decoders } from '../decoders/index.ts'
+import { findDomain } from '../domains/store.ts'
+import { ById } from '../http/route.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { insight } from './insight.ts'
+
+const WINDOW_MS = DAY_MS
+
+/** Vendors that send events. Those of tag managers, for example, are the tags' own. */
+const SENDING = decoders.filter(({ routes }) => routes.some(({ carries }) => !carries)).map(({ vendor }) => vendor)
+
+interface LibraryRow {
+  vendor: string
+  loads: number
+  lastAt: number
+}
+
+const SilentLibraries = Closed(
+  {
+    windowHours: Int(),
+    libraries: Type.Array(
+      Closed({
+        vendor: Type.String(),
+        loads: Int({ description: 'Captured loads of the vendor’s code, unweighted' }),
+        lastAt: { ...InstantSchema, description: 'When the last of them was received' },
+      }),
+      {
+        description: 'By loads, then by name. Without tag managers and other vendors that send no events of their own',
+      },
+    ),
+  },
+  {
+    $id: 'SilentLibraries',
+    examples: [{ windowHours: 24, libraries: [{ vendor: 'PostHog', loads: 120, lastAt: 1_767_614_400_000 }] }],
+  },
+)
+
+/** Vendors whose code the pages of a domain load while no event of theirs is captured. */
+export const silentLibraries = insight({
+  id: 'listSilentLibraries',
+  tag: 'Domains',
+  summary: 'Known vendors whose library loads on the pages while no event of theirs was captured in the last 24 hours',
+  path: '/domains/{id}/silent-libraries',
+  params: ById,
+  output: SilentLibraries,
+  async answer({ db, history }, { id }, { principal: { orgId }, now }) {
+    findDomain(db, { orgId, id }, now)
+    const libraries = await history.query<LibraryRow>(silentLibrariesQuery({ orgId, id }, now))
+    return { windowHours: WINDOW_MS / HOUR_MS, libraries }
+  },
+})
+
+function silentLibrariesQuery({ orgId, id }: { orgId: string; id: string }, now: number): Query {
+  return query('insights.silent-libraries', {
+    orgId,
+    window: { from: now - WINDOW_MS, to: now + 1 },
+    write(binder) {
+      const where = [
+        `kind IN ('library', 'event')`,
+        ...binder.among('domainId', [id]),
+        ...binder.among('vendor', SENDING),
+      ]
+      return {
+        where: where.join(' AND '),
+        sql: `SELECT vendor, count(*) AS loads, max(receivedAt) AS lastAt FROM events
+          GROUP BY vendor HAVING min(kind) = 'library' ORDER BY loads DESC, vendor`,
+      }
+    },
+  })
+}
