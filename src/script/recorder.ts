@@ -102,6 +102,10 @@ export function makeRecorder(parts: RecorderParts): Recorder {
   /** Adds the body to a call; when it is not known whether it is a vendor's, once that turns out to be true. */
   const addContent = (call: Call, snapshot: Snapshot, isVendors: boolean | null) => {
     if (snapshot === null || isVendors === false) return
+    if (isVendors && typeof snapshot !== 'function') {
+      call.content = snapshot
+      return
+    }
     call.isReading = true
     read(snapshot, (content) => {
       const finish = () => {
