@@ -29,8 +29,13 @@ async function start(): Promise<void> {
 }
 
 /** A new domain, and a folder with the code that its guide shows. */
-async function install(name: string, system: string, change = (code: string) => code) {
+async function install(
+  name: string,
+  system: string,
+  { change = (code: string) => code, sampleRate = {} }: { change?: (code: string) => string; sampleRate?: object } = {},
+) {
   const domain = await ask('POST', `${server.url}/v1/domains`, apiKey, { name, system })
+  await ask('PUT', `${server.url}/v1/domains/${domain.id}/capture`, apiKey, { sampleRate })
   const { guide } = await ask('GET', `${server.url}/v1/domains/${domain.id}/snippet`, apiKey)
   const code = join(folder.path, name)
   mkdirSync(code)
@@ -57,17 +62,17 @@ const orders = (from: number, to: number) => new Map(Array.from({ length: to - f
 const sorted = (counts: Map<number, number>) => [...counts].sort(([a], [b]) => a - b)
 const isEmpty = (queue: string) => readdirSync(queue).every((name) => !/\.(open|batch)$/.test(name))
 
-for (const { client, system, build } of DRIVERS) {
-  describe(client, () => {
+for (const { client, system, missing, build } of DRIVERS) {
+  const isApp = system !== 'server'
+  describe.skipIf(missing !== null)(missing === null ? client : `${client} (without ${missing})`, () => {
     test(
       'loses and doubles nothing, whatever is killed',
       async () => {
         const { domain, code, queue } = await install(`kill-${client}`, system)
-        const built = await build(code)
-        if ('missing' in built) return console.log(`skipped: ${built.missing}`)
+        const command = await build(code)
         proxy.setMode('pass')
         proxy.seen.length = 0
-        let driver = startDriver(built.command, queue)
+        let driver = startDriver(command, queue)
         await driver.command('track 0 1200')
         await until('the first events', () => isEmpty(queue))
 
@@ -91,7 +96,7 @@ for (const { client, system, build } of DRIVERS) {
         await until('two attempts', () => proxy.seen.filter(({ status }) => status === 502).length >= 2)
         await driver.command('track 1400 1450')
         await driver.kill()
-        driver = startDriver(built.command, queue)
+        driver = startDriver(command, queue)
         await driver.command('track 1450 1500')
         await start()
         await until('all that was queued', () => isEmpty(queue))
@@ -101,13 +106,20 @@ for (const { client, system, build } of DRIVERS) {
         await driver.command('close')
         expect((await driver.ended()).code).toBe(0)
         proxy.setMode('pass')
-        driver = startDriver(built.command, queue)
+        driver = startDriver(command, queue)
         await until('what was left at the end', () => isEmpty(queue))
         await driver.command('close')
 
         expect(sorted(await storedOrders(domain.id))).toEqual(sorted(orders(0, 1550)))
         const first = proxy.seen[0]
-        expect(first?.envelope).toMatchObject({ env: 'prod', version: 418, sentAt: expect.any(Number) })
+        expect(first?.envelope).toMatchObject({
+          ...{ env: 'prod', version: 418, sentAt: expect.any(Number) },
+          ...(isApp && {
+            sampleRate: 1,
+            sessionId: expect.stringMatching(/^[\da-f-]{36}$/i),
+            page: { url: 'app://shop.example/cart', title: 'Cart' },
+          }),
+        })
         expect(Math.max(...proxy.seen.map(({ events }) => events))).toBeLessThanOrEqual(1000)
         expect(Math.max(...proxy.seen.map(({ bytes }) => bytes))).toBeLessThanOrEqual(1024 * 1024)
         // 1,550 events in a few batches, not one by one.
@@ -119,16 +131,16 @@ for (const { client, system, build } of DRIVERS) {
     test(
       'drops a refused batch and the oldest of a full queue, and sends the rest',
       async () => {
-        const { domain, code, queue } = await install(`full-${client}`, system, (text) =>
-          text
-            .replace(/(max_?queue_?bytes(: Int)? = )[\d* _]+/i, (_, start) => `${start}60000`)
-            .replace(/(max_?batch_?events(: Int)? = )\d+/i, (_, start) => `${start}20`),
-        )
-        const built = await build(code)
-        if ('missing' in built) return console.log(`skipped: ${built.missing}`)
+        const { domain, code, queue } = await install(`full-${client}`, system, {
+          change: (text) =>
+            text
+              .replace(/(max_?queue_?bytes(: Int)? = )[\d* _]+/i, (_, start) => `${start}60000`)
+              .replace(/(max_?batch_?events(: Int)? = )\d+/i, (_, start) => `${start}20`),
+        })
+        const command = await build(code)
         proxy.setMode(new Response('{"error":"wrong"}', { status: 400 }))
         proxy.seen.length = 0
-        const driver = startDriver(built.command, queue)
+        const driver = startDriver(command, queue)
         await driver.command('track 0 20')
         await until('a refused batch', () => isEmpty(queue))
         proxy.setMode(new Response('down', { status: 503, headers: { 'retry-after': '1' } }))
@@ -146,6 +158,37 @@ for (const { client, system, build } of DRIVERS) {
         const [oldest = 0] = stored[0] ?? []
         expect(oldest).toBeGreaterThan(20)
         expect(stored).toEqual(sorted(orders(oldest, 1000)))
+      },
+      TEST_MS,
+    )
+
+    if (!isApp) return
+    test(
+      'sends from a share of devices, always the same ones',
+      async () => {
+        const sampleRate = { prod: 0.25 }
+        const { domain, code } = await install(`share-${client}`, system, { sampleRate })
+        const command = await build(code)
+        proxy.setMode('pass')
+        const { seen } = proxy
+        seen.length = 0
+        // The first 32 bits of the installation's id decide.
+        const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
+        for (const [index, [name, bits]] of Object.entries(devices).entries()) {
+          const queue = join(code, name)
+          mkdirSync(queue)
+          writeFileSync(join(queue, 'install-id'), `${bits}-0000-4000-8000-000000000000`)
+          const driver = startDriver(command, queue)
+          await driver.command(`track ${index} ${index + 1}`)
+          await until('an empty queue', () => isEmpty(queue))
+          await driver.command('close')
+          await driver.ended()
+        }
+        expect(seen.map(({ envelope }) => envelope.sampleRate)).toEqual([0.25, 0.25])
+        expect(sorted(await storedOrders(domain.id))).toEqual([
+          [1, 1],
+          [2, 1],
+        ])
       },
       TEST_MS,
     )
@@ -201,9 +244,9 @@ describe('tagwarden.sh', () => {
   )
 
   test('deletes the oldest of too many', async () => {
-    const { code, queue } = await install('shell-full', 'server', (text) =>
-      text.replace('max_batches=1000', 'max_batches=2'),
-    )
+    const { code, queue } = await install('shell-full', 'server', {
+      change: (text) => text.replace('max_batches=1000', 'max_batches=2'),
+    })
     mkdirSync(queue)
     for (const number of [1, 2, 3, 4]) write(queue, number)
     proxy.setMode(new Response('down', { status: 401 }))

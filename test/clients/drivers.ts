@@ -10,22 +10,26 @@ interface Driver {
   /** Name of its file in the set-up guide. */
   client: string
   system: string
-  /** The command, or null and why, when this machine has no compiler. */
-  build(folder: string): Promise<{ command: string[] } | { missing: string }>
+  /** What this machine lacks to run it; null: nothing. */
+  missing: string | null
+  /** Returns the command that runs it. `folder` has the files of the set-up guide. */
+  build(folder: string): Promise<string[]>
 }
 
 const SOURCES = join(import.meta.dir, 'drivers')
+
+const missingOf = (...programs: string[]): string | null =>
+  programs.filter((program) => Bun.which(program) === null).join(' and ') || null
 
 /** The driver is run from beside the client. */
 function interpreted(client: string, program: string, driver: string): Driver {
   return {
     client,
     system: 'server',
+    missing: missingOf(program),
     async build(folder) {
-      const path = Bun.which(program)
-      if (path === null) return { missing: `${program} is not installed` }
       copyFileSync(join(SOURCES, driver), join(folder, driver))
-      return { command: [path, join(folder, driver)] }
+      return [program, join(folder, driver)]
     },
   }
 }
@@ -33,23 +37,21 @@ function interpreted(client: string, program: string, driver: string): Driver {
 const KOTLIN: Driver = {
   client: 'Tagwarden.kt',
   system: 'mobile_a',
+  missing: missingOf('kotlinc', 'java'),
   async build(folder) {
-    const [kotlinc, java] = [Bun.which('kotlinc'), Bun.which('java')]
-    if (kotlinc === null || java === null) return { missing: 'kotlinc or java is not installed' }
     const jar = join(folder, 'driver.jar')
     const sources = ['Driver.kt', 'android.kt', 'bundle.kt'].map((name) => join(SOURCES, name))
     const own = ['Tagwarden.kt', 'ExampleApplication.kt'].map((name) => join(folder, name))
-    await compile(kotlinc, ...own, ...sources, '-include-runtime', '-d', jar)
-    return { command: [java, '-jar', jar] }
+    await compile('kotlinc', ...own, ...sources, '-include-runtime', '-d', jar)
+    return ['java', '-jar', jar]
   },
 }
 
 const SWIFT: Driver = {
   client: 'Tagwarden.swift',
   system: 'mobile_b',
+  missing: missingOf('swiftc'),
   async build(folder) {
-    const swiftc = Bun.which('swiftc')
-    if (swiftc === null) return { missing: 'swiftc is not installed' }
     // A file of this name may have statements.
     copyFileSync(join(SOURCES, 'driver.swift'), join(folder, 'main.swift'))
     copyFileSync(join(SOURCES, 'UIKit.swift'), join(folder, 'UIKit.swift'))
@@ -58,7 +60,7 @@ const SWIFT: Driver = {
     ) as [string, string, string]
     const module = join(folder, 'UIKit.swiftmodule')
     await compile(
-      swiftc,
+      'swiftc',
       '-emit-module',
       '-parse-as-library',
       '-module-name',
@@ -67,10 +69,10 @@ const SWIFT: Driver = {
       module,
       join(folder, 'UIKit.swift'),
     )
-    await compile(swiftc, '-typecheck', '-parse-as-library', '-warnings-as-errors', '-I', folder, client, example)
+    await compile('swiftc', '-typecheck', '-parse-as-library', '-warnings-as-errors', '-I', folder, client, example)
     const program = join(folder, 'driver')
-    await compile(swiftc, '-warnings-as-errors', '-o', program, client, main)
-    return { command: [program] }
+    await compile('swiftc', '-warnings-as-errors', '-o', program, client, main)
+    return [program]
   },
 }
 

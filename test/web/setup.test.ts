@@ -61,6 +61,23 @@ describe('the set-up page', () => {
   )
 
   test(
+    'comes with settings of the capture, but not for a server',
+    async () => {
+      const { screen } = here
+      for (const [system, isShown] of [
+        ['server', false],
+        ['mobile_b', true],
+      ] as const) {
+        const { body: domain } = await here.world.app.call('POST', '/v1/domains', { body: { name: system, system } })
+        await openAs(screen, here.world.app.owner.apiKey, `/domains/${domain.id}/settings`)
+        await screen.sees('heading', 'Property token')
+        expect(await screen.has('heading', 'Capture')).toBe(isShown)
+      }
+    },
+    TEST_MS,
+  )
+
+  test(
     'shows a member the code, and no form',
     async () => {
       await openSetup('mobile_b', 'member')

@@ -72,7 +72,7 @@ class Tagwarden(
     private var lastEventAt = 0L
     private var lastId = 0L
     private var failures = 0
-    private var waitUntil = 0L
+    private var waitUntil = monotonicMs()
 
     init {
         run {
@@ -185,7 +185,7 @@ class Tagwarden(
 
     private fun schedule(ms: Long) {
         if (timer != null || isClosed) return
-        val wait = maxOf(ms, waitUntil - System.currentTimeMillis())
+        val wait = maxOf(ms, waitUntil - monotonicMs())
         timer = executor.schedule({
             timer = null
             run { send() }
@@ -196,7 +196,7 @@ class Tagwarden(
         sealOpen()
         try {
             for (file in names(".batch")) {
-                if (System.currentTimeMillis() < waitUntil || !post(file)) break
+                if (monotonicMs() < waitUntil || !post(file)) break
             }
         } catch (error: Exception) {
             retryAfter(0, error.toString())
@@ -253,11 +253,11 @@ class Tagwarden(
         return true
     }
 
-    /** Waits as the server asked, else twice as long after each failure. Adds up to half, so that devices spread out. */
+    /** Waits as the server asked, else twice as long after each failure. Adds up to half, to spread out devices. */
     private fun retryAfter(asked: Long, reason: String) {
         val backoff = minOf(MAX_RETRY_MS, firstRetryMs shl minOf(failures++, 20))
         val wait = if (asked > 0) minOf(asked, HOUR_MS) else backoff
-        waitUntil = System.currentTimeMillis() + (wait * (1 + Math.random() / 2)).toLong()
+        waitUntil = monotonicMs() + (wait * (1 + Math.random() / 2)).toLong()
         onError("Tagwarden: sending again in $wait ms: $reason")
     }
 
@@ -282,6 +282,9 @@ class Tagwarden(
     private fun names(end: String): List<File> =
         folder.listFiles { file -> file.name.endsWith(end) }.orEmpty().sortedBy { it.name }
 }
+
+/** Unlike the time of day, it is never set back. */
+private fun monotonicMs(): Long = System.nanoTime() / 1_000_000
 
 private fun gzip(text: String): ByteArray {
     val bytes = ByteArrayOutputStream()

@@ -58,7 +58,8 @@ public final class Tagwarden: @unchecked Sendable {
     private var lastEventAt = Date.distantPast
     private var lastId: Int64 = 0
     private var failures = 0
-    private var waitUntil = Date.distantPast
+    /// In seconds of the system's uptime, which is never set back.
+    private var waitUntil: TimeInterval = 0
 
     /// `folder`: for the queue and the random id of this installation; by default in Application Support. `env`: "prod"
     /// or "dev". `version`: number of the release. `onError` is called, on a background queue, when events are lost or
@@ -207,7 +208,7 @@ public final class Tagwarden: @unchecked Sendable {
     private func schedule(_ seconds: TimeInterval) {
         if hasTimer { return }
         hasTimer = true
-        let wait = max(seconds, waitUntil.timeIntervalSinceNow)
+        let wait = max(seconds, waitUntil - ProcessInfo.processInfo.systemUptime)
         queue.asyncAfter(deadline: .now() + wait) {
             self.hasTimer = false
             self.send()
@@ -218,7 +219,8 @@ public final class Tagwarden: @unchecked Sendable {
         if isSending { return }
         do {
             try sealOpen()
-            guard Date() >= waitUntil, let name = try names(".batch").first else { return finishSending() }
+            let isTime = ProcessInfo.processInfo.systemUptime >= waitUntil
+            guard isTime, let name = try names(".batch").first else { return finishSending() }
             isSending = true
             try post(name)
         } catch {
@@ -295,7 +297,7 @@ public final class Tagwarden: @unchecked Sendable {
         let backoff = min(maxRetry, firstRetry * pow(2, Double(min(failures, 20))))
         failures += 1
         let wait = asked > 0 ? min(asked, hour) : backoff
-        waitUntil = Date().addingTimeInterval(wait * Double.random(in: 1...1.5))
+        waitUntil = ProcessInfo.processInfo.systemUptime + wait * Double.random(in: 1...1.5)
         onError("Tagwarden: sending again in \(Int(wait.rounded(.up))) s: \(reason)")
     }
 

@@ -29,12 +29,11 @@ interface Client {
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 /** A JSON text is also a literal of JavaScript and Python. */
 const quoteJson = (text: string) => JSON.stringify(text)
-/** What needs no escape in Kotlin and Swift. In Kotlin, `$` inserts a variable. */
-const UNSAFE = /[^ !#%-[\]-~]/gu
 const hex = (code: number) => code.toString(16).padStart(4, '0')
-const quoteKotlin = (text: string) =>
-  `"${text.replace(UNSAFE, (char) => [...Array(char.length).keys()].map((at) => `\\u${hex(char.charCodeAt(at))}`).join(''))}"`
-const quoteSwift = (text: string) => `"${text.replace(UNSAFE, (char) => `\\u{${hex(char.codePointAt(0) ?? 0)}}`)}"`
+/** All but harmless characters are escaped, also `$`, which inserts a variable. */
+const quoteKotlin = (text: string) => `"${text.replace(/[^ !#%-[\]-~]/g, (unit) => `\\u${hex(unit.charCodeAt(0))}`)}"`
+const quoteSwift = (text: string) =>
+  `"${text.replace(/[^ !#-[\]-~]/gu, (char) => `\\u{${hex(char.codePointAt(0) ?? 0)}}`)}"`
 
 export const CLIENTS = {
   node: { name: 'tagwarden.mjs', label: 'Node.js', language: 'javascript', source: node, quote: quoteJson },

@@ -38,6 +38,7 @@ export class Tagwarden {
   #timer = null
   #sending = null
   #failures = 0
+  /** By the monotonic clock. */
   #waitUntil = 0
   #isClosed = false
 
@@ -96,7 +97,7 @@ export class Tagwarden {
 
   #schedule(ms) {
     if (this.#timer !== null || this.#isClosed) return
-    const wait = Math.max(ms, this.#waitUntil - Date.now())
+    const wait = Math.max(ms, this.#waitUntil - performance.now())
     this.#timer = setTimeout(() => {
       this.#timer = null
       void this.flush()
@@ -108,7 +109,7 @@ export class Tagwarden {
   async #send() {
     try {
       for (const name of this.#names('.batch')) {
-        if (Date.now() < this.#waitUntil || !(await this.#post(name))) break
+        if (performance.now() < this.#waitUntil || !(await this.#post(name))) break
       }
     } catch (error) {
       this.#retryAfter(null, error.message)
@@ -163,7 +164,7 @@ export class Tagwarden {
   #retryAfter(asked, reason) {
     const backoff = Math.min(MAX_RETRY_MS, this.#firstRetryMs * 2 ** Math.min(this.#failures++, 20))
     const wait = asked > 0 ? Math.min(asked, HOUR_MS) : backoff
-    this.#waitUntil = Date.now() + wait * (1 + Math.random() / 2)
+    this.#waitUntil = performance.now() + wait * (1 + Math.random() / 2)
     this.#onError(`Tagwarden: sending again in ${Math.ceil(wait / 1000)} s: ${reason}`)
   }
 

@@ -31,7 +31,8 @@ while [ $# -gt "$max_batches" ]; do
   shift
 done
 
-sleep "$(awk -v max="$spread_s" 'BEGIN { srand(); print rand() * max }')"
+# Not awk's srand: it would choose the same number on every machine whose cron starts in the same second.
+sleep $(($(od -An -N2 -tu2 /dev/urandom) % (spread_s + 1)))
 for batch; do
   # curl repeats after 408, 429 and 5xx: as Retry-After asks, else after 1 s, 2 s, 4 s, ….
   status=$(gzip -c "$batch" | curl --silent --show-error --output "$answer" --write-out '%{http_code}' \

@@ -6,6 +6,7 @@ import kotlin.system.exitProcess
 fun main(args: Array<String>) {
     val tagwarden = Tagwarden(File(args[0]), version = 418, sendAfterMs = 50, firstRetryMs = 20,
         onError = { System.err.println(it) })
+    tagwarden.screen("app://shop.example/cart", "Cart")
     while (true) {
         val (command, from, to) = ((readLine() ?: break) + "  ").split(" ")
         if (command == "track")

@@ -3,6 +3,7 @@ import Foundation
 let log: @Sendable (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
 let tagwarden = Tagwarden(folder: URL(fileURLWithPath: CommandLine.arguments[1]), version: 418, sendAfter: 0.05,
                           firstRetry: 0.02, onError: log)
+tagwarden.screen("app://shop.example/cart", title: "Cart")
 while let line = readLine() {
     let words = line.split(separator: " ")
     if words[0] == "track" {
