@@ -38,10 +38,11 @@ const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32
  * halves of surrogate pairs, by which recorders write binary bodies.
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
-  const input = readInput(parseJson(new TextDecoder().decode(body))) as DraftInput
-  const { har, ...texts } = input
-  checkJson(texts)
-  if ([har, ...Object.values(texts)].filter((value) => value !== undefined).length !== 1) {
+  const value = parseJson(new TextDecoder().decode(body))
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  checkJson(isObject ? { ...value, har: undefined } : value)
+  const input = readInput(value) as DraftInput
+  if (Object.keys(input).length !== 1) {
     throw new AppError('invalid', 'sessionId: give it, har or harZip, and only one of them')
   }
   return input
