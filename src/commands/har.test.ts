@@ -259,12 +259,15 @@ describe('an attachment', () => {
       })),
     )
 
+  const NOT_NEXT = /is not a file next to the HAR file$/
+
   test('is read from the folder of the HAR and from nowhere else', async () => {
     using outside = temporaryFolder()
     using folder = temporaryFolder()
     await Bun.write(join(outside.path, 'secret.dat'), 'secret')
     await Bun.write(join(folder.path, 'a.dat'), 'en=a')
     await Bun.write(join(folder.path, 'below/b.dat'), 'en=b')
+    await Bun.write(join(folder.path, '.hidden'), 'secret')
     await Bun.write(join(folder.path, 'big.dat'), Buffer.alloc(1024 * 1024 + 1))
     symlinkSync(join(outside.path, 'secret.dat'), join(folder.path, 'link.dat'))
     symlinkSync(outside.path, join(folder.path, 'linked'))
@@ -272,15 +275,19 @@ describe('an attachment', () => {
     const up = `../${basename(outside.path)}/secret.dat`
     const cases: [string, string | RegExp][] = [
       ['a.dat', 'en=a'],
-      ['below/b.dat', 'en=b'],
+      ['below/b.dat', NOT_NEXT],
+      ['./a.dat', NOT_NEXT],
+      ['.hidden', NOT_NEXT],
+      ['', /^the recording does not have it$/],
       ['same.dat', 'en=a'],
       ['big.dat', /is larger than 1 MiB$/],
-      ['link.dat', /is outside of the HAR file's folder$/],
-      ['linked/secret.dat', /is outside of the HAR file's folder$/],
-      [up, /is outside of the HAR file's folder$/],
-      [join(outside.path, 'secret.dat'), /is not next to the HAR file$/],
+      ['link.dat', NOT_NEXT],
+      ['linked/secret.dat', NOT_NEXT],
+      [up, NOT_NEXT],
+      [join(outside.path, 'secret.dat'), NOT_NEXT],
       ['below', /is not a file$/],
-      ['.', /is not a file$/],
+      ['.', NOT_NEXT],
+      ['..', NOT_NEXT],
       ['a\0.dat', /is not next to the HAR file$/],
       ['x'.repeat(5000), /"x{100}", which is not next to the HAR file$/],
     ]

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ArchiveError, type ArchiveLimits, isZip, readHarArchive } from '../browser/har-archive.ts'
 import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from '../browser/har-body.ts'
 import { type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
@@ -20,7 +20,7 @@ const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.
 
 /**
  * Returns the requests of a HAR file, to any URL (http://www.softwareishard.com/blog/har-12-spec/), or of the HAR in a ZIP
- * archive. Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR and those below it.
+ * archive. Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR.
  * Fails with `UsageError` when it is neither.
  */
 export async function readHar(path: string): Promise<RecordedHit[]> {
@@ -48,7 +48,10 @@ function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): 
   return requests.map(({ hit }) => hit)
 }
 
-/** Reads attachments in the folder of a HAR and those below it; links that lead out of it are not followed. */
+/**
+ * Reads attachments in the folder of a HAR. Other folders, links that lead out of it and hidden files are left alone, because
+ * a HAR from elsewhere can name any file, whose content would be sent to the collector.
+ */
 function attachmentsNextTo(path: string): AttachmentReader {
   return (name) => {
     try {
@@ -60,11 +63,9 @@ function attachmentsNextTo(path: string): AttachmentReader {
 }
 
 function attachmentIn(folder: string, name: string): Attachment {
-  const file = realpathSync(join(folder, name))
-  const below = relative(folder, file)
-  if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) {
-    return { fault: `its attachment ${quoted(name)} is outside of the HAR file's folder` }
-  }
+  const isPlain = name === basename(name) && !name.startsWith('.')
+  const file = isPlain ? realpathSync(join(folder, name)) : ''
+  if (dirname(file) !== folder) return { fault: `its attachment ${quoted(name)} is not a file next to the HAR file` }
   const stats = statSync(file)
   if (!stats.isFile()) return { fault: `its attachment ${quoted(name)} is not a file` }
   if (stats.size > MAX_ATTACHMENT_BYTES) return { fault: `its attachment ${quoted(name)} is larger than 1 MiB` }
