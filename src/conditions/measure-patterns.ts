@@ -11,21 +11,27 @@ const PATTERN_OPERATORS: readonly unknown[] = ['regex', 'custom_pii_regex']
  */
 export async function measurePatterns(body: unknown, signal?: AbortSignal): Promise<void> {
   const pace = new Pace()
-  for (const source of patternsIn(body)) {
-    if (signal?.aborted) return
-    try {
-      sizeOfPattern(source)
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
+  const open = [{ items: [body], next: 0, arePatterns: false }]
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const value = top.items[top.next++]
+    if (top.next > top.items.length) open.pop()
+    else if (top.arePatterns) {
+      if (typeof value === 'string') measure(value)
+    } else if (typeof value === 'object' && value !== null) {
+      const { op, values } = value as { op?: unknown; values?: unknown }
+      const arePatterns = PATTERN_OPERATORS.includes(op) && Array.isArray(values)
+      const items = arePatterns ? (values as unknown[]) : Array.isArray(value) ? value : Object.values(value)
+      open.push({ items, next: 0, arePatterns })
     }
     if (pace.isDue) await pace.rest()
+    if (signal?.aborted) return
   }
 }
 
-function* patternsIn(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null) return
-  const { op, values } = value as { op?: unknown; values?: unknown }
-  if (PATTERN_OPERATORS.includes(op) && Array.isArray(values)) {
-    yield* values.filter((one) => typeof one === 'string')
-  } else for (const item of Object.values(value)) yield* patternsIn(item)
+function measure(source: string): void {
+  try {
+    sizeOfPattern(source)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+  }
 }

@@ -21,6 +21,7 @@ const LIMIT_MS = 30 * SECOND_MS
 const MEMORY_BYTES = 2 ** 30
 const LOOK_EVERY_MS = 100
 const NICENESS = 10
+const PIECE_BYTES = 256 * 1024
 /** Maximum number of processes; an organization has one at a time. */
 const AT_ONCE = 2
 /** Maximum number of requests of one organization that wait. */
@@ -89,8 +90,10 @@ export class DraftProcesses {
     const { command = ownCommand(), limitMs = LIMIT_MS, memoryBytes = MEMORY_BYTES } = this.limits
     const child = Bun.spawn([...command, 'draft'], {
       env: ownChildEnv(),
-      stdio: [new Blob([`${JSON.stringify(privacy)}\n`, body as Uint8Array<ArrayBuffer>]), 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     })
+    // A failure means that the process has ended, which its exit code tells.
+    void feed(child.stdin, [new TextEncoder().encode(`${JSON.stringify(privacy)}\n`), body]).catch(() => undefined)
     let exceeded: string | null = null
     const stop = (limit: string) => {
       exceeded ??= limit
@@ -118,6 +121,17 @@ export class DraftProcesses {
       child.kill('SIGKILL')
     }
   }
+}
+
+/** Writes to a process in pieces: all at once, 32 MiB would hold the event loop for 50 ms. */
+async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<void> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += PIECE_BYTES) {
+      stdin.write(part.subarray(at, at + PIECE_BYTES))
+      await stdin.flush()
+    }
+  }
+  await stdin.end()
 }
 
 /** Returns the draft of a HAR that is read here. Fails as `DraftProcesses.draft` does. */

@@ -210,6 +210,7 @@ function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTe
     refusals: ['conflict', 'rateLimited'],
     tool: true,
     params: ById,
+    maxBodyBytes: FLOW_BODY_BYTES,
     body: RunInputSchema,
     status: 201,
     answer: RunSchema,

@@ -1,11 +1,12 @@
 import { AppError } from '../core/error.ts'
 import { receiveBytes, receiveText } from './arrival.ts'
+import { MAX_DEPTH, readJsonInSteps } from './json-reader.ts'
 
 /** The largest body: enough for 500 alerts of a usual size, or a domain with its picture. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** No schema is half as deep, and TypeBox's recursion could overflow the stack. */
-const MAX_DEPTH = 50
+/** A longer text is parsed in steps; this much takes a few milliseconds at most. */
+const LONG_TEXT = 64 * 1024
 
 /**
  * Fails with `invalid` for valid JSON that can't be processed: nested too deeply, or with texts (NUL, lone surrogates)
@@ -45,7 +46,12 @@ export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<
   const text = await receiveText(request, max)
   if (text === '') return undefined
   requireJsonType(request)
-  return jsonOf(text)
+  return readJsonText(text)
+}
+
+/** Returns what `jsonOf` does, and lets others be served while it parses a long text. Fails as `jsonOf`. */
+export async function readJsonText(text: string): Promise<unknown> {
+  return text.length > LONG_TEXT ? readJsonInSteps(text) : jsonOf(text)
 }
 
 /** Returns the body of a request that sends JSON, unparsed. Fails as `readJson` does where that needs no parsing. */

@@ -70,7 +70,7 @@ describe('an operation', () => {
       responses: { 201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Ok' } } } } },
     })
     expect(operationOf(writing).description).toBe(
-      'More of it.\n\nRole: admin or above (`configure`). Not with a read-only key.',
+      'More of it.\n\nThe body has at most 65536 bytes.\n\nRole: admin or above (`configure`). Not with a read-only key.',
     )
     expect(operationOf(plain).description).toBe('Role: viewer or above (`read`).')
   })

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../core/error.ts'
 import { Closed, type TSchema, Type } from '../core/schema.ts'
+import { MAX_BODY_BYTES } from './body.ts'
+import { maxBodyBytesOf } from './body-limit.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
@@ -161,14 +163,16 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
 }
 
 /** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
-function descriptionOf({ description, access, credential, question, maxBodyBytes }: Route): string {
+function descriptionOf(route: Route): string {
+  const { description, access, credential, question } = route
   const { from } = PERMISSIONS[access]
   const own = credential ? `Credential: \`${credential.name}\`.` : 'Needs no credential.'
   const who = from === null ? own : `Role: ${from} or above (\`${access}\`).`
   const turns =
     question && 'Asks the event history: callers take turns, and are answered 429 when too many of theirs wait.'
   const lane = question === 'insights' && 'Two such questions are answered at once; others wait up to 10 s, then 503.'
-  const size = maxBodyBytes && `The body has at most ${maxBodyBytes} bytes.`
+  const maxBytes = route.body === null ? MAX_BODY_BYTES : maxBodyBytesOf(route)
+  const size = maxBytes !== MAX_BODY_BYTES && `The body has at most ${maxBytes} bytes.`
   const more = [turns, lane, size].filter(Boolean).join(' ')
   return [description, more, `${who}${needsFullKey(access) ? ' Not with a read-only key.' : ''}`]
     .filter(Boolean)

@@ -66,7 +66,7 @@ interface Description {
   asynchronous?: boolean
   /** True when the body may be left out, which means `{}`. */
   bodyOptional?: boolean
-  /** A larger body is refused with `tooLarge`; default `MAX_BODY_BYTES`. */
+  /** A larger body is refused with `tooLarge`; by default `maxBodyBytesOf` takes it from the schema. */
   maxBodyBytes?: number
   /**
    * True when it needs the headers and the unparsed body, to check a signature. The content type is then not checked.

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
+import { Pace } from '../core/pace.ts'
 import { receiveText } from './arrival.ts'
-import { jsonOf, MAX_BODY_BYTES, readBytes, readJson } from './body.ts'
+import { readBytes, readJson, readJsonText } from './body.ts'
+import { maxBodyBytesOf } from './body-limit.ts'
 import { API_HEADERS } from './headers.ts'
 import { originOf } from './origin.ts'
 import type { Perform } from './perform.ts'
@@ -43,11 +45,11 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   }
   // Before the body is read: a caller without credential or permission must learn nothing from how its body is checked.
   const first = caller(false)
+  const pace = new Pace()
   const query = readQuery(route.query, new URL(request.url).searchParams)
-  const raw = route.raw
-    ? { headers: request.headers, text: await receiveText(request, route.maxBodyBytes ?? MAX_BODY_BYTES) }
-    : null
-  const body = raw ? jsonOf(raw.text) : await bodyOf(route, request)
+  const raw = route.raw ? { headers: request.headers, text: await receiveText(request, maxBodyBytesOf(route)) } : null
+  const body = raw ? await readJsonText(raw.text) : await bodyOf(route, request)
+  if (pace.isDue) await pace.rest()
   // The body may have taken minutes, in which the credential may have expired or the role changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
@@ -57,6 +59,8 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     origin: originOf(request),
     signal: requestSignal(request),
   })
+  // A large answer is written after a pause, so that others are served between.
+  if (pace.isDue) await pace.rest()
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
   const headers = { ...API_HEADERS, 'content-type': produces, ...route.headers?.(result) }
@@ -70,8 +74,8 @@ function sentOf({ produces }: Route, result: unknown): BodyInit {
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {
   if (route.body === null) return undefined
-  if (route.unparsed) return readBytes(request, route.maxBodyBytes)
-  const body = await readJson(request, route.maxBodyBytes)
+  if (route.unparsed) return readBytes(request, maxBodyBytesOf(route))
+  const body = await readJson(request, maxBodyBytesOf(route))
   if (body !== undefined) return body
   return route.bodyOptional ? {} : null
 }

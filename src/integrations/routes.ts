@@ -38,6 +38,8 @@ export interface IntegrationParts {
   enqueue: Enqueue
 }
 
+/** Of a body with a configuration: texts, keys, certificates. */
+const CONFIG_BODY_BYTES = 1024 * 1024
 const tag = 'Integrations'
 const nextCursor = Nullable(Type.String())
 const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), nextCursor }, { $id: 'IntegrationList' })
@@ -113,6 +115,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       access: 'configure',
       tag,
       summary: 'Connect a product; a secret that is made is shown once',
+      maxBodyBytes: CONFIG_BODY_BYTES,
       body: IntegrationInputSchema,
       status: 201,
       answer: NewIntegrationSchema,
@@ -130,6 +133,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       tag,
       summary: 'Replace label and settings; a secret that is left out stays',
       params: ById,
+      maxBodyBytes: CONFIG_BODY_BYTES,
       body: IntegrationInputSchema,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id }, body }) =>

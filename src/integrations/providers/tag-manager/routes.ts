@@ -18,6 +18,8 @@ import {
 import { tagListOf } from './tag-list.ts'
 
 const tag = 'Integrations'
+/** Of a deployment that names the tags of a large container. */
+const DEPLOY_BODY_BYTES = 1024 * 1024
 const ByContainer = Closed({ containerPath: ContainerPath })
 
 /** Rows 7 and 9 of the interface, and how far a deployment is. */
@@ -73,6 +75,7 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
       'and goes on: the same request again waits for it.',
     refusals: ['notFound', 'conflict', 'upstream', 'unavailable'],
     asynchronous: true,
+    maxBodyBytes: DEPLOY_BODY_BYTES,
     body: DeployInputSchema,
     answer: DeployedSchema,
     handle({ principal: { orgId }, body, signal }) {

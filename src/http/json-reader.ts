@@ -1,0 +1,220 @@
+import { AppError } from '../core/error.ts'
+import { Pace } from '../core/pace.ts'
+
+/** No schema is half as deep, and TypeBox's recursion could overflow the stack. */
+export const MAX_DEPTH = 50
+
+/** Characters that are read between two looks at the clock: well below a millisecond. */
+const STEP = 4 * 1024
+/** A longer string is read in pieces of this length. */
+const PIECE = 16 * 1024
+/** No schema has half as many fields, and a table of more takes long to grow. */
+const MAX_FIELDS = 100_000
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+const BLANKS = /[ \t\n\r]*/y
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+type Container = unknown[] | Record<string, unknown>
+
+/**
+ * Parses JSON in steps of a few milliseconds, between which others are served: the runtime's parser and `checkJson` hold the
+ * event loop for up to half a second for 8 MiB, this takes about twice as long altogether. Fails as `jsonOf` does.
+ */
+export async function readJsonInSteps(text: string): Promise<unknown> {
+  const pace = new Pace()
+  const reader = new JsonReader(text)
+  while (!reader.read()) if (pace.isDue) await pace.rest()
+  return reader.value
+}
+
+class JsonReader {
+  /** What was read, when all of it was. */
+  value: unknown
+  private at = 0
+  /** What was begun and has not ended, the outermost first. */
+  private readonly open: Container[] = []
+  /** The field of each open object whose value is next, and how many it has with that; empty and 0 for lists. */
+  private readonly fields: { name: string; count: number }[] = []
+  /** Of a long string that is being read. */
+  private readonly pieces: string[] = []
+  /** Where the last search for a quote ended. */
+  private quoteAt = -1
+
+  constructor(private readonly text: string) {}
+
+  /** Reads about 4 KiB. Returns true when everything was read. */
+  read(): boolean {
+    const until = this.at + STEP
+    while (this.at < until) {
+      const value = this.pieces.length > 0 ? this.moreOfString() : this.begin()
+      if (value === BEGUN) continue
+      if (typeof value === 'string') checkText(value, () => this.path(false))
+      if (this.place(value)) return true
+    }
+    return false
+  }
+
+  /** Reads a scalar or an empty container; of another one only its beginning, up to its first value. */
+  private begin(): unknown {
+    const code = this.next()
+    if (code === QUOTE) return this.string()
+    if (code !== OPEN_LIST && code !== OPEN_OBJECT) return this.scalar()
+    if (this.open.length === MAX_DEPTH) {
+      throw new AppError('invalid', `body: is nested more than ${MAX_DEPTH} levels deep`)
+    }
+    this.at++
+    const isList = code === OPEN_LIST
+    const container: Container = isList ? [] : {}
+    if (this.next() === (isList ? CLOSE_LIST : CLOSE_OBJECT)) {
+      this.at++
+      return container
+    }
+    this.open.push(container)
+    this.fields.push(isList ? { name: '', count: 0 } : { name: this.field(), count: 1 })
+    return BEGUN
+  }
+
+  /** Puts a value where it belongs, and ends what ends behind it. Returns true when that is everything. */
+  private place(read: unknown): boolean {
+    let value = read
+    for (;;) {
+      const container = this.open.at(-1)
+      if (container === undefined) {
+        this.value = value
+        if (!Number.isNaN(this.next())) throw notJson()
+        return true
+      }
+      const field = this.fields.at(-1) ?? NO_FIELD
+      const isList = Array.isArray(container)
+      if (isList) container.push(value)
+      else setField(container, field.name, value)
+      const code = this.next()
+      this.at++
+      if (code === COMMA) {
+        if (isList) return false
+        if (++field.count > MAX_FIELDS) {
+          throw new AppError('invalid', `${this.path(true)}: has more than ${MAX_FIELDS} fields`)
+        }
+        field.name = this.field()
+        return false
+      }
+      if (code !== (isList ? CLOSE_LIST : CLOSE_OBJECT)) throw notJson()
+      this.open.pop()
+      this.fields.pop()
+      value = container
+    }
+  }
+
+  /** Skips blanks. Returns the code of what follows, NaN at the end. */
+  private next(): number {
+    const code = this.text.charCodeAt(this.at)
+    if (code > 0x20) return code
+    BLANKS.lastIndex = this.at
+    BLANKS.test(this.text)
+    this.at = BLANKS.lastIndex
+    return this.text.charCodeAt(this.at)
+  }
+
+  private field(): string {
+    if (this.next() !== QUOTE) throw notJson()
+    const name = this.string()
+    if (name === BEGUN) throw new AppError('invalid', `${this.path(true)}: has a field with a name that is too long`)
+    checkText(name, () => this.path(true))
+    if (this.next() !== COLON) throw notJson()
+    this.at++
+    return name
+  }
+
+  /** Reads a string, or the first piece of a long one. */
+  private string(): string | typeof BEGUN {
+    this.at++
+    const piece = this.piece()
+    if (piece.isLast) return piece.text
+    this.pieces.push(piece.text)
+    return BEGUN
+  }
+
+  /** Reads the next piece of a long string. */
+  private moreOfString(): unknown {
+    const { text, isLast } = this.piece()
+    this.pieces.push(text)
+    return isLast ? this.pieces.splice(0).join('') : BEGUN
+  }
+
+  /** Reads up to `PIECE` characters of a string. */
+  private piece(): { text: string; isLast: boolean } {
+    const { text, at } = this
+    let quote = this.quoteAt < at ? text.indexOf('"', at) : this.quoteAt
+    while (quote !== -1 && quote < at + PIECE && isEscaped(text, at, quote)) quote = text.indexOf('"', quote + 1)
+    if (quote === -1) throw notJson()
+    this.quoteAt = quote
+    const isLast = quote < at + PIECE
+    const to = isLast ? quote : beforeEscape(text, at, at + PIECE)
+    this.at = isLast ? to + 1 : to
+    return { text: parsed(`"${text.slice(at, to)}"`) as string, isLast }
+  }
+
+  private scalar(): unknown {
+    SCALAR.lastIndex = this.at
+    if (!SCALAR.test(this.text)) throw notJson()
+    const from = this.at
+    this.at = SCALAR.lastIndex
+    return parsed(this.text.slice(from, this.at))
+  }
+
+  /** Where the reader is: `alerts[3].name`; of a field's name, the path of its object. */
+  private path(isField: boolean): string {
+    const containers = isField ? this.open.slice(0, -1) : this.open
+    const path = containers.reduce<string>((path, container, depth) => {
+      if (Array.isArray(container)) return `${path}[${container.length}]`
+      const { name } = this.fields[depth] ?? NO_FIELD
+      return path ? `${path}.${name}` : name
+    }, '')
+    return path || 'body'
+  }
+}
+
+const BEGUN = Symbol('begun')
+const NO_FIELD = { name: '', count: 0 }
+
+const notJson = () => new AppError('invalid', 'body: is not valid JSON')
+
+function parsed(token: string): unknown {
+  try {
+    return JSON.parse(token)
+  } catch {
+    throw notJson()
+  }
+}
+
+/** True when an odd number of backslashes, none of them before `from`, is before a quote. */
+function isEscaped(text: string, from: number, quote: number): boolean {
+  let first = quote
+  while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first--
+  return (quote - first) % 2 === 1
+}
+
+/** Returns `end`, or where the escape begins that it would cut. `from` is within no escape. */
+function beforeEscape(text: string, from: number, end: number): number {
+  // The longest is `\u00e9`.
+  for (let at = end - 1; at > end - 6; at--) {
+    if (text.charCodeAt(at) !== BACKSLASH || isEscaped(text, from, at)) continue
+    const isWhole = at + (text[at + 1] === 'u' ? 6 : 2) <= end
+    return isWhole ? end : at
+  }
+  return end
+}
+
+function checkText(text: string, path: () => string): void {
+  if (text.isWellFormed() && !text.includes('\0')) return
+  throw new AppError('invalid', `${path()}: has a NUL character or half of a surrogate pair`)
+}
+
+function setField(object: Record<string, unknown>, name: string, value: unknown): void {
+  // An assignment would change the prototype.
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  else object[name] = value
+}
