@@ -8,15 +8,28 @@ let tagwarden = Tagwarden(env: "prod", version: 881)
 final class ExampleApp: UIResponder, UIApplicationDelegate {
     private var task = UIBackgroundTaskIdentifier.invalid
 
-    func applicationDidEnterBackground(_ application: UIApplication) {
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
+    ) -> Bool {
+        // Apps with scenes get this notification too, but no applicationDidEnterBackground.
+        let name = UIApplication.didEnterBackgroundNotification
+        _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: .main) { _ in
+            DispatchQueue.main.async { self.sendInBackground() }
+        }
+        return true
+    }
+
+    private func sendInBackground() {
         // iOS gives the app some seconds for it.
-        task = application.beginBackgroundTask { [weak self] in self?.endTask() }
+        task = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endTask() }
         tagwarden.flush {
             DispatchQueue.main.async { self.endTask() }
         }
     }
 
     private func endTask() {
+        if task == .invalid { return }
         UIApplication.shared.endBackgroundTask(task)
         task = .invalid
     }

@@ -7,13 +7,16 @@
     public required init() {}
 }
 
-public struct UIBackgroundTaskIdentifier: Sendable {
+public struct UIBackgroundTaskIdentifier: Sendable, Equatable {
     public static let invalid = UIBackgroundTaskIdentifier()
 }
 
 @MainActor public protocol UIApplicationDelegate: AnyObject {
     init()
-    func applicationDidEnterBackground(_ application: UIApplication)
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool
 }
 
 extension UIApplicationDelegate {
@@ -21,7 +24,10 @@ extension UIApplicationDelegate {
 }
 
 open class UIApplication: UIResponder {
+    public struct LaunchOptionsKey: Hashable, Sendable {}
+
     public static let shared = UIApplication()
+    public nonisolated static let didEnterBackgroundNotification = Notification.Name("didEnterBackground")
 
     public func beginBackgroundTask(
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil

@@ -108,6 +108,8 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
 }
 
 function CodeField({ name, code }: { name: string; code: string }) {
+  // What is minified has one line, which is only visible when it wraps.
+  const whiteSpace = code.includes('\n') ? 'pre' : 'pre-wrap'
   const said = words.domains.setup
   return (
     <Stack gap="sm" mt="sm">
@@ -119,7 +121,7 @@ function CodeField({ name, code }: { name: string; code: string }) {
         maxRows={16}
         translate="no"
         spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre', overflowX: 'auto' } }}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace } }}
         onFocus={({ target }) => target.select()}
       />
       <Button variant="default" w="fit-content" onClick={() => void copy(code).then(() => notices.say(said.copied))}>
