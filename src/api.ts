@@ -171,8 +171,8 @@ function openedAtFirst(open: () => Promise<Answer>): Answer {
 
 /** Routes about properties, their events, and their issues. */
 function watchingRoutes(parts: ApiParts): Route[] {
-  const { db, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
-  const allInsights = [...insights, issueEvidence]
+  const { db, box, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
+  const allInsights = [...insights, issueEvidence(box)]
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const maskTextOf = (orgId: string) => {
     const privacy = privacyOf(orgId)
@@ -215,6 +215,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ),
     ...alertRoutes({
       db,
+      box,
       clock,
       checkChannels: channelCheck(db, guard),
       changed: rules.changed,

@@ -147,11 +147,11 @@ let exhibit: { home: Society; ids: Record<string, string>; secrets: Secret[] }
 beforeAll(async () => {
   const home = society()
   const { ids, propertyToken, inviteToken } = await furnish({ world, society: home })
-  const { mail, hook, gone, config, secret, invited } = PLANTED
+  const { mail, hook, gone, slack, workflow, config, secret, invited } = PLANTED
   const secrets: Secret[] = [
     ...secretsOf(home),
     { what: 'property token', value: propertyToken, from: 'member', fullKey: true },
-    ...[mail, hook, gone].map(
+    ...[mail, hook, gone, slack, workflow].map(
       (value) => ({ what: 'target of a channel', value, from: 'member', fullKey: true }) as const,
     ),
     { what: 'setting of an integration', value: config, from: 'admin' },

@@ -364,6 +364,7 @@ const TABLES: Record<string, string> = {
   shopOrder: 'orders',
   signalAlert: 'alerts',
   signalSetting: 'signals',
+  startTask: 'data-folder',
   // Triggers write it.
   total: 'metrics',
   usage: 'ingest alerts domains',

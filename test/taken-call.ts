@@ -195,6 +195,8 @@ export const PLANTED = {
   mail: 'planted@targets.example',
   hook: 'https://hooks.example.com/planted-target',
   gone: 'https://gone.example.com/planted-target',
+  slack: 'https://hooks.example.com/services/T0/B0/planted-slack',
+  workflow: 'https://flows.example.com/workflows/1?sig=planted-workflow',
   config: 'https://hooks.example.com/planted-setting',
   secret: `whsec_${Buffer.from('planted secret of a webhook').toString('base64')}`,
   invited: 'planted-invitation@people.example',
@@ -213,6 +215,8 @@ export async function furnish(maker: Maker) {
     { type: 'email', target: PLANTED.mail },
     { type: 'webhook', target: PLANTED.hook },
     { type: 'webhook', target: PLANTED.gone },
+    { type: 'team_chat', target: PLANTED.slack },
+    { type: 'office_chat', target: PLANTED.workflow },
     { type: 'webhook', target: ids.integrations },
   ]
   ids.issues = await makeIssue(maker, targets)

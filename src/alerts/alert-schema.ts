@@ -34,13 +34,11 @@ export const AlertInputSchema = Closed(inputFields, {
 export const AlertSchema = Closed(
   {
     ...inputFields,
-    channels: Type.Optional(
-      Type.Array(ChannelSchema, {
-        maxItems: 10,
-        description: 'Left out for viewers: targets are addresses of people, and some are secrets',
-        examples: [[{ type: 'email', target: 'owners' }]],
-      }),
-    ),
+    channels: Type.Array(ChannelSchema, {
+      maxItems: 10,
+      description: 'For viewers and read-only keys with masked targets. A masked target in a PUT keeps the stored one',
+      examples: [[{ type: 'email', target: 'owners' }]],
+    }),
     id: Type.String({ description: 'Of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
     orgId: Type.String({ description: 'Of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
     lateShare: Type.Optional(

@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyJson, CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import {
+  anyJson,
+  CALLERS,
+  type Caller,
+  cast,
+  client,
+  credentialsOf,
+  memoryDb,
+  testBox,
+  testClock,
+} from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { validationInput, volumeInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'
+import { maskChannel } from './channel-target.ts'
 import { alertRoutes } from './routes.ts'
 import { activeAlerts, createAlert } from './store.ts'
 
@@ -19,6 +30,7 @@ function setUp() {
     { db, clock },
     ...alertRoutes({
       db,
+      box: testBox,
       clock,
       checkChannels(channels, orgId) {
         const index = channels.findIndex(({ target }) => target === 'int_gone')
@@ -85,14 +97,15 @@ describe('who may call', () => {
     expect(body.alerts.map(({ id }: { id: string }) => id)).toEqual([theirs])
   })
 
-  test('a viewer sees everything but where notifications go', async () => {
+  test('a viewer sees everything, and targets of channels masked', async () => {
     const { call, cast, create } = setUp()
     const path = `/v1/alerts/${create()}`
     const { body: whole } = await call('GET', path, { as: cast.bob.key })
-    const { channels, ...rest } = whole
-    expect(channels).toEqual(validationInput.channels)
-    expect((await call('GET', path, { as: cast.vera.key })).body).toEqual(rest)
-    expect((await call('GET', '/v1/alerts', { as: cast.vera.key })).body.alerts).toEqual([rest])
+    expect(whole.channels).toEqual(validationInput.channels)
+    const masked = { ...whole, channels: whole.channels.map(maskChannel) }
+    expect(masked).not.toEqual(whole)
+    expect((await call('GET', path, { as: cast.vera.key })).body).toEqual(masked)
+    expect((await call('GET', '/v1/alerts', { as: cast.vera.key })).body.alerts).toEqual([masked])
     expect((await call('GET', '/v1/alerts', { as: cast.bob.key })).body.alerts).toEqual([whole])
   })
 })

@@ -2,15 +2,16 @@ import { measurePatterns } from '../conditions/measure-patterns.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, checkAll } from '../core/error.ts'
 import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Alert, AlertInput, Channel } from './alert.ts'
 import { AlertSchema } from './alert-schema.ts'
 import type { AlertBacktest } from './backtest.ts'
+import { acceptChannels, showChannels } from './channel-target.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './input.ts'
 import {
   type AlertFilter,
@@ -62,6 +63,8 @@ const AlertBulkResultSchema = Closed(
 
 export interface AlertParts {
   db: Db
+  /** Seals the targets of channels. */
+  box: SecretBox
   clock: Clock
   /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
   checkChannels: (channels: readonly Channel[], orgId: string) => void
@@ -78,22 +81,35 @@ export interface AlertParts {
 /** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
 export function alertActions({
   db,
+  box,
   clock,
   checkChannels,
   changed,
   deleted,
 }: Omit<AlertParts, 'openIssues' | 'lateShareOf'>) {
-  const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
+  const accept = (
+    value: unknown,
+    { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly Channel[]; root?: string },
+  ): AlertInput => {
     const input = readAlertInput(value, root)
-    within(root, () => checkAll([() => checkDomains(db, orgId, input), () => checkChannels(input.channels, orgId)]))
-    return input
+    const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
+    let { channels } = input
+    within(root, () =>
+      checkAll([
+        () => checkDomains(db, orgId, input),
+        () => {
+          channels = acceptChannels(box, channels, { stored, check })
+        },
+      ]),
+    )
+    return { ...input, channels }
   }
   const notified = (alert: Alert): Alert => {
     changed([alert.id])
     return alert
   }
   return {
-    create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, orgId))),
+    create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, { orgId }))),
 
     /** Each alert by itself: an invalid one does not prevent the others. */
     async createMany(orgId: string, values: readonly unknown[]) {
@@ -103,7 +119,7 @@ export function alertActions({
         for (const [index, value] of values.entries()) {
           await measurePatterns(value)
           try {
-            ids.push(createAlert(db, clock, orgId, accept(value, orgId, `alerts[${index}]`)).id)
+            ids.push(createAlert(db, clock, orgId, accept(value, { orgId, root: `alerts[${index}]` })).id)
           } catch (error) {
             if (!(error instanceof AppError)) throw error
             errors.push({ index, error: error.message })
@@ -118,8 +134,8 @@ export function alertActions({
     },
 
     update(orgId: string, id: string, value: unknown) {
-      findAlert(db, { orgId, id })
-      return notified(updateAlert(db, clock, { orgId, id }, accept(value, orgId)))
+      const { channels: stored } = findAlert(db, { orgId, id })
+      return notified(updateAlert(db, clock, { orgId, id }, accept(value, { orgId, stored })))
     },
 
     setEnabled: (orgId: string, id: string, enabled: boolean) =>
@@ -132,14 +148,14 @@ export function alertActions({
   }
 }
 
-/** Returns an alert as the caller may see it: without channels for those who may not see them. */
-export function describeAlert({ channels, ...alert }: Alert, principal: Principal) {
-  return may(principal, 'seeTokens') ? { ...alert, channels } : alert
+/** Returns an alert as the caller may see it: with masked targets of channels for viewers and read-only keys. */
+export function describeAlert(box: SecretBox, alert: Alert, principal: Principal) {
+  return { ...alert, channels: showChannels(box, alert.channels, principal) }
 }
 
 /** Alerts under `/v1/alerts`. */
 export function alertRoutes(parts: AlertParts): Route[] {
-  return [...readingRoutes(parts), ...writingRoutes(alertActions(parts))]
+  return [...readingRoutes(parts), ...writingRoutes(parts.box, alertActions(parts))]
 }
 
 const idOf = ({ id }: Alert) => [id]
@@ -151,10 +167,10 @@ function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, '
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
 
-function readingRoutes({ db, openIssues, lateShareOf }: AlertParts): Route[] {
+function readingRoutes({ db, box, openIssues, lateShareOf }: AlertParts): Route[] {
   const described = (alert: Alert, principal: Principal) => {
     const lateShare = lateShareOf(alert.orgId, alert.id)
-    return { ...describeAlert(alert, principal), ...(lateShare === null ? {} : { lateShare }) }
+    return { ...describeAlert(box, alert, principal), ...(lateShare === null ? {} : { lateShare }) }
   }
   return [
     route({
@@ -164,7 +180,7 @@ function readingRoutes({ db, openIssues, lateShareOf }: AlertParts): Route[] {
       access: 'read',
       tag,
       summary: 'Alerts, oldest first',
-      description: 'Channels are left out for viewers.',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
       refusals: ['notFound'],
       tool: true,
       query: ListQuery,
@@ -191,7 +207,7 @@ function readingRoutes({ db, openIssues, lateShareOf }: AlertParts): Route[] {
       access: 'read',
       tag,
       summary: 'An alert',
-      description: 'Channels are left out for viewers.',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
       tool: true,
       params: ById,
       answer: AlertSchema,
@@ -215,7 +231,7 @@ const BACKTEST = {
   },
 }
 
-function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
+function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>): Route[] {
   return [
     route({
       id: 'createAlert',
@@ -231,7 +247,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       body: RawAlertInputSchema,
       status: 201,
       answer: AlertSchema,
-      handle: ({ principal, body }) => describeAlert(actions.create(principal.orgId, body), principal),
+      handle: ({ principal, body }) => describeAlert(box, actions.create(principal.orgId, body), principal),
     }),
     route({
       id: 'replaceAlert',
@@ -248,7 +264,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       body: RawAlertInputSchema,
       answer: AlertSchema,
       handle: ({ principal, params: { id }, body }) =>
-        describeAlert(actions.update(principal.orgId, id, body), principal),
+        describeAlert(box, actions.update(principal.orgId, id, body), principal),
     }),
     route({
       id: 'deleteAlert',
@@ -277,7 +293,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       body: AlertEnabledInputSchema,
       answer: AlertSchema,
       handle: ({ principal, params: { id }, body: { enabled } }) =>
-        describeAlert(actions.setEnabled(principal.orgId, id, enabled), principal),
+        describeAlert(box, actions.setEnabled(principal.orgId, id, enabled), principal),
     }),
     route({
       id: 'createAlerts',

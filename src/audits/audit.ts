@@ -151,7 +151,7 @@ export type Differences = Static<typeof DifferencesSchema>
 const auditFields = {
   id: Type.String(),
   ...settings,
-  channels: Type.Optional(channels),
+  channels,
   status: OneOf(AUDIT_STATUSES),
   createdAt: InstantSchema,
   startedAt: Nullable(InstantSchema),
@@ -173,8 +173,7 @@ const EXAMPLE = {
 }
 
 export const AuditSchema = Closed(auditFields, { $id: 'Audit', examples: [EXAMPLE] })
-/** A stored audit, channels included. */
-export type Audit = Static<typeof AuditSchema> & { channels: Static<typeof channels> }
+export type Audit = Static<typeof AuditSchema>
 
 export const AuditDetailSchema = Closed(
   {

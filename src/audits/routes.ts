@@ -1,11 +1,14 @@
 import type { Channel } from '../alerts/alert.ts'
+import { acceptChannels } from '../alerts/channel-target.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { findDomain } from '../domains/store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
@@ -16,6 +19,8 @@ import { cancelAudit, findAudit, type KeptAudit, listAudits, pagesAfter, queueAu
 
 export interface AuditParts {
   db: Db
+  /** Seals the targets of channels. */
+  box: SecretBox
   clock: Clock
   region: string
   audits: Pick<Audits, 'fault' | 'start' | 'stop'>
@@ -37,12 +42,12 @@ const ListQuery = Closed({
 
 /** Audits under `/v1/audits`. */
 export function auditRoutes(parts: AuditParts): Route[] {
-  const { db, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
-  const detailOf = ({ orgId, audit, differences }: KeptAudit, principal: Parameters<typeof shownAudit>[1]) => {
+  const { db, box, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
+  const detailOf = ({ orgId, audit, differences }: KeptAudit, principal: Principal) => {
     const privacy = privacyOf(orgId)
     const pages = pagesAfter(db, audit.id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
     return {
-      ...shownAudit(audit, principal, privacy),
+      ...shownAudit(audit, { box, principal, privacy }),
       pages: shownPages(
         pages.map((one) => one.page),
         privacy,
@@ -64,7 +69,7 @@ export function auditRoutes(parts: AuditParts): Route[] {
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
         const found = listAudits(db, principal.orgId, filter, { cursor, limit })
         const privacy = privacyOf(principal.orgId)
-        return { ...found, audits: found.audits.map((audit) => shownAudit(audit, principal, privacy)) }
+        return { ...found, audits: found.audits.map((audit) => shownAudit(audit, { box, principal, privacy })) }
       },
     }),
     route({
@@ -88,10 +93,13 @@ export function auditRoutes(parts: AuditParts): Route[] {
         for (const [index, url] of settings.startUrls.entries()) checkAddress(url, `startUrls[${index}]`)
         if (settings.sitemap !== null) checkAddress(settings.sitemap, 'sitemap')
         if (settings.domainId !== null) findDomain(db, { orgId, id: settings.domainId }, clock.now())
-        checkChannels(settings.channels, orgId)
+        const channels = acceptChannels(box, settings.channels, {
+          stored: listAudits(db, orgId, { name: settings.name }, { limit: 1 }).audits[0]?.channels ?? [],
+          check: (channels) => checkChannels(channels, orgId),
+        })
         const fault = audits.fault()
         if (fault !== null) throw new AppError('conflict', fault)
-        return detailOf(queueAudit(db, clock.now(), { orgId, settings, region }), principal)
+        return detailOf(queueAudit(db, clock.now(), { orgId, settings: { ...settings, channels }, region }), principal)
       },
       after: () => audits.start(),
     }),

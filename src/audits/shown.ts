@@ -1,6 +1,7 @@
+import { showChannels } from '../alerts/channel-target.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { may } from '../http/permission.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Principal } from '../http/principal.ts'
 import type { Audit, AuditPage, Differences } from './audit.ts'
 
@@ -10,10 +11,13 @@ function shower(privacy: Privacy): Show {
   return ((text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))) as Show
 }
 
-/** Returns an audit as the caller may see it: without channels for those who may not see them. */
-export function shownAudit({ channels, ...audit }: Audit, principal: Principal, privacy: Privacy) {
-  const shown = { ...audit, error: shower(privacy)(audit.error) }
-  return may(principal, 'seeTokens') ? { ...shown, channels } : shown
+/** Returns an audit as the caller may see it: with masked targets of channels for viewers and read-only keys. */
+export function shownAudit(
+  audit: Audit,
+  { box, principal, privacy }: { box: SecretBox; principal: Principal; privacy: Privacy },
+) {
+  const channels = showChannels(box, audit.channels, principal)
+  return { ...audit, channels, error: shower(privacy)(audit.error) }
 }
 
 /** Returns pages with what is personal in them masked. */

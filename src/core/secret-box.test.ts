@@ -20,6 +20,17 @@ describe('a box', () => {
     expect(one.equals(two)).toBe(false)
   })
 
+  test('seals equal texts equally, and others not, where they are to be compared', () => {
+    fc.assert(
+      fc.property(aText, aText, (one, other) => {
+        const sealed = box.sealEqually(one)
+        expect(box.open(sealed)).toBe(one)
+        expect(sealed.equals(box.sealEqually(other))).toBe(one === other)
+        expect(sealed.equals(secretBox(Buffer.alloc(32, 2)).sealEqually(one))).toBe(false)
+      }),
+    )
+  })
+
   test('refuses what was changed, at any byte', () => {
     fc.assert(
       fc.property(aText, fc.nat(), fc.integer({ min: 1, max: 255 }), (text, at, flip) => {

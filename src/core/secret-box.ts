@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -7,18 +7,24 @@ const TAG_BYTES = 16
 export interface SecretBox {
   /** Returns nonce, tag and cipher text in one buffer. */
   seal(text: string): Buffer
+  /** As `seal`, but equal texts give equal bytes, so that sealed texts can be compared and grouped. */
+  sealEqually(text: string): Buffer
   /** Fails when the bytes were not sealed with this key or were changed. */
   open(sealed: Uint8Array): string
 }
 
 export function secretBox(key: Uint8Array): SecretBox {
+  const sealWith = (nonce: Buffer, text: string) => {
+    const cipher = createCipheriv('aes-256-gcm', key, nonce)
+    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), body])
+  }
+  const nonceKey = createHmac('sha256', key).update('nonces of equal texts').digest()
   return {
-    seal(text) {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), body])
-    },
+    seal: (text) => sealWith(randomBytes(NONCE_BYTES), text),
+    // A nonce never serves two texts, because it is a MAC of its text.
+    sealEqually: (text) =>
+      sealWith(createHmac('sha256', nonceKey).update(text).digest().subarray(0, NONCE_BYTES), text),
     open(sealed) {
       const bytes = Buffer.from(sealed)
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))

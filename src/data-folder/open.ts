@@ -12,6 +12,7 @@ import { openWarehouse } from '../warehouse/open.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
 import { cutDatabase, damagedDatabase, lostDatabase, lostEvents, olderDatabase, strayWarning } from './refusal.ts'
+import { sealStoredTargets } from './seal-targets.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'
 
 /**
@@ -32,7 +33,9 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
 function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   const db = readable(paths, () => openDatabase(paths.database))
   try {
-    return { db, box: openBox(paths, db) }
+    const box = openBox(paths, db)
+    sealStoredTargets(db, box)
+    return { db, box }
   } catch (error) {
     db.close()
     throw error

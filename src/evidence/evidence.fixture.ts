@@ -1,4 +1,4 @@
-import { type Cast, cast } from '../../test/fakes.ts'
+import { type Cast, cast, testBox } from '../../test/fakes.ts'
 import { alertOf, eventOf, NOON } from '../alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { judgeOf } from '../alerts/judge.fixture.ts'
@@ -129,7 +129,7 @@ export class World {
     const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
     const watermark = () => spool.watermark()
     const parts = { db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS }
-    const [route] = insightRoutes(parts, [issueEvidence])
+    const [route] = insightRoutes(parts, [issueEvidence(testBox)])
     if (!route) throw new Error('there is a route')
     const principal = this.principal(caller)
     const call = {

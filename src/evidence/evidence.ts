@@ -3,6 +3,7 @@ import { describeAlert } from '../alerts/routes.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
@@ -41,7 +42,7 @@ export const IssueEvidenceSchema = Closed(
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
-      description: 'What was sent about the issue, newest first; targets are empty for viewers',
+      description: 'What was sent about the issue, newest first; targets are empty for viewers and read-only keys',
     }),
   },
   { $id: 'IssueEvidence', examples: [example()] },
@@ -70,46 +71,50 @@ function example() {
   }
 }
 
-/** Everything that is needed to judge an issue, in one response. */
-export const issueEvidence = insight({
-  id: 'investigateIssue',
-  tag: 'Issues',
-  summary: 'Investigate an issue: all that is needed to judge it, in one answer',
-  description:
-    'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
-    'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
-    'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
-    'Viewers see neither channels nor targets.',
-  path: '/issues/{id}/evidence',
-  isQuick: true,
-  refusals: ['unavailable'],
-  params: Closed({ id: Type.String() }),
-  output: IssueEvidenceSchema,
-  async answer(sources, { id }, { principal, now }) {
-    const { db, history, follower, watermark } = sources
-    const { orgId } = principal
-    const detail = findIssue(db, orgId, id)
-    const trouble = troubleOf(sources, detail, { orgId, now })
-    const explainedBy = explanationOf(db, trouble)
-    const alert = alertOrNull(db, orgId, trouble.issue.alertId)
-    const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
-    const chart: SeriesSources['chart'] = (scope, range) => follower.chart(scope, range, watermark())
-    const [series, samples, cause] = await Promise.all([
-      seriesOf(trouble, { history, chart }),
-      samplesOf(trouble, history),
-      causeOfIssue(sources, trouble.issue, now),
-    ])
-    return {
-      issue: describeIssue(detail, principal),
-      alert: alert && describeAlert(alert, principal),
-      summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
-      explainedBy,
-      cause: cause?.cause ?? null,
-      run: runOfIssue(db, trouble.issue, sources.privacy(), may(principal, 'seePersonal')),
-      changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
-      deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
-      ...series,
-      ...samples,
-    }
-  },
-})
+/**
+ * Everything that is needed to judge an issue, in one response.
+ * @param box opens the sealed targets of channels
+ */
+export const issueEvidence = (box: SecretBox) =>
+  insight({
+    id: 'investigateIssue',
+    tag: 'Issues',
+    summary: 'Investigate an issue: all that is needed to judge it, in one answer',
+    description:
+      'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
+      'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
+      'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
+      'Targets of channels are masked for viewers and read-only keys, and those of deliveries empty.',
+    path: '/issues/{id}/evidence',
+    isQuick: true,
+    refusals: ['unavailable'],
+    params: Closed({ id: Type.String() }),
+    output: IssueEvidenceSchema,
+    async answer(sources, { id }, { principal, now }) {
+      const { db, history, follower, watermark } = sources
+      const { orgId } = principal
+      const detail = findIssue(db, orgId, id)
+      const trouble = troubleOf(sources, detail, { orgId, now })
+      const explainedBy = explanationOf(db, trouble)
+      const alert = alertOrNull(db, orgId, trouble.issue.alertId)
+      const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
+      const chart: SeriesSources['chart'] = (scope, range) => follower.chart(scope, range, watermark())
+      const [series, samples, cause] = await Promise.all([
+        seriesOf(trouble, { history, chart }),
+        samplesOf(trouble, history),
+        causeOfIssue(sources, trouble.issue, now),
+      ])
+      return {
+        issue: describeIssue(box, detail, principal),
+        alert: alert && describeAlert(box, alert, principal),
+        summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
+        explainedBy,
+        cause: cause?.cause ?? null,
+        run: runOfIssue(db, trouble.issue, sources.privacy(), may(principal, 'seePersonal')),
+        changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
+        deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(box, row, principal)),
+        ...series,
+        ...samples,
+      }
+    },
+  })

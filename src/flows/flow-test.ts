@@ -119,9 +119,9 @@ export const FlowTestSchema = Closed(
     ...versioned,
     ...open,
     secrets: Type.Array(Type.String(), { description: 'Their names' }),
-    channels: Type.Optional(
-      Type.Array(ChannelSchema, { description: 'Left out for viewers: targets are addresses of people' }),
-    ),
+    channels: Type.Array(ChannelSchema, {
+      description: 'For viewers and read-only keys with masked targets. A masked target in a PUT keeps the stored one',
+    }),
     versionId: Type.String(),
     version: Int({ description: 'From 1; a change of recording, start page or expectations makes another' }),
     status: OneOf(TEST_STATUSES, { description: 'Of the last run' }),
@@ -165,7 +165,7 @@ export const FlowTestSchema = Closed(
     ],
   },
 )
-export type FlowTest = Static<typeof FlowTestSchema> & Required<Pick<Static<typeof FlowTestSchema>, 'channels'>>
+export type FlowTest = Static<typeof FlowTestSchema>
 
 /** Identifies a flow test within one organization: another organization's is not found. */
 export interface FlowTestKey {

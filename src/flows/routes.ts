@@ -1,4 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
+import { acceptChannels, showChannels } from '../alerts/channel-target.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -6,7 +7,6 @@ import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { findDomain } from '../domains/store.ts'
 import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
-import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -80,15 +80,16 @@ const HealingInputSchema = Closed(
 
 /** Flow tests under `/v1/flows/tests`. */
 export function flowTestRoutes(parts: FlowTestParts): Route[] {
-  return [...readingRoutes(parts.db), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
+  return [...readingRoutes(parts), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
 }
 
-/** Returns a test as the caller may see it: without channels for those who may not see them. */
-function describe({ channels, ...test }: FlowTest, principal: Principal) {
-  return may(principal, 'seeTokens') ? { ...test, channels } : test
+/** Returns a test as the caller may see it: with masked targets of channels for viewers and read-only keys. */
+function describe({ box }: Pick<FlowTestParts, 'box'>, test: FlowTest, principal: Principal) {
+  return { ...test, channels: showChannels(box, test.channels, principal) }
 }
 
-function readingRoutes(db: Db): Route[] {
+function readingRoutes(parts: FlowTestParts): Route[] {
+  const { db } = parts
   return [
     route({
       id: 'listFlowTests',
@@ -97,13 +98,13 @@ function readingRoutes(db: Db): Route[] {
       access: 'read',
       tag,
       summary: 'Flow tests, oldest first',
-      description: 'Channels are left out for viewers.',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
       tool: true,
       query: Closed(pagingFields),
       answer: FlowTestList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const { tests, nextCursor } = listFlowTests(db, principal.orgId, { cursor, limit })
-        return { tests: tests.map((test) => describe(test, principal)), nextCursor }
+        return { tests: tests.map((test) => describe(parts, test, principal)), nextCursor }
       },
     }),
     route({
@@ -113,23 +114,24 @@ function readingRoutes(db: Db): Route[] {
       access: 'read',
       tag,
       summary: 'A flow test',
-      description: 'Channels are left out for viewers.',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
       tool: true,
       params: ById,
       answer: FlowTestSchema,
-      handle: ({ principal, params: { id } }) => describe(findFlowTest(db, { orgId: principal.orgId, id }), principal),
+      handle: ({ principal, params: { id } }) =>
+        describe(parts, findFlowTest(db, { orgId: principal.orgId, id }), principal),
     }),
   ]
 }
 
 function writingRoutes(parts: FlowTestParts): Route[] {
-  const { db, clock, checkAddress, checkChannels, deleted, cancel } = parts
-  const accept = (input: FlowTestInput, orgId: string): FlowTestSettings => {
+  const { db, box, clock, checkAddress, checkChannels, deleted, cancel } = parts
+  const accept = (input: FlowTestInput, orgId: string, stored: readonly Channel[] = []): FlowTestSettings => {
     const settings = readFlowTest(input, clock.now())
     checkAddresses(settings, checkAddress)
     if (settings.domainId !== null) requireDomain(parts, orgId, settings.domainId)
-    checkChannels(settings.channels, orgId)
-    return settings
+    const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
+    return { ...settings, channels: acceptChannels(box, settings.channels, { stored, check }) }
   }
   return [
     route({
@@ -146,7 +148,7 @@ function writingRoutes(parts: FlowTestParts): Route[] {
       answer: FlowTestSchema,
       handle({ principal, body }) {
         const settings = accept(body, principal.orgId)
-        return describe(createFlowTest(parts, principal.orgId, settings, body.secrets ?? {}), principal)
+        return describe(parts, createFlowTest(parts, principal.orgId, settings, body.secrets ?? {}), principal)
       },
     }),
     route({
@@ -163,8 +165,9 @@ function writingRoutes(parts: FlowTestParts): Route[] {
       answer: FlowTestSchema,
       handle({ principal, params: { id }, body }) {
         const key = { orgId: principal.orgId, id }
-        findFlowTest(db, key)
-        return describe(updateFlowTest(parts, key, accept(body, principal.orgId), body.secrets), principal)
+        const { channels: stored } = findFlowTest(db, key)
+        const settings = accept(body, principal.orgId, stored)
+        return describe(parts, updateFlowTest(parts, key, settings, body.secrets), principal)
       },
     }),
     route({
@@ -233,7 +236,8 @@ function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTe
   })
 }
 
-function healingRoute({ db, clock }: FlowTestParts): Route {
+function healingRoute(parts: FlowTestParts): Route {
+  const { db, clock } = parts
   return route({
     id: 'decideHealing',
     method: 'POST',
@@ -250,7 +254,7 @@ function healingRoute({ db, clock }: FlowTestParts): Route {
     handle({ principal, params: { id }, body }) {
       const key = { orgId: principal.orgId, id }
       const elementOf = (runId: string, step: number) => factsOf(db, runId).elements[step] ?? null
-      return describe(decideHealing(db, key, { ...body, now: clock.now() }, elementOf), principal)
+      return describe(parts, decideHealing(db, key, { ...body, now: clock.now() }, elementOf), principal)
     },
   })
 }

@@ -21,7 +21,7 @@ export const PERMISSIONS = {
     writes: false,
     audited: false,
     meaning:
-      'Read everything but secrets, property tokens, channels of alerts, e-mail addresses of members and what is ' +
+      'Read everything but secrets, property tokens, targets of channels, e-mail addresses of members and what is ' +
       'personal in events',
   },
   own: { from: 'viewer', writes: true, audited: true, meaning: 'Own name, own API keys, own password and own digest' },
@@ -36,7 +36,7 @@ export const PERMISSIONS = {
     writes: false,
     secret: true,
     audited: false,
-    meaning: 'See property tokens and channels of alerts',
+    meaning: 'See property tokens and targets of channels',
   },
   seePersonal: {
     from: 'member',

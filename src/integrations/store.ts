@@ -41,7 +41,7 @@ export function createIntegration(db: Db, box: SecretBox, integration: NewIntegr
   const { config, secrets, origin = null, status = 'connected', ...rest } = integration
   const record: IntegrationRecord = { ...rest, id: newId('int', rest.createdAt), status, config }
   db.prepare(
-    `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, host, createdAt)
+    `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, origin, createdAt)
      VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @origin, @createdAt)`,
   ).run({ ...record, origin, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
   return record
@@ -218,7 +218,7 @@ export function updateIntegration(
   { config, secrets, tokens, ...rest }: NewSettings,
 ): IntegrationRecord {
   db.prepare(
-    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, host = @origin
+    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, origin = @origin
      WHERE id = @id AND orgId = @orgId`,
   ).run({ ...rest, id, orgId, config: JSON.stringify(config), secrets: sealedOf(box, secrets, tokens) })
   return findIntegration(db, { orgId, id })

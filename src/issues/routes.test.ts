@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { client } from '../../test/fakes.ts'
+import { client, testBox } from '../../test/fakes.ts'
 import { AppError } from '../core/error.ts'
 import { type Principal, ROLES } from '../http/principal.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'
@@ -36,7 +36,7 @@ function start() {
     enqueue,
   )
   const ids = issuesOfAlert(db, 'alr_volume', NOON).map((issue) => issue.id)
-  const call = client({ db, clock, authenticate }, ...issueRoutes({ db, clock, enqueue }))
+  const call = client({ db, clock, authenticate }, ...issueRoutes({ db, box: testBox, clock, enqueue }))
   return {
     ids,
     orders,

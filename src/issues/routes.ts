@@ -1,5 +1,8 @@
+import type { Channel } from '../alerts/alert.ts'
+import { plainChannel } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, type Route, route } from '../http/route.ts'
@@ -39,24 +42,25 @@ const IssueBulkResultSchema = Closed(
 /** `enqueue` is called inside the transaction of a change, for every notice that it causes or withdraws. */
 export interface IssueRoutesParts {
   db: Db
+  /** Sealed the targets of channels. */
+  box: SecretBox
   clock: Clock
   enqueue: Enqueue
 }
 
-/** Returns an issue as the caller may see it: viewers don't see the channels of notifications. */
-export function describeIssue(detail: IssueDetail, principal: Principal): IssueDetail {
-  if (may(principal, 'seeTokens')) return detail
-  return { ...detail, history: detail.history.map(withoutChannel) }
-}
-
-function withoutChannel(entry: IssueDetail['history'][number]): IssueDetail['history'][number] {
-  if (entry.payload === null || !('channel' in entry.payload)) return entry
-  const { channel, ...payload } = entry.payload
-  return { ...entry, payload }
+/** Returns an issue as the caller may see it: viewers and read-only keys don't see the channels of notifications. */
+export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Principal): IssueDetail {
+  const isShown = may(principal, 'seeTokens')
+  const history = detail.history.map((entry) => {
+    const { channel, ...rest } = entry.payload ?? {}
+    if (channel === undefined) return entry
+    return { ...entry, payload: isShown ? { ...entry.payload, channel: plainChannel(box, channel as Channel) } : rest }
+  })
+  return { ...detail, history }
 }
 
 /** Reading and changing issues under `/v1/issues`. */
-export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
+export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesParts): Route[] {
   const handOf = ({ orgId, userId }: Principal): ByHand => ({ orgId, by: userId, now: clock.now() })
   return [
     route({
@@ -88,7 +92,7 @@ export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
       tool: true,
       params: ById,
       answer: IssueDetailSchema,
-      handle: ({ principal, params }) => describeIssue(findIssue(db, principal.orgId, params.id), principal),
+      handle: ({ principal, params }) => describeIssue(box, findIssue(db, principal.orgId, params.id), principal),
     }),
     route({
       id: 'changeIssue',
@@ -106,7 +110,8 @@ export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
       params: ById,
       body: IssuePatchSchema,
       answer: IssueDetailSchema,
-      handle: ({ principal, params, body }) => patchIssue(db, handOf(principal), params.id, body, enqueue),
+      handle: ({ principal, params, body }) =>
+        describeIssue(box, patchIssue(db, handOf(principal), params.id, body, enqueue), principal),
     }),
     route({
       id: 'changeIssues',

@@ -1,5 +1,6 @@
 import { SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { type Db, prepared } from '../../store/database.ts'
@@ -81,14 +82,18 @@ export function logKilled(db: Db): void {
 }
 
 /** How a caller sees a delivery with its attempts: only admins see what the other side said. */
-export function describeInDetail(db: Db, record: DeliveryRecord, principal: Principal) {
+export function describeInDetail(
+  { db, box }: { db: Db; box: SecretBox },
+  record: DeliveryRecord,
+  principal: Principal,
+) {
   const log = prepared<[string], LoggedAttempt>(
     db,
     'SELECT at, durMs, outcome, reason, answer FROM deliveryAttempt WHERE deliveryId = ? ORDER BY seq',
   ).all(record.id)
   const seesAnswers = may(principal, 'seeSettings')
   return {
-    ...describeDelivery(record, principal),
+    ...describeDelivery(box, record, principal),
     log: seesAnswers ? log : log.map((entry) => ({ ...entry, answer: null })),
   }
 }

@@ -1,6 +1,8 @@
 import { type Alert, CHANNEL_TYPES } from '../../alerts/alert.ts'
+import { plainChannel } from '../../alerts/channel-target.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../message/message.ts'
@@ -93,17 +95,18 @@ export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>):
   }
 }
 
-/** How a caller sees a delivery: `dueAt` is null unless it waits for it, and viewers see no target. */
-export function describeDelivery(record: DeliveryRecord, principal: Principal): Delivery {
+/** Returns a delivery as a caller sees it: `dueAt` is null unless it waits, and viewers and read-only keys see no target. */
+export function describeDelivery(box: SecretBox, record: DeliveryRecord, principal: Principal): Delivery {
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
     record
+  const channel = { type: record.channelType, target: record.channelTarget }
   return {
     id,
     issueId,
     alertId,
     alertName: messageOfDelivery(record)?.alert?.name ?? null,
     transition,
-    channel: { type: record.channelType, target: may(principal, 'seeTokens') ? record.channelTarget : '' },
+    channel: may(principal, 'seeTokens') ? plainChannel(box, channel) : { ...channel, target: '' },
     status,
     attempts,
     dueAt: status === 'pending' ? record.dueAt : null,

@@ -1,4 +1,5 @@
 import type { Channel } from '../../alerts/alert.ts'
+import { addressOf } from '../../alerts/channel-target.ts'
 import { findAlert } from '../../alerts/store.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
@@ -116,7 +117,7 @@ function channelName(
 ): string {
   const title = findProvider(providers, channelType)?.title ?? channelType
   const { integrationId } = parseTarget(channelTarget)
-  if (integrationId === null) return `${title} ${URL.parse(channelTarget)?.host ?? ''}`.trim()
+  if (integrationId === null) return `${title} ${URL.parse(addressOf(channelTarget))?.host ?? ''}`.trim()
   const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(integrationId)
   return `${title} ${row?.label ?? channelTarget}`
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { Closed, Nullable, OneOf, Type } from '../../core/schema.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
 import { domainIdsNamed } from '../../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../../http/paging.ts'
 import { ById, type Route, route } from '../../http/route.ts'
@@ -23,7 +24,7 @@ const DeliveryQuery = Closed({
 })
 
 /** The log of deliveries: `/v1/notifications/deliveries`. */
-export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clock: Clock }): Route[] {
   return [
     route({
       id: 'listDeliveries',
@@ -43,7 +44,7 @@ export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
         const domainIds = domainIdsNamed(db, orgId, { projectId })
         const rows = listDeliveries(db, orgId, { ...filter, domainIds }, { after, limit })
         const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
-        return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
+        return { deliveries: items.map((row) => describeDelivery(box, row, principal)), nextCursor }
       },
     }),
     route({
@@ -57,7 +58,8 @@ export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       tool: true,
       params: ById,
       answer: DeliveryDetailSchema,
-      handle: ({ principal, params: { id } }) => describeInDetail(db, findDelivery(db, principal.orgId, id), principal),
+      handle: ({ principal, params: { id } }) =>
+        describeInDetail({ db, box }, findDelivery(db, principal.orgId, id), principal),
     }),
     route({
       id: 'replayDelivery',
@@ -71,7 +73,7 @@ export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       params: ById,
       answer: DeliverySchema,
       handle: ({ principal, params: { id } }) =>
-        describeDelivery(replay(db, principal.orgId, id, clock.now()), principal),
+        describeDelivery(box, replay(db, principal.orgId, id, clock.now()), principal),
     }),
   ]
 }

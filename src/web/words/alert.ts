@@ -94,7 +94,6 @@ export const alert = {
   anAddress: 'An address',
   addChannel: 'Add a channel',
   removeChannel: (n: number) => `Remove channel ${n}`,
-  hidden: 'Hidden for viewers.',
   limit: 'Limit',
   limitHint: 'At most so many messages about one issue. What is held back is counted and told later.',
   messages: 'Messages at most',

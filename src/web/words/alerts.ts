@@ -18,7 +18,6 @@ export const alerts = {
   severity: 'Severity',
   told: 'Tells',
   nobody: 'Nobody',
-  hidden: 'Hidden for viewers',
   openIssues: 'Open issues',
   switchedOn: (name: string) => `${name} is switched on.`,
   switchedOff: (name: string) => `${name} is switched off.`,

@@ -90,7 +90,6 @@ function eventsOf({ filters = [], volume }: Alert): string {
 }
 
 function Told({ alert: { channels } }: { alert: Alert }) {
-  if (!channels) return words.alerts.hidden
   if (channels.length === 0) return words.alerts.nobody
   return [...new Set(channels.map(({ type }) => words.deliveries.channels[type] ?? type))].join(', ')
 }

@@ -1,4 +1,4 @@
-import { Button, CloseButton, NativeSelect, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, CloseButton, NativeSelect, NumberInput, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
 import type { Forms, Integration } from '#client/types.gen'
@@ -18,7 +18,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
 /** How grave it is, what it is worth, and who is told by which channel. */
 export function Channels({ draft, change, forms, errorOf }: PartProps) {
-  const { channels, severity = 'low', impactValue } = draft
+  const { channels = [], severity = 'low', impactValue } = draft
   const said = words.alert
   return (
     <Card title={said.whoHears}>
@@ -41,11 +41,7 @@ export function Channels({ draft, change, forms, errorOf }: PartProps) {
             error={errorOf('impactValue')}
           />
         </div>
-        {channels === undefined ? (
-          <Text>{said.hidden}</Text>
-        ) : (
-          <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
-        )}
+        <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
         <Limit {...{ draft, change, errorOf }} />
       </Stack>
     </Card>

@@ -1,0 +1,8 @@
+-- Targets of channels that are URLs are stored sealed with master.key, which SQL does not have: `sealStoredTargets` seals
+-- those from before at the next start, and deletes the row.
+CREATE TABLE startTask (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+INSERT INTO startTask VALUES ('sealTargets');
+
+-- Receivers are told apart by scheme, host and port. An older row has the host alone, which was called by https.
+ALTER TABLE integration RENAME COLUMN host TO origin;
+UPDATE integration SET origin = 'https://' || origin WHERE origin <> '' AND origin NOT LIKE '%://%';

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { testBox as box } from '../../test/fakes.ts'
+import { secretBox } from '../core/secret-box.ts'
+import type { Channel } from './alert.ts'
+import { acceptChannels, addressOf, maskChannel, plainChannel, plainTarget, sealTarget } from './channel-target.ts'
+
+const SLACK = 'https://hooks.slack.com/services/T0/B0/secret'
+const hook = (target: string): Channel => ({ type: 'webhook', target })
+const sealedHook = (target: string) => hook(sealTarget(box, target))
+const accept = (channels: readonly Channel[], stored: readonly Channel[] = []) =>
+  acceptChannels(box, channels, { stored, check() {} })
+
+describe('a stored target', () => {
+  test.each([
+    ['a URL', SLACK, 'https://hooks.slack.com'],
+    [
+      'a URL with a port, a query and userinfo',
+      'http://a:secret@x.example:8080/?sig=secret#secret',
+      'http://x.example:8080',
+    ],
+    ['a URL in capitals', 'HTTPS://X.example/secret', 'https://x.example'],
+  ])('%s is sealed, with its origin', (_what, target, origin) => {
+    const stored = sealTarget(box, target)
+    expect(stored).toStartWith(`sealed:${origin}/`)
+    expect(stored).not.toContain('secret')
+    expect(addressOf(stored)).toStartWith(`${origin}/`)
+    expect(plainTarget(box, stored)).toBe(target)
+    expect(sealTarget(box, target)).toBe(stored)
+  })
+
+  test.each([
+    'owners',
+    'ann@example.com, ben@example.com',
+    'int_01ke',
+    'int_01ke:WEB',
+    'mailto:a@b.example',
+    'https://',
+    '',
+  ])('%j stays as it is', (target) => {
+    expect(sealTarget(box, target)).toBe(target)
+    expect(plainTarget(box, target)).toBe(target)
+    expect(addressOf(target)).toBe(target)
+  })
+
+  test('comes back whatever URL it was', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
+        expect(plainTarget(box, sealTarget(box, url))).toBe(url)
+      }),
+    )
+  })
+
+  test('of another master key is masked where it is shown, and refused where it is called', () => {
+    const other = secretBox(Buffer.alloc(32, 9))
+    const stored = sealedHook(SLACK)
+    expect(plainChannel(other, stored)).toEqual(maskChannel(stored))
+    expect(() => plainTarget(other, stored.target)).toThrow('enter it again')
+  })
+})
+
+describe('a masked target', () => {
+  test.each<[Channel, string | RegExp]>([
+    [sealedHook(SLACK), /^https:\/\/hooks\.slack\.com\/\*{3}[\w-]{8}$/],
+    // From before targets were sealed.
+    [hook(SLACK), 'https://hooks.slack.com/***'],
+    [hook('int_01ke:WEB'), 'int_01ke:WEB'],
+    [{ type: 'email', target: 'ann@example.com, ben@x.example' }, 'a***@e***.com, b***@x***.example'],
+    [{ type: 'email', target: 'owners' }, 'owners'],
+  ])('%j', (channel, masked) => expect(maskChannel(channel).target).toMatch(masked))
+
+  test('tells two URLs of one origin apart', () => {
+    const [one, other] = [sealedHook(SLACK), sealedHook(`${SLACK}2`)].map(maskChannel)
+    expect(one?.target).not.toBe(other?.target)
+  })
+})
+
+describe('entered channels', () => {
+  const anns: Channel[] = [
+    { type: 'email', target: 'ann@example.com' },
+    { type: 'email', target: 'abe@example.com' },
+  ]
+  const stored = [sealedHook(SLACK), sealedHook(`${SLACK}2`), hook('int_01ke'), ...anns]
+
+  test('are stored sealed', () => {
+    expect(accept([hook(SLACK), hook('int_01ke')])).toEqual([sealedHook(SLACK), hook('int_01ke')])
+  })
+
+  test('that come back masked stay, in any order of URLs', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2]), (order) => {
+        const meant = order.flatMap((index) => stored[index] ?? [])
+        expect(accept(meant.map(maskChannel), stored)).toEqual(meant)
+      }),
+    )
+    expect(accept(stored.map(maskChannel), stored)).toEqual(stored)
+  })
+
+  test('are checked as they were entered', () => {
+    const checked: Channel[] = []
+    const check = (channels: readonly Channel[]) => void checked.push(...channels)
+    acceptChannels(box, stored.slice(0, 1).map(maskChannel), { stored, check })
+    expect(checked).toEqual([hook(SLACK)])
+  })
+
+  test.each<[string, Channel]>([
+    ['of nobody', hook('https://hooks.slack.com/***AAAAAAAA')],
+    ['of another type', { ...maskChannel(sealedHook(SLACK)), type: 'team_chat' }],
+    ['that two addresses have, in another place', { type: 'email', target: 'a***@e***.com' }],
+  ])('with a masked target %s are refused', (_what, channel) => {
+    expect(() => accept([hook('int_01ke'), channel], stored)).toThrow(/^channels\[1\]\.target: is masked/)
+  })
+
+  test('with a URL that only looks masked are taken', () => {
+    const target = 'https://x.example/***/in?a=***'
+    expect(accept([hook(target)])).toEqual([sealedHook(target)])
+  })
+})
