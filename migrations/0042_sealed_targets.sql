@@ -1,5 +1,5 @@
--- Targets of channels that are URLs are stored sealed with master.key, which SQL does not have: `sealStoredTargets` seals
--- those from before at the next start, and deletes the row.
+-- URLs of channels and integrations are sealed with master.key, which SQL does not have: the next start seals those that an
+-- earlier version stored, and deletes the row.
 CREATE TABLE startTask (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 INSERT INTO startTask VALUES ('sealTargets');
 

@@ -19,13 +19,20 @@ import { testApp } from './app.ts'
 
 setDefaultTimeout(120_000)
 
-const SECRETS = ['planted-slack-1a2b', 'planted-slack-other-3c4d', 'planted-sig-5e6f', 'planted-hook-7a8b']
+const SECRETS = [
+  'planted-slack-1a2b',
+  'planted-slack-other-3c4d',
+  'planted-sig-5e6f',
+  'planted-hook-7a8b',
+  'planted-url-9c0d',
+]
 const [SLACK, OTHER_SLACK, WORKFLOW, HOOK] = [
   `https://hooks.example.com/services/T0/B0/${SECRETS[0]}`,
   `https://hooks.example.com/services/T0/B1/${SECRETS[1]}`,
   `https://flows.example.com:8443/workflows/1?api-version=1&sig=${SECRETS[2]}`,
   `https://calls.example.com/in?token=${SECRETS[3]}`,
 ] as const
+const INTEGRATED = `https://hooks.example.com/catch/${SECRETS[4]}`
 const CHANNELS: Channel[] = [
   { type: 'team_chat', target: SLACK },
   { type: 'team_chat', target: OTHER_SLACK },
@@ -43,6 +50,7 @@ const MASKED = [
   { type: 'email', target: 'owners' },
 ]
 
+/** The secrets in a text, and addresses of channels. */
 const shownIn = (text: string) => [...SECRETS, 'ann@people', 'ben@people'].filter((secret) => text.includes(secret))
 
 function* filesIn(folder: string): Generator<string> {
@@ -83,7 +91,7 @@ async function planted() {
     },
   } as never)
   const { db } = world.app
-  const keyOf = (role: 'viewer' | 'member', readOnly: boolean) => {
+  const keyOf = (role: 'viewer' | 'member' | 'admin', readOnly: boolean) => {
     const { id: userId } = createUser(db, world.clock, {
       email: `${role}${readOnly}@people.example`,
       passwordHash: null,
@@ -97,7 +105,10 @@ async function planted() {
       expiresInDays: null,
     }).secret
   }
-  const keys = { viewer: keyOf('viewer', true), readOnly: keyOf('member', true), member: keyOf('member', false) }
+  const keys = {
+    ...{ viewer: keyOf('viewer', true), readOnly: keyOf('member', true), member: keyOf('member', false) },
+    adminReadOnly: keyOf('admin', true),
+  }
   const make = async (path: string, body: object) => {
     const answer = await world.call('POST', path, { body })
     expect([path, answer.status, answer.body.error]).toEqual([path, 201, undefined])
@@ -106,11 +117,13 @@ async function planted() {
   const domain = await make('/v1/domains', { name: 'Shop' })
   const { id: alertId } = await make('/v1/alerts', alert)
   const { id: testId } = await make('/v1/flows/tests', flowTest)
+  const config = { url: INTEGRATED }
+  const { id: integrationId } = await make('/v1/integrations', { provider: 'webhook', label: 'Catch', config })
   const violate = async () => {
     await world.collect(domain.token, { events: [{ vendor: 'Shop', event: 'buy', params: {} }] })
     await world.at(world.clock.now() + MINUTE_MS)
   }
-  return { world, sent, keys, alertId, testId, violate }
+  return { world, sent, keys, alertId, testId, integrationId, violate }
 }
 
 describe('a URL that is the target of a channel', () => {
@@ -152,8 +165,8 @@ describe('a URL that is the target of a channel', () => {
     expect(evidence.alert.channels).toEqual(CHANNELS)
   })
 
-  test.each(['viewer', 'readOnly'] as const)('is masked for a %s key', async (who) => {
-    const { world, alertId, testId } = made
+  test.each(['viewer', 'readOnly', 'adminReadOnly'] as const)('is masked for a %s key', async (who) => {
+    const { world, alertId, testId, integrationId } = made
     const as = made.keys[who]
     expect((await get(`/v1/alerts/${alertId}`, as)).channels).toEqual(MASKED)
     expect((await get('/v1/alerts', as)).alerts[0].channels).toEqual(MASKED)
@@ -162,7 +175,10 @@ describe('a URL that is the target of a channel', () => {
     const [{ id: deliveryId }] = (await get('/v1/notifications/deliveries', as)).deliveries
     for (const { method, path } of world.app.routes) {
       if (method !== 'GET') continue
-      const nouns: Record<string, string> = { alerts: alertId, tests: testId, issues: issueId, deliveries: deliveryId }
+      const nouns: Record<string, string> = {
+        ...{ alerts: alertId, tests: testId, issues: issueId, deliveries: deliveryId },
+        integrations: integrationId,
+      }
       const at = path.replace(/(\w+)\/\{id\}/, (whole, noun) => (nouns[noun] ? `${noun}/${nouns[noun]}` : whole))
       const { body } = await world.call('GET', at, { as })
       expect([at, shownIn(JSON.stringify(body))]).toEqual([at, []])
@@ -214,6 +230,23 @@ describe('a URL that is the target of a channel', () => {
     expect(leaks(world.folder)).toEqual([])
   })
 
+  test('of an integration stays too when its masked value comes back', async () => {
+    const { world, keys, integrationId, sent } = made
+    const path = `/v1/integrations/${integrationId}`
+    expect((await get(path)).config).toEqual({ url: INTEGRATED })
+    const { config } = await get(path, keys.adminReadOnly)
+    expect(config.url).toMatch(/^https:\/\/hooks\.example\.com\/\*{3}[\w-]{8}$/)
+    const put = (url: string) =>
+      world.call('PUT', path, { body: { provider: 'webhook', label: 'Catch', config: { url } } })
+    expect((await put(config.url)).body).toMatchObject({ config: { url: INTEGRATED } })
+    sent.length = 0
+    expect((await world.call('POST', `${path}/test`)).status).toBe(200)
+    expect(sent).toEqual([INTEGRATED])
+    const other = await put('https://hooks.example.com/***AAAAAAAA')
+    expect([other.status, other.body.error]).toEqual([400, expect.stringMatching(/^config\.url: is masked/)])
+    expect((await get(path)).config).toEqual({ url: INTEGRATED })
+  })
+
   test.each([
     [
       'a masked URL that the alert does not have',
@@ -250,7 +283,7 @@ describe('a URL that is the target of a channel', () => {
 })
 
 test('URLs that an earlier version stored are sealed at the start, and what waits is delivered', async () => {
-  const { world, sent, violate, alertId, testId } = await planted()
+  const { world, sent, violate, alertId, testId, integrationId } = await planted()
   await using _ = world
   await violate()
   sent.length = 0
@@ -267,6 +300,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
       issue: ['channels'],
       issueHistory: ['payload'],
       issueMemory: ['channelTarget'],
+      integration: ['config'],
       delivery: ['channelTarget', 'transitionKey', 'noticeKey'],
     }))
       for (const column of columns)
@@ -286,6 +320,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
   expect(sent.toSorted()).toEqual([SLACK, OTHER_SLACK, HOOK].toSorted())
   for (const path of [`/v1/alerts/${alertId}`, `/v1/flows/tests/${testId}`])
     expect((await world.call('GET', path)).body.channels).toEqual(CHANNELS)
+  expect((await world.call('GET', `/v1/integrations/${integrationId}`)).body.config).toEqual({ url: INTEGRATED })
   expect(world.app.db.prepare('SELECT * FROM startTask').all()).toEqual([])
   await world.restart()
   expect((await world.call('GET', `/v1/alerts/${alertId}`)).body.channels).toEqual(CHANNELS)

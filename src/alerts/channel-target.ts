@@ -41,12 +41,18 @@ export const addressOf = (stored: string): string => (stored.startsWith(SEALED) 
  * an e-mail address as `a***@e***.com`. `owners` and ids of integrations are not masked.
  */
 export function maskChannel({ type, target }: Channel): Channel {
-  if (type === 'email') return { type, target: maskPersonal(target) }
-  const url = URL.parse(addressOf(target))
-  if (!url?.host) return { type, target }
-  const tail = target.startsWith(SEALED) ? url.pathname.slice(1, 1 + MASK_LENGTH) : ''
-  return { type, target: `${url.origin}/${MASK}${tail}` }
+  return { type, target: type === 'email' ? maskPersonal(target) : maskUrl(target) }
 }
+
+/** Returns a stored URL masked; any other text as it is. */
+export function maskUrl(stored: string): string {
+  const url = URL.parse(addressOf(stored))
+  if (!url?.host) return stored
+  const tail = stored.startsWith(SEALED) ? url.pathname.slice(1, 1 + MASK_LENGTH) : ''
+  return `${url.origin}/${MASK}${tail}`
+}
+
+export const isMaskedUrl = (text: string): boolean => MASKED_URL.test(text)
 
 /** Returns stored channels as the caller may see them: with masked targets for viewers and read-only keys. */
 export function showChannels(box: SecretBox, channels: readonly Channel[], principal: Principal): Channel[] {
@@ -54,11 +60,17 @@ export function showChannels(box: SecretBox, channels: readonly Channel[], princ
 }
 
 /** Returns a channel with its target as it was entered; masked where another master key sealed it. */
-export function plainChannel(box: SecretBox, channel: Channel): Channel {
+export const plainChannel = (box: SecretBox, channel: Channel): Channel => ({
+  ...channel,
+  target: plainOrMasked(box, channel.target),
+})
+
+/** Returns a stored target as it was entered; masked where another master key sealed it. */
+export function plainOrMasked(box: SecretBox, stored: string): string {
   try {
-    return { ...channel, target: plainTarget(box, channel.target) }
+    return plainTarget(box, stored)
   } catch {
-    return maskChannel(channel)
+    return maskUrl(stored)
   }
 }
 
@@ -82,7 +94,7 @@ export function acceptChannels(
   return entered.map((channel) => ({ ...channel, target: sealTarget(box, channel.target) }))
 }
 
-const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : MASKED_URL.test(target))
+const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
 
 /** Returns the target that a masked one stands for, or the target itself. */
 function unmasked(channel: Channel, index: number, stored: readonly Channel[]): string {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sealTarget } from '../alerts/channel-target.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
 import { create } from './configure.ts'
 import { outboxWorld } from './delivery/outbox.fixture.ts'
@@ -38,7 +39,7 @@ test.each([
     config: { url: 'https://chat.example', ...secrets },
   })
   expect(shown).toEqual({})
-  expect(record.config).toEqual({ url: 'https://chat.example' })
+  expect(record.config).toEqual({ url: sealTarget(box, 'https://chat.example') })
 })
 
 test('an organization has 500 integrations at most, and others have theirs', () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { isMaskedUrl, maskUrl, plainTarget } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
 import { splitNotify } from './delivery/notify.ts'
@@ -61,7 +62,7 @@ export function create(parts: ConfigureParts, orgId: string, input: IntegrationI
       `provider: an organization has at most ${MOST_INTEGRATIONS} integrations; delete one first`,
     )
   }
-  const { own, shared } = splitNotify(input.config, provider)
+  const { own, shared } = splitNotify(unmasked(box, input.config, null), provider)
   const settings = configured.prepare(own, guard, own)
   refuseTaken(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
@@ -87,7 +88,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
   const secrets: Record<string, unknown> = kept ? splitSettings(kept.settings, fields).secrets : {}
-  const { own, shared } = splitNotify(input.config, provider)
+  const { own, shared } = splitNotify(unmasked(box, input.config, present), provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
   refuseTaken(db, provider, key.orgId, settings)
   const moved = kept !== null && isMoved(kept.settings, settings)
@@ -102,6 +103,19 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
     ...splitSettings({ ...settings, ...shared }, fields),
     ...standing(parts, provider, settings, { tokens, state: kept?.state ?? null }),
   })
+}
+
+/** Returns the config of a request in which a masked URL stands for the stored one. Fails with `invalid` for another masked URL. */
+function unmasked(
+  box: SecretBox,
+  config: IntegrationInput['config'],
+  present: IntegrationRecord | null,
+): IntegrationInput['config'] {
+  const { url } = config
+  if (typeof url !== 'string' || !isMaskedUrl(url)) return config
+  const stored = String(present?.config.url ?? '')
+  if (maskUrl(stored) !== url) throw new AppError('invalid', 'config.url: is masked; enter the whole URL')
+  return { ...config, url: atField('config.url', () => plainTarget(box, stored)) }
 }
 
 /** What calls about it would be about is unclear when two organizations have it; the first one keeps it. */

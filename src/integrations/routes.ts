@@ -1,3 +1,4 @@
+import { maskUrl, plainOrMasked } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -50,9 +51,12 @@ const TestResult = Closed(
   },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
-/** URLs of receivers are often as good as a password: only admins see them. */
-function withConfig(record: IntegrationRecord, principal: Principal) {
-  return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? record.config : null }
+/** URLs of receivers are often as good as a password: only admins see them, and read-only keys see them masked. */
+function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
+  const { url, ...rest } = record.config
+  const shown = () => (principal.readOnly ? maskUrl(String(url)) : plainOrMasked(box, String(url)))
+  const config = url === undefined ? rest : { url: shown(), ...rest }
+  return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? config : null }
 }
 
 function detailOf(
@@ -61,7 +65,7 @@ function detailOf(
   principal: Principal,
 ): IntegrationDetail {
   const secrets = may(principal, 'seeSettings') ? secretNamesOf(db, box, record) : null
-  return { ...withConfig(record, principal), secrets }
+  return { ...withConfig(box, record, principal), secrets }
 }
 
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
@@ -121,7 +125,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       answer: NewIntegrationSchema,
       handle({ principal, body }) {
         const { record, shown } = create(known, principal.orgId, body)
-        return { ...withConfig(record, principal), ...shown }
+        return { ...withConfig(parts.box, record, principal), ...shown }
       },
       note: ({ body: { provider, label = DEFAULT_LABEL } }) => ({ provider, label }),
     }),

@@ -1,3 +1,4 @@
+import { plainTarget, sealTarget } from '../alerts/channel-target.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
@@ -36,14 +37,19 @@ export interface NewIntegrationRow extends SplitSettings {
   origin?: string | null
 }
 
-/** Stores an integration; its secrets are sealed. */
+/** Returns settings with a sealed `url`: who knows the URL of a receiver can often post there. */
+const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
+  typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
+
+/** Stores an integration; its secrets and its URL are sealed. */
 export function createIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
   const { config, secrets, origin = null, status = 'connected', ...rest } = integration
-  const record: IntegrationRecord = { ...rest, id: newId('int', rest.createdAt), status, config }
+  const id = newId('int', rest.createdAt)
+  const record: IntegrationRecord = { ...rest, id, status, config: sealUrl(box, config) }
   db.prepare(
     `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, origin, createdAt)
      VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @origin, @createdAt)`,
-  ).run({ ...record, origin, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
+  ).run({ ...record, origin, config: JSON.stringify(record.config), secrets: box.seal(JSON.stringify(secrets)) })
   return record
 }
 
@@ -100,6 +106,7 @@ export function openIntegration(db: Db, box: SecretBox, { orgId, id }: Integrati
     throw new AppError('conflict', 'the secrets of this integration were lost; configure it anew')
   const { [TOKENS]: tokens = {}, ...secrets } = JSON.parse(box.open(sealed))
   const settings = { ...JSON.parse(config), ...secrets }
+  if (typeof settings.url === 'string') settings.url = plainTarget(box, settings.url)
   return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
 }
 
@@ -220,7 +227,7 @@ export function updateIntegration(
   db.prepare(
     `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, origin = @origin
      WHERE id = @id AND orgId = @orgId`,
-  ).run({ ...rest, id, orgId, config: JSON.stringify(config), secrets: sealedOf(box, secrets, tokens) })
+  ).run({ ...rest, id, orgId, config: JSON.stringify(sealUrl(box, config)), secrets: sealedOf(box, secrets, tokens) })
   return findIntegration(db, { orgId, id })
 }
 

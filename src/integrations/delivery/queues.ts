@@ -60,7 +60,7 @@ export function wayOf(
 export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
   const sql = `SELECT origin, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { origin: string | null; url: unknown }>(db, sql).get(id, orgId)
-  return { orgId, kind: 'http', origin: row?.origin ?? originOf(String(row?.url ?? '')) }
+  return { orgId, kind: 'http', origin: row?.origin ?? originOf(addressOf(String(row?.url ?? ''))) }
 }
 
 /**
