@@ -154,7 +154,7 @@ beforeAll(async () => {
     ...[mail, hook, gone, slack, workflow].map(
       (value) => ({ what: 'target of a channel', value, from: 'member', fullKey: true }) as const,
     ),
-    { what: 'setting of an integration', value: config, from: 'admin' },
+    { what: 'setting of an integration', value: config, from: 'admin', fullKey: true },
     { what: 'secret of an integration', value: secret.slice('whsec_'.length), from: null },
     { what: 'e-mail address', value: invited, from: 'admin' },
     { what: 'invitation', value: inviteToken, from: null },

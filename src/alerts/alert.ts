@@ -13,13 +13,12 @@ export const CHANNEL_TYPES = ['email', 'team_chat', 'office_chat', 'webhook', 'i
 export const ChannelSchema = Closed(
   {
     type: OneOf(CHANNEL_TYPES, {
-      description:
-        'How to notify: by `email`, `team_chat` (Slack), `office_chat` (Microsoft Teams), `webhook` or `issue_tracker` (Jira)',
+      description: '`team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira',
       examples: ['email', 'webhook'],
     }),
     target: Text(1, 2000, {
       description:
-        'For `email`: comma-separated addresses, or `owners` for the owners of the organization when it is sent. For the others: the id of an integration. Also, for `team_chat`: an incoming webhook, for `office_chat`: the URL of a workflow, for `webhook`: an https URL, for `issue_tracker`: the id with `:PROJECT`. URLs are stored sealed',
+        'For `email`: comma-separated addresses, or `owners` of the organization. For others: the id of an integration, or a URL: an incoming webhook of Slack, a Teams workflow, a webhook. URLs are stored sealed',
       examples: ['ann@example.com, ben@example.com', 'owners', 'https://hooks.example.com/tags'],
     }),
   },
