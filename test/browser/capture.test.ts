@@ -106,6 +106,48 @@ describe('every way to send, and every kind of body', () => {
   })
 })
 
+describe('requests to hosts of the site itself', () => {
+  const WAYS: Record<string, string> = {
+    'fetch of text': `fetch(url, { method: 'POST', body: text })`,
+    'fetch of bytes': `fetch(url, { method: 'POST', body: new TextEncoder().encode(text) })`,
+    'fetch of a blob': `fetch(url, { method: 'POST', body: new Blob([text]) })`,
+    'fetch of a request': `fetch(new Request(url, { method: 'POST', body: text }))`,
+    XMLHttpRequest: `const xhr = new XMLHttpRequest(); xhr.open('POST', url); xhr.send(text)`,
+    'beacon of a blob': `navigator.sendBeacon(url, new Blob([text]))`,
+  }
+  /** Sends the same body in each way; the shop's own API takes what it likes. */
+  const sendAll = (when: string) =>
+    Object.entries(WAYS)
+      .map(([way, code]) => {
+        const name = `${when}, ${way}`
+        const track = {
+          type: 'track',
+          event: 'ping',
+          case: name,
+          context: { library: { name: 'RudderLabs JavaScript SDK' } },
+        }
+        const url = (host: string) => site.url(host, '/v1/track')
+        return `
+          { const url = '${url('rs.shop.test')}'; const text = '${JSON.stringify(track)}'; ${code} }
+          { const url = '${url('api.shop.test')}'; const text = '{"type":"track","event":"secret"}'; ${code} }`
+      })
+      .join('')
+
+  test('are captured when they are a vendor’s, before the script runs and after, and no others', async () => {
+    const page = await open('own', SHOP.replace('<title>', `<script>${sendAll('early own')}</script><title>`))
+    await page.evaluate(`(() => {${sendAll('own')}})()`)
+    for (const when of ['early own', 'own']) {
+      for (const way of Object.keys(WAYS)) {
+        expect((await stored(`${when}, ${way}`))[0]).toMatchObject({
+          ...{ vendor: 'RudderStack', event: 'ping', kind: 'event', path: '/own' },
+        })
+      }
+    }
+    await page.close()
+    expect(JSON.stringify(site.sent)).not.toMatch(/secret|api\.shop\.test/)
+  })
+})
+
 describe('what was asked for before the script came', () => {
   test('is there with its bodies where the snippet stands first in the head', async () => {
     const early = (name: string) => `'${vendor(name)}', 'en=one&ep.case=${name}\\nen=two&ep.case=${name}'`
