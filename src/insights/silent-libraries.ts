@@ -1,7 +1,8 @@
-import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import type { EventKind } from '../core/event.ts'
 import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
 import { decoders } from '../decoders/index.ts'
-import { findDomain } from '../domains/store.ts'
+import { type DomainKey, findDomain } from '../domains/store.ts'
 import { ById } from '../http/route.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
@@ -11,10 +12,12 @@ const WINDOW_MS = DAY_MS
 /** Vendors that send events. Those of tag managers, for example, are the tags' own. */
 const SENDING = decoders.filter(({ routes }) => routes.some(({ carries }) => !carries)).map(({ vendor }) => vendor)
 
-interface LibraryRow {
+/** Of one vendor and kind: how many events or loads there are, and when the last one was received. */
+interface KindRow {
   vendor: string
+  kind: EventKind
   loads: number
-  lastAt: number
+  lastAt: Instant
 }
 
 const SilentLibraries = Closed(
@@ -47,25 +50,25 @@ export const silentLibraries = insight({
   output: SilentLibraries,
   async answer({ db, history }, { id }, { principal: { orgId }, now }) {
     findDomain(db, { orgId, id }, now)
-    const libraries = await history.query<LibraryRow>(silentLibrariesQuery({ orgId, id }, now))
+    const rows = await history.query<KindRow>(kindsQuery({ orgId, id }, now))
+    const sending = new Set(rows.filter(({ kind }) => kind === 'event').map(({ vendor }) => vendor))
+    const libraries = rows
+      .filter(({ vendor, kind }) => kind === 'library' && !sending.has(vendor))
+      .map(({ vendor, loads, lastAt }) => ({ vendor, loads, lastAt }))
     return { windowHours: WINDOW_MS / HOUR_MS, libraries }
   },
 })
 
-function silentLibrariesQuery({ orgId, id }: { orgId: string; id: string }, now: number): Query {
+function kindsQuery({ orgId, id }: DomainKey, now: Instant): Query {
   return query('insights.silent-libraries', {
     orgId,
     window: { from: now - WINDOW_MS, to: now + 1 },
     write(binder) {
-      const where = [
-        `kind IN ('library', 'event')`,
-        ...binder.among('domainId', [id]),
-        ...binder.among('vendor', SENDING),
-      ]
+      const tests = [...binder.among('domainId', [id]), ...binder.among('vendor', SENDING)]
       return {
-        where: where.join(' AND '),
-        sql: `SELECT vendor, count(*) AS loads, max(receivedAt) AS lastAt FROM events
-          GROUP BY vendor HAVING min(kind) = 'library' ORDER BY loads DESC, vendor`,
+        where: [`kind IN ('library', 'event')`, ...tests].join(' AND '),
+        sql: `SELECT vendor, kind, count(*) AS loads, max(receivedAt) AS lastAt FROM events
+          GROUP BY vendor, kind ORDER BY loads DESC, vendor, kind`,
       }
     },
   })
