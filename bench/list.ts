@@ -10,6 +10,7 @@ import { benchNab } from './detector/nab.ts'
 import { benchSilence } from './detector/silence.ts'
 import { benchEvaluate } from './evaluation/evaluate.ts'
 import { benchTelling } from './evaluation/telling.ts'
+import { benchLargeBodies } from './organizations/large-bodies.ts'
 import { benchNeighbours } from './organizations/neighbours.ts'
 import { benchScale } from './organizations/scale.ts'
 import { benchSignIn } from './organizations/sign-in.ts'
@@ -40,6 +41,7 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   evaluate: benchEvaluate,
   backtest: benchBacktest,
   'sign-in': benchSignIn,
+  bodies: benchLargeBodies,
   collector: benchCollector,
   nab: benchNab,
   faults: benchFaults,

@@ -91,4 +91,43 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
       (await call('POST', `${url}/v1/flows/drafts`, { as: viewer, body: { har: { log: { entries: [] } } } })).status,
     ).toBe(403)
   }, 300_000)
+
+  test('large bodies leave the server to others, and sign-in takes none', async () => {
+    const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
+    const lists = `[${Array(2_700_000).fill('[]').join()}]`
+    for (const path of ['/v1/alerts', '/v1/domains']) {
+      const headers = { authorization: `Bearer ${owner}`, 'x-org-id': home, 'content-type': 'application/json' }
+      let sending = true
+      const sent = fetch(url + path, { method: 'POST', headers, body: lists }).finally(() => {
+        sending = false
+      })
+      let answered = 0
+      while (sending) {
+        expect((await call('GET', `${url}/healthz`, { as: '' })).status).toBe(200)
+        answered++
+      }
+      expect([path, (await sent).status, answered > 20]).toEqual([path, 400, true])
+    }
+    for (const path of ['/v1/auth/login', '/v1/auth/forgot', '/v1/auth/reset', '/v1/auth/invite', '/v1/auth/setup']) {
+      const headers = { 'content-type': 'application/json' }
+      const { status } = await fetch(url + path, { method: 'POST', headers, body: lists })
+      expect([path, status]).toEqual([path, 413])
+    }
+  }, 60_000)
+
+  test('a user has 50 keys and owns 10 organizations at most', async () => {
+    const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
+    const statuses = async (times: number, path: string, body: object) => {
+      const all: number[] = []
+      for (let n = 0; n < times; n++) all.push((await call('POST', url + path, { ...as(owner, home), body })).status)
+      return all
+    }
+    expect(await statuses(60, '/v1/keys', { name: 'more', expiresInDays: null })).toEqual(
+      expect.arrayContaining([201, 409]),
+    )
+    const { keys } = (await call('GET', `${url}/v1/keys`, as(owner, home))).body
+    expect(keys.length).toBe(50)
+    expect((await statuses(12, '/v1/orgs', { name: 'more' })).at(-1)).toBe(409)
+    expect((await ask('GET', `${url}/v1/orgs`, owner)).orgs.length).toBe(10)
+  }, 60_000)
 })
