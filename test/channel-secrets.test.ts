@@ -86,7 +86,8 @@ async function planted() {
       async send(outbound: Outbound): Promise<Reply> {
         if (outbound.kind === 'mail') return { kind: 'status', status: 250, headers: {}, body: '' }
         sent.push(outbound.url)
-        return { kind: 'status', status: 200, headers: {}, body: 'ok' }
+        // Others repeat what they were asked for.
+        return { kind: 'status', status: 200, headers: {}, body: `ok ${outbound.url}` }
       },
     },
   } as never)
@@ -146,8 +147,9 @@ describe('a URL that is the target of a channel', () => {
     expect(made.sent.toSorted()).toEqual([SLACK, OTHER_SLACK, WORKFLOW, HOOK].toSorted())
   })
 
-  test('is in no file of the data folder', () => {
+  test('is in no file of the data folder and in no line of the log, also when the other side repeats it', () => {
     expect(leaks(made.world.folder)).toEqual([])
+    expect(made.world.lines.flatMap(shownIn)).toEqual([])
   })
 
   test('is shown to whoever may see channels', async () => {

@@ -188,7 +188,10 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   connect: Connect<S, T>
   /** Absent: there are no integrations of it. */
   configured?: Configured<S>
-  /** What is made of secrets and sent, such as credentials in base64: it is kept out of whatever is said, as they are. */
+  /**
+   * Returns what else is removed from texts that the other side said: credentials as they are sent, such as in base64, and
+   * URLs with a credential.
+   */
   derivedSecrets?(settings: S): string[]
   /** Absent: alerts name integrations of it only. */
   addresses?: Addresses<S>

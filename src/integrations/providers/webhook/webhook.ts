@@ -132,6 +132,7 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   help: 'Posts each message as signed JSON to a program of yours, after Standard Webhooks.',
   tellsNoHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
+  derivedSecrets: ({ url }) => [url],
   configured: { form: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
     target: Text(1, 2000, {
