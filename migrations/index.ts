@@ -45,6 +45,7 @@ import runSecrets from './0039_run_secrets.sql' with { type: 'text' }
 import cancelledAudits from './0040_cancelled_audits.sql' with { type: 'text' }
 import shareScreenshots from './0041_share_screenshots.sql' with { type: 'text' }
 import sealedTargets from './0042_sealed_targets.sql' with { type: 'text' }
+import endSessions from './0043_end_sessions.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -90,4 +91,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0040_cancelled_audits', sql: cancelledAudits },
   { name: '0041_share_screenshots', sql: shareScreenshots },
   { name: '0042_sealed_targets', sql: sealedTargets },
+  { name: '0043_end_sessions', sql: endSessions },
 ]

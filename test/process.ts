@@ -119,6 +119,14 @@ export async function startServer(data: string, around: Surroundings = {}): Prom
   }
 }
 
+/** Returns a port of the loopback address that is free now. */
+export async function freePort(): Promise<string> {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const port = String(server.port)
+  await server.stop(true)
+  return port
+}
+
 async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder()
   for await (const part of stream) take(decoder.decode(part, { stream: true }))

@@ -2,7 +2,7 @@ import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
-import { EndedSchema, endSession, SignedInAnewSchema, SignedInSchema } from './session.ts'
+import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
@@ -48,6 +48,20 @@ const SignInMethodsSchema = Closed(
     oidc: Nullable(Closed({ name: Type.String({ description: "How people call the company's own sign-in" }) })),
   },
   { $id: 'SignInMethods' },
+)
+
+const SignedOutSchema = Closed(
+  {
+    ok: Type.Boolean(),
+    endSessionUrl: Nullable(
+      Type.String({
+        description:
+          "Where a browser ends its session at the company's provider too; null for other sessions, and where the " +
+          'provider offers none',
+      }),
+    ),
+  },
+  { $id: 'SignedOut', examples: [{ ok: true, endSessionUrl: null }] },
 )
 
 export interface AuthParts extends SetUpParts {
@@ -145,13 +159,18 @@ function ownRoutes(parts: AuthParts): Route[] {
       anyOrg: true,
       tag: TAG,
       summary: 'End the session that the request is sent with',
+      description:
+        "After a sign-in through the company, a browser goes on to `endSessionUrl`, which ends its session at the company's " +
+        'provider and leads back to the start page.',
       refusals: ['conflict'],
-      answer: OkSchema,
+      answer: SignedOutSchema,
       handle({ principal, origin: { address } }) {
         const { userId, orgId } = principal
-        endSession(parts.db, sessionOf(principal))
+        const sessionId = sessionOf(principal)
+        const endSessionUrl = endSessionUrlOf(parts.db, parts.box, sessionId)
+        endSession(parts.db, sessionId)
         auditEverywhere(parts, userId, { act: 'signOut', userId, address }, orgId)
-        return OK
+        return { ok: true, endSessionUrl }
       },
     }),
     route({

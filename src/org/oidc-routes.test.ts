@@ -138,9 +138,15 @@ describe('the callback', () => {
   const forge = ({ browser }: SetUp, sealed: Buffer) =>
     browser.jar.set('tagwarden_oidc', { value: sealed.toString('base64url'), path: '/v1/auth/oidc' })
 
-  test('without anything is refused', async () => {
+  test.each(['', '?', '?sid=x'])('after a sign-out leads to the start page: %j', async (search) => {
     await using all = await setUp()
-    const response = await all.get(CALLBACK)
+    const response = await all.get(CALLBACK + search)
+    expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/`])
+  })
+
+  test.each(['?state=x', '?code=y', '?error=access_denied'])('with no more than %s is refused', async (search) => {
+    await using all = await setUp()
+    const response = await all.get(CALLBACK + search)
     expect(response.status).toBe(303)
     expect(outcomeOf(response.headers.get('location') ?? '')).toEqual({ refusal: STRANGE })
     expect(response.headers.get('cache-control')).toBe('no-store')

@@ -25,6 +25,8 @@ const MAX_CODES = 10_000
 interface Admitted {
   userId: string
   orgId: string
+  /** As in `FinishedSignIn`. */
+  endSessionUrl: string | null
 }
 
 /** One-time codes that a page exchanges for a session after the provider redirected back. Kept in memory, hashed. */
@@ -118,7 +120,8 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       tag: 'Sign-in',
       summary: 'Where the provider sends browsers back, which go on to the start page',
       description:
-        'With `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled.',
+        'With `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled. Without ' +
+        'parameters it is where the provider sends browsers back after they signed out.',
       refusals: ['notFound', 'rateLimited'],
       status: 303,
       redirect: (request) => callback(parts, request),
@@ -141,18 +144,19 @@ export function oidcRoutes(parts: OidcParts): Route[] {
 }
 
 function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
-  const { db, clock, limits } = parts
+  const { db, box, clock, limits } = parts
   const { codes } = requireCompany(parts)
   limits.byAddress(origin)
   const admitted = codes.take(code)
   if (!admitted) throw new AppError('unauthorized', 'code: is unknown, used or expired; sign in again')
-  const { userId, orgId } = admitted
+  const { userId, orgId, endSessionUrl } = admitted
+  const sealed = endSessionUrl === null ? null : box.seal(endSessionUrl)
   return tx(db, () => {
     const member = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, userId)
     if (!member) throw new AppError('forbidden', 'the user is not a member of the organization any more')
     const { address, userAgent } = origin
     auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
-    return signedIn(db, openSession(db, clock, userId, 'oidc'), userId)
+    return signedIn(db, openSession(db, clock, userId, 'oidc', sealed), userId)
   })
 }
 
@@ -174,12 +178,15 @@ async function callback(parts: OidcParts, request: Request): Promise<Response> {
   const origin = originOf(request)
   parts.limits.byAddress(origin)
   const clear = cookie.set(parts.publicUrl, '', 0)
-  const back = (fragment: string) => redirect(303, `${parts.publicUrl}/#${fragment}`, clear)
+  const back = (fragment: string) => redirect(303, `${parts.publicUrl}/${fragment}`, clear)
+  const { searchParams } = new URL(request.url)
+  const isAfterSignOut = !['code', 'error', 'state'].some((name) => searchParams.has(name))
+  if (isAfterSignOut) return back('')
   try {
-    return back(`signin=${await receive(parts, request, origin)}`)
+    return back(`#signin=${await receive(parts, request, origin)}`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return back(`signin-error=${encodeURIComponent(error.message)}`)
+    return back(`#signin-error=${encodeURIComponent(error.message)}`)
   }
 }
 
@@ -192,7 +199,7 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
   if (checks?.state !== searchParams.get('state')) {
     throw new AppError('invalid', 'this sign-in began in another browser or more than 10 minutes ago; start again')
   }
-  const user = await (await provider()).finish(new URL(callbackUrl(parts) + search), checks)
+  const { user, endSessionUrl } = await (await provider()).finish(new URL(callbackUrl(parts) + search), checks)
   const role = roleOf(user.groups, settings.roles)
   const orgId = joinedOrg(db, settings.orgId)
   const { address } = origin
@@ -201,7 +208,7 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
     refuse(parts, user, { orgId, note, address })
     throw new AppError('forbidden', `none of your groups at ${settings.name} may sign in here`)
   }
-  return codes.give({ userId: admit(db, parts.clock, user, { orgId, role, note }), orgId })
+  return codes.give({ userId: admit(db, parts.clock, user, { orgId, role, note }), orgId, endSessionUrl })
 }
 
 function refuse(

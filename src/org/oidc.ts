@@ -3,6 +3,7 @@ import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  buildEndSessionUrl,
   type ClientAuth,
   ClientSecretBasic,
   ClientSecretPost,
@@ -48,6 +49,15 @@ export interface Checks {
   verifier: string
 }
 
+export interface FinishedSignIn {
+  user: CompanyUser
+  /**
+   * Where the browser ends its session at the provider, which redirects it to the callback without parameters. Contains
+   * the ID token, unless that is too long for an address. Null when the provider offers no such address.
+   */
+  endSessionUrl: string | null
+}
+
 /** A client of an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface Provider {
   /** Returns the URL to redirect the browser to. Fails with `upstream` when the provider does not answer properly. */
@@ -57,7 +67,7 @@ export interface Provider {
    * times and nonce. Asks Microsoft Graph for groups that the token omits. Fails with `forbidden` when the provider
    * refuses or the groups stay unknown, else `upstream`; the message is a sentence for the user.
    */
-  finish(url: URL, checks: Checks): Promise<CompanyUser>
+  finish(url: URL, checks: Checks): Promise<FinishedSignIn>
 }
 
 export interface ProviderParts {
@@ -156,7 +166,7 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
         const user = userOf(claims, more, groupsClaim)
         const overage = { name, groupsClaim, roles, request, timeoutS: timeout }
         const groups = user.groups ?? (await groupsFromGraph(overage, [claims, more], tokens.access_token))
-        return { ...user, groups }
+        return { user: { ...user, groups }, endSessionUrl: endSessionUrl(config, url, tokens.id_token) }
       } catch (error) {
         throw refusal(error)
       }
@@ -179,6 +189,18 @@ async function send(url: string, options: CustomFetchOptions, request: ProviderR
   } catch (cause) {
     throw new Unreachable(`no answer from ${new URL(url).host}`, { cause })
   }
+}
+
+/** With a longer ID token, an address could be refused: many servers accept 8 kB. */
+const HINT_LENGTH_MAX = 4096
+
+/** https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout */
+function endSessionUrl(config: Configuration, callback: URL, idToken: string | undefined): string | null {
+  const { issuer, end_session_endpoint: endpoint } = config.serverMetadata()
+  const protocol = typeof endpoint === 'string' ? URL.parse(endpoint)?.protocol : null
+  if (protocol !== 'https:' && (protocol !== 'http:' || !issuer.startsWith('http:'))) return null
+  const hint = idToken !== undefined && idToken.length <= HINT_LENGTH_MAX ? { id_token_hint: idToken } : {}
+  return buildEndSessionUrl(config, { post_logout_redirect_uri: callback.origin + callback.pathname, ...hint }).href
 }
 
 /** Basic by default: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata */

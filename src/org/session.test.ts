@@ -24,7 +24,8 @@ test.each(['password', 'setup', 'invite', 'oidc'] as const)(
     expect(token).toMatch(/^st_[\w-]{43}$/)
     expect(expiresAt).toBe(now + 12 * HOUR_MS)
     const row = db.prepare('SELECT * FROM session').get()
-    expect(row).toEqual({ tokenHash: secretHash(token), userId, via, createdAt: now, lastUsedAt: now, expiresAt })
+    const times = { createdAt: now, lastUsedAt: now, expiresAt }
+    expect(row).toEqual({ tokenHash: secretHash(token), userId, via, ...times, endSessionUrl: null })
   },
 )
 

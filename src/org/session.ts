@@ -1,7 +1,7 @@
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { newSecret } from '../core/id.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
-import { secretHash } from '../core/secret-box.ts'
+import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
 import { revokeKeysOf } from './key-store.ts'
 import { MembershipSchema } from './org.ts'
@@ -75,16 +75,25 @@ export function sessionIdOf(token: string): string {
   return secretHash(token).toString('hex')
 }
 
-/** Opens a session of 12 hours, and deletes the expired sessions of all users. */
-export function openSession(db: Db, clock: Clock, userId: string, via: SessionOrigin): NewSession {
+/**
+ * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is where a sign-out ends the
+ * session at the provider too, sealed; null for none.
+ */
+export function openSession(
+  db: Db,
+  clock: Clock,
+  userId: string,
+  via: SessionOrigin,
+  endSessionUrl: Uint8Array | null = null,
+): NewSession {
   const now = clock.now()
   const session = { token: newSecret('st'), expiresAt: now + SESSION_MS }
   tx(db, () => {
     db.prepare('DELETE FROM session WHERE expiresAt <= ?').run(now)
     db.prepare(
-      `INSERT INTO session (tokenHash, userId, via, createdAt, lastUsedAt, expiresAt)
-       VALUES (@tokenHash, @userId, @via, @now, @now, @expiresAt)`,
-    ).run({ tokenHash: secretHash(session.token), userId, via, now, expiresAt: session.expiresAt })
+      `INSERT INTO session (tokenHash, userId, via, createdAt, lastUsedAt, expiresAt, endSessionUrl)
+       VALUES (@tokenHash, @userId, @via, @now, @now, @expiresAt, @endSessionUrl)`,
+    ).run({ tokenHash: secretHash(session.token), userId, via, now, expiresAt: session.expiresAt, endSessionUrl })
   })
   return session
 }
@@ -98,6 +107,20 @@ export function shortenSessions(db: Db, now: Instant): void {
 /** Deletes a session, if it exists; the next request with it is refused. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
+}
+
+/** Returns where the browser ends this session at the provider too; null when there is no such address. */
+export function endSessionUrlOf(db: Db, box: SecretBox, sessionId: string): string | null {
+  const sealed = db
+    .prepare<[Buffer], Uint8Array | null>('SELECT endSessionUrl FROM session WHERE tokenHash = ?')
+    .pluck()
+    .get(Buffer.from(sessionId, 'hex'))
+  try {
+    return sealed ? box.open(sealed) : null
+  } catch {
+    // Sealed with the key of another data folder.
+    return null
+  }
 }
 
 /** A session without its token. */

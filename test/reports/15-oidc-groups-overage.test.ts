@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fakeBrowser } from '../../src/org/oidc.fixture.ts'
-import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, call, freePort, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { describeReport, reportText } from './report.ts'
 
 const TEST_MS = 300_000
@@ -12,13 +12,6 @@ const OVERAGE = {
   _claim_names: { groups: 'src1' },
   // Not a host of Microsoft Graph, so that no request leaves the machine.
   _claim_sources: { src1: { endpoint: 'https://graph.example/v1.0/users/z/getMemberObjects' } },
-}
-
-async function freePort(): Promise<string> {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const port = String(server.port)
-  await server.stop(true)
-  return port
 }
 
 /** The report's provider, on a port that is free. */

@@ -48,7 +48,8 @@ async function arriveFromProvider(given: URLSearchParams, arrival: Arrival): Pro
   const beganAt = sessionStorage.getItem(OIDC_KEY)
   sessionStorage.removeItem(OIDC_KEY)
   if (beganAt === null) return
-  arrival.failure = given.get('signin-error')
+  // A sentence of the API, which begins with a small letter.
+  arrival.failure = given.get('signin-error')?.replace(/^./u, (letter) => letter.toUpperCase()) ?? null
   const code = given.get('signin')
   if (code === null) return
   try {

@@ -105,10 +105,12 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
   const queries = useQueryClient()
   const leave = async () => {
     // Whatever the server says, this browser forgets.
-    await signOut().catch(() => {})
+    const answer = await signOut().catch(() => null)
     session.close()
     queries.clear()
-    notices.say(words.shell.signedOut)
+    const atProvider = answer?.data?.endSessionUrl
+    if (atProvider) location.assign(atProvider)
+    else notices.say(words.shell.signedOut)
   }
   return (
     <Menu position="bottom-end" width={240}>

@@ -30,7 +30,10 @@ export function SignInForms({ reason }: { reason: string | null }) {
       {isByKey ? <KeyForm /> : <PasswordForm />}
       {methods?.oidc && (
         <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
-          {words.signIn.byProvider} <Data>{methods.oidc.name}</Data>
+          {/* One text, because the button's label drops the space between two parts. */}
+          <span>
+            {words.signIn.byProvider} <Data>{methods.oidc.name}</Data>
+          </span>
         </Button>
       )}
       <Anchor component="button" type="button" fz="sm" onClick={() => byKey(!isByKey)}>
