@@ -22,14 +22,15 @@ export const InstantSchema = Int({
   examples: [1_767_614_400_000],
 })
 
-const IS_INSTANT = 'x-instant'
+/** Not in JSON, so that no schema that is published has it. */
+const IS_INSTANT = Symbol('instant')
 
 /** Milliseconds since the Unix epoch in a request. Tools take an ISO 8601 text in its place. */
 export const InstantInput = (options: FieldNotes & { minimum?: number }) =>
-  Int({ examples: [1_767_614_400_000], ...options, [IS_INSTANT]: true } as object)
+  Int({ examples: [1_767_614_400_000], ...options, ...{ [IS_INSTANT]: true } })
 
 /** True for a schema of an instant in a request. */
-export const isInstant = (schema: TSchema): boolean => schema[IS_INSTANT] === true
+export const isInstant = (schema: TSchema): boolean => IS_INSTANT in schema
 
 export const Nullable = <T extends TSchema>(schema: T, notes: FieldNotes = {}) =>
   Type.Union([schema, Type.Null()], { ...notes })
