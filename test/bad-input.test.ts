@@ -90,7 +90,7 @@ describe('the frame of a body', () => {
       checkAnswer(route, answer)
       return answer
     }
-    for (const body of ['{', '{"name":', '[1,]', 'nul', '{"a":1}}', '['.repeat(100_000), '"\u0000"', "{'a':1}"]) {
+    for (const body of ['{', '{"name":', '[1,]', 'nul', '{"a":1}}', '['.repeat(10_000), '"\u0000"', "{'a':1}"]) {
       expect(await sendBody(body)).toMatchObject({ status: 400, body: { error: 'body: is not valid JSON' } })
     }
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'x']
