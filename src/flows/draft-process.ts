@@ -15,7 +15,7 @@ import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 /** The settings that `privacyFrom` takes. */
 type PrivacySettings = Parameters<typeof privacyFrom>[0]
 
-/** A HAR up to this size is read where it arrived, which takes a few milliseconds. */
+/** A body up to this size is parsed where it arrived, because it may name a session. */
 const SMALL_BYTES = 64 * 1024
 const LIMIT_MS = 30 * SECOND_MS
 const MEMORY_BYTES = 2 ** 30
@@ -63,13 +63,16 @@ async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
 /** What the process writes to its standard output. */
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
 
-/** Reads recordings of the network in processes of their own: a large one takes seconds and hundreds of megabytes. */
+/**
+ * Reads recordings of the network in processes of their own: a large one takes seconds and hundreds of megabytes, and a
+ * small one may contain large bodies, compressed.
+ */
 export class DraftProcesses {
   private readonly queue = new FairQueue(AT_ONCE, ALL_WAITING)
 
   constructor(private readonly limits: { command?: string[]; limitMs?: number; memoryBytes?: number } = {}) {}
 
-  /** True when a body is to be read in a process of its own. */
+  /** True when a body is so large that only a process of its own may parse it. */
   takes(body: Uint8Array): boolean {
     return body.length > SMALL_BYTES
   }
@@ -134,11 +137,6 @@ async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<
   await stdin.end()
 }
 
-/** Returns the draft of a HAR that is read here. Fails as `DraftProcesses.draft` does. */
-export function draftHere({ har }: DraftInput, privacy: PrivacySettings): Draft {
-  return draftOf(sightingsOfHar(har, 'har'), 'har', privacyFrom(privacy))
-}
-
 /** The child process: reads one body, answers, and ends. */
 export async function draftForParent(): Promise<void> {
   setPriority(NICENESS)
@@ -150,9 +148,10 @@ export async function draftForParent(): Promise<void> {
 
 async function answerTo(body: Uint8Array, privacy: PrivacySettings): Promise<Answer> {
   try {
-    const asked = draftInputOf(body)
-    if (asked.harZip === undefined) return { draft: draftHere(asked, privacy) }
-    return { draft: await draftOfArchive(asked.harZip, privacyFrom(privacy)) }
+    const { har, harZip } = draftInputOf(body)
+    const own = privacyFrom(privacy)
+    if (harZip !== undefined) return { draft: await draftOfArchive(harZip, own) }
+    return { draft: draftOf(sightingsOfHar(har, 'har'), 'har', own) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { error: { code: error.code, message: error.message } }

@@ -6,7 +6,7 @@ import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import { draftOf } from './draft.ts'
 import { DraftInputSchema } from './draft-input.ts'
-import { DraftProcesses, draftHere, draftInputOf } from './draft-process.ts'
+import { DraftProcesses, draftInputOf } from './draft-process.ts'
 import { sightingsOfSession } from './draft-session.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { RecordingSchema } from './recording.ts'
@@ -78,16 +78,13 @@ export function draftRoutes({
         const bytes = body as unknown as Uint8Array
         const { orgId } = principal
         const settings = privacySettingsOf(orgId)
-        if (processes.takes(bytes)) return (await processes.draft(bytes, { orgId, privacy: settings, signal })) as never
-        const input = draftInputOf(bytes)
-        // A small archive may contain a large HAR.
-        if (input.harZip !== undefined) {
+        const sessionId = processes.takes(bytes) ? undefined : draftInputOf(bytes).sessionId
+        if (sessionId === undefined) {
           return (await processes.draft(bytes, { orgId, privacy: settings, signal })) as never
         }
-        if (input.sessionId === undefined) return draftHere(input, settings) as never
         const privacy = privacyFrom(settings)
         const sources = { db, history: withSignal(warehouse, signal), privacy: () => privacy, retentionMs }
-        const sightings = await sightingsOfSession(input.sessionId, sources, { principal, now: clock.now() })
+        const sightings = await sightingsOfSession(sessionId, sources, { principal, now: clock.now() })
         return draftOf({ sightings }, 'sessionId', privacy) as never
       },
     }),
