@@ -35,6 +35,11 @@ const UNPACK: Record<string, Unpack> = {
 /** Gzip's first three bytes (https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1), as they look in base64. */
 const GZIP_IN_BASE64 = 'H4sI'
 
+/** True for a body that may be larger than what its sender wrote: bytes in base64, or gzip in base64 as text. */
+export function isPacked({ body, bodyBase64 }: CapturedBody): boolean {
+  return Boolean(bodyBase64) || body?.startsWith(GZIP_IN_BASE64) === true
+}
+
 /** The body as text: base64 and compression undone, bytes that are no UTF-8 replaced by U+FFFD. */
 export function readBody({ body, bodyBase64, contentEncoding }: CapturedBody): ReadBody {
   if (bodyBase64) {

@@ -513,6 +513,22 @@ test('a weight is what one event of a sample stands for', () => {
 })
 
 describe('a batch that would grow', () => {
+  const packed = gzipSync('x'.repeat(1_000_000)).toString('base64')
+
+  test.each([
+    ['bytes', { bodyBase64: packed }],
+    ['text', { body: packed }],
+  ])('because of bodies that are sent compressed, as %s, is refused where it would exceed the limit', (_, sent) => {
+    const url = 'https://api.segment.io/v1/batch'
+    const { answer, ledger } = read({
+      hits: Array(30).fill({ url, method: 'POST', ...sent }),
+      events: [{ vendor: 'A' }],
+    })
+    expect(answer).toMatchObject({ accepted: 1, rejected: 30 })
+    const refused = ledger.find(({ reason }) => reason.startsWith('hits: bodies of the batch unpack'))
+    expect(refused?.count).toBe(21)
+  })
+
   const calls = Array.from({ length: 1000 }, () => ({}))
   const shared = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'x'.repeat(4000)]))
   const wide = JSON.stringify({ batch: calls, ...shared })

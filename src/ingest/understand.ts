@@ -3,7 +3,7 @@ import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import { cutText } from '../core/text.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
-import { readBody } from '../decoders/body.ts'
+import { isPacked, readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { type Decoded, decodeHit, type FlatEvent } from '../decoders/index.ts'
@@ -168,12 +168,12 @@ class Reading {
     const url = URL.parse(item.url)
     const sample = placeOf(url)
     // An uncompressed body is limited by the batch itself, so it does not count with the unpacked ones.
-    const isPacked = item.bodyBase64 !== undefined
+    const packed = isPacked(item)
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
-    if (isPacked && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
+    if (packed && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
     const body = readBody(item)
     if (body.error !== null) return this.report.refuse(`body: ${body.error}`, sample)
-    if (isPacked) this.unpackedBytes += body.text?.length ?? 0
+    if (packed) this.unpackedBytes += body.text?.length ?? 0
     const method = (item.method ?? 'GET').toUpperCase()
     const decoded = decodeHit({ url: item.url, method, body: body.text }, url)
     if (url && decoded.vendor !== null && body.text === null && !BODYLESS.test(method) && !isNamed(decoded)) {
@@ -184,7 +184,7 @@ class Reading {
     if (decoded.error !== null) return this.report.refuse(decoded.error, sample)
     const isSpread = decoded.events.length > 1
     if (isSpread) this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
-    if ((isPacked || isSpread) && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
+    if ((packed || isSpread) && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
     if (decoded.vendor === null) {
       if (!url || !ON_THE_WEB.test(item.url)) return this.report.refuse(NOT_ON_THE_WEB, '')
       this.report.accept()
