@@ -37,7 +37,7 @@ export const adobeTarget: Decoder = {
       path: DELIVERY,
       anyHost: true,
       // A shop delivers too.
-      mark: /[?&]sessionId=.*\n[\s\S]*"(?:execute|prefetch|notifications)"/,
+      mark: /^(?=.*[?&]client=)(?=.*[?&]sessionId=).*\n[\s\S]*"(?:execute|prefetch|notifications)"/,
       when: ({ query, body }) => Boolean(query.client && query.sessionId) && ASKS.test(body ?? ''),
       read: readDelivery,
     },

@@ -24,7 +24,7 @@ export const adobeWebSdk: Decoder = {
     {
       ...events,
       anyHost: true,
-      mark: /[?&](?:configId|dataStreamId)=(?:[\dA-Fa-f]{8}-(?:[\dA-Fa-f]{4}-){3}[\dA-Fa-f]{12}|.*\n\{[\s\S]*"xdm")/,
+      mark: /^.*[?&](?:configId|dataStreamId)=[\dA-Fa-f]{8}-(?:[\dA-Fa-f]{4}-){3}[\dA-Fa-f]{12}|^(?=.*[?&](?:configId|dataStreamId)=).*\n\{[\s\S]*"xdm"/,
       when: isOfDatastream,
     },
   ],

@@ -27,7 +27,7 @@ export const amplitude: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: formMark('client=', 'checksum=[\\da-f]{32}', 'e='),
+      mark: formMark('client=', 'checksum=[\\da-f]{32}', 'e=(?:%5B%7B|\\[\\{)'),
       when: (request) =>
         isForm(request.body) &&
         looksLike(request.body, '', 'client=', 'checksum=', 'event_type') &&

@@ -120,7 +120,7 @@ export const googleAnalytics4: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /[?&](?:measurement_id=GT?-|firebase_app_id=\d+(?::|%3A)).*\n\s*\{[\s\S]*"events"/,
+      mark: /^(?=.*[?&](?:measurement_id=GT?-|firebase_app_id=\d+(?::|%3A))).*\n\s*\{[\s\S]*"events"/,
       when: isMeasurementProtocol,
       read: readMeasurementProtocol,
     },

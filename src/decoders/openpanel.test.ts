@@ -38,7 +38,7 @@ testDecoder(openpanel, [
   {
     name: 'Umami under this path',
     url: 'https://shop.example/track',
-    body: '{"type":"event","payload":{"website":"site-1"}}',
+    body: '{"type":"event","payload":{"website":"11111111-2222-3333-4444-555555555555"}}',
     events: null,
   },
   { name: "another's tracker", url: 'https://shop.example/track', body: '{"event":"a"}', events: null },

@@ -16,7 +16,7 @@ export const plausible: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /^.*\n\{"n":"[\s\S]*"u":"http[\s\S]*"d":"/,
+      mark: /^.*\n\{"n":"(?=[\s\S]*"u":"http)[\s\S]*"d":"/,
       when: ({ body }) => looksLike(body, '{"n":"', '"u":"http', '"d":"'),
       read: readEvent,
     },

@@ -7,7 +7,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 /** Of events in the query or the body, plain, in base64, or in the compression of older SDKs. */
 const MARK = new RegExp(
-  `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^.*[?&]compression=lz64.*\\ndata=`,
+  `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^(?=.*[?&]compression=lz64).*\\ndata=`,
 )
 
 export const posthog: Decoder = {

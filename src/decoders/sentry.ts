@@ -4,10 +4,13 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** What the header of an envelope has under a path of the customer's own (`tunnel`): the address of the project. */
-const ADDRESS = /"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"]*\/)?\d+"/
+/**
+ * How an envelope begins under a path of the customer's own (`tunnel`): a header with the address of the project, and the
+ * header of an item in the next line. One line alone is no envelope, but may be settings that a site saves.
+ */
+const ADDRESS = /^\{.{0,2000}"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"\n]*\/)?\d+".{0,2000}\}\r?\n\{/
 /** Longer than any header of an envelope. */
-const MAX_HEADER = 2000
+const MAX_HEADER = 4100
 
 /** The account is the project. */
 export const sentry: Decoder = {
@@ -31,7 +34,7 @@ export const sentry: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /^.*\n\{.{0,2000}"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"\n]*\/)?\d+"/,
+      mark: new RegExp(`^.*\\n${ADDRESS.source.slice(1)}`),
       when: ({ body }) => isTunnelled(body),
       read: readEnvelope,
     },

@@ -1,7 +1,8 @@
 import { testDecoder } from './decoder-cases.ts'
 import { umami } from './umami.ts'
 
-const payload = { website: 'site-1', hostname: 'shop.example', url: '/cart', language: 'en' }
+const WEBSITE = '11111111-2222-3333-4444-555555555555'
+const payload = { website: WEBSITE, hostname: 'shop.example', url: '/cart', language: 'en' }
 
 // https://umami.is/docs/api/sending-stats
 testDecoder(umami, [
@@ -9,7 +10,7 @@ testDecoder(umami, [
     name: 'a page view',
     url: 'https://cloud.umami.is/api/send',
     body: JSON.stringify({ type: 'event', payload }),
-    account: 'site-1',
+    account: WEBSITE,
     events: ['pageview'],
     params: { 'payload.url': '/cart' },
   },
@@ -17,7 +18,7 @@ testDecoder(umami, [
     name: 'an event on a server of their own',
     url: 'https://stats.shop.example/api/send',
     body: JSON.stringify({ type: 'event', payload: { ...payload, name: 'purchase', data: { value: 42.5 } } }),
-    account: 'site-1',
+    account: WEBSITE,
     events: ['purchase'],
     params: { 'payload.data.value': '42.5' },
   },
@@ -25,14 +26,14 @@ testDecoder(umami, [
     name: 'under another path, in the version before',
     url: 'https://shop.example/s/c',
     body: JSON.stringify({ type: 'pageview', payload }),
-    account: 'site-1',
+    account: WEBSITE,
     events: ['pageview'],
   },
   {
     name: 'who the visitor is',
     url: 'https://cloud.umami.is/api/send',
     body: JSON.stringify({ type: 'identify', payload: { ...payload, id: 'u1' } }),
-    account: 'site-1',
+    account: WEBSITE,
     events: ['identify'],
   },
   { name: 'the library', url: 'https://cloud.umami.is/script.js', events: [''], kind: 'library' },

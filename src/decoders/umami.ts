@@ -1,8 +1,11 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { looksLike, readJsonObjects } from './json.ts'
+import { readJsonObjects } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
+
+/** How the body of a call begins on any host. The website is a UUID; other values are those of a site's own forms. */
+const CALL = /^\{"type":"\w+","payload":\{"website":"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}"/
 
 /** Mostly on a server of one's own, where the path can be chosen too; told by the body. */
 export const umami: Decoder = {
@@ -15,8 +18,8 @@ export const umami: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /^.*\n\{"type":"[\s\S]*"payload":\{"website":"/,
-      when: ({ body }) => looksLike(body, '{"type":"', '"payload":{"website":"'),
+      mark: new RegExp(`^.*\\n${CALL.source.slice(1)}`),
+      when: ({ body }) => body !== null && CALL.test(body),
       read: readCalls,
     },
     { ...scriptLoad(/\/umami\.js$/), anyHost: true },
