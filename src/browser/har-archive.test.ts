@@ -166,6 +166,16 @@ describe('an archive', () => {
     for (const reason of reasons.slice(3)) expect(reason).toContain('is beyond the limit for all attachments')
   })
 
+  test('unpacks nothing beyond the limit for all attachments', async () => {
+    const files = [
+      { name: 'x.har', content: harWith('a', 'b') },
+      { name: 'a', content: 'x'.repeat(10) },
+      { name: 'b', content: 'x'.repeat(10), claimedPackedBytes: 1 },
+    ]
+    const reasons = await bodiesOf(files, { ...LIMITS, attachmentBytes: 15 })
+    expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" is beyond the limit for all attachments'])
+  })
+
   test('that is cut or changed anywhere is read or refused, and never throws anything else', async () => {
     const whole = zipOf([
       { name: 'x.har', content: harWith('a.dat') },

@@ -101,9 +101,11 @@ async function attachmentIn(
 ): Promise<Attachment> {
   if (!entry) return absent(file)
   try {
-    const bytes = await unpacked(zip, entry, MAX_ATTACHMENT_BYTES)
-    if (bytes.length > left) throw new Error('is beyond the limit for all attachments')
-    return { bytes }
+    // Known before it is unpacked: an entry unpacks to at most what it claims.
+    if (Math.min(entry.uncompressedSize, MAX_ATTACHMENT_BYTES) > left) {
+      throw new Error('is beyond the limit for all attachments')
+    }
+    return { bytes: await unpacked(zip, entry, MAX_ATTACHMENT_BYTES) }
   } catch (error) {
     return { fault: `its attachment ${quoted(file)} ${messageOf(error)}` }
   }
