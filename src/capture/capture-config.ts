@@ -38,7 +38,8 @@ export interface FullCaptureConfig extends CaptureConfig {
   hosts: readonly string[]
   /**
    * How requests of vendors to any other host are recognised, with body: a regular expression for the path, without
-   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match.
+   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match. The first pair is
+   * for all paths.
    */
   marks: readonly (readonly [path: string, mark: string])[]
 }
@@ -76,10 +77,16 @@ const vendorPaths = routes
   .map(({ path }) => sourceOf(path).replaceAll('$', '(\\?|$)'))
 const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 
-/** What needs more than the path, and what loads code. Those told by the path alone are one expression. */
+/** True for a pattern that fits most paths of any site: then the mark alone decides. */
+const isBroad = (path: RegExp) => ['/x', '/x/x'].some((plain) => path.test(plain))
+
+/** What needs more than the path, and what loads code. Those of one path, and those told by it alone, are one pair. */
+const marked = routes.flatMap(({ mark, path }) => (mark ? [{ path, mark: sourceOf(mark) }] : []))
+const [broad, narrow] = [marked.filter(({ path }) => isBroad(path)), marked.filter(({ path }) => !isBroad(path))]
 const marks: [path: string, mark: string][] = [
+  ['', broad.map(({ mark }) => mark).join('|')],
   [routes.flatMap(({ mark, path }) => (mark ? [] : [sourceOf(path)])).join('|'), ''],
-  ...routes.flatMap(({ mark, path }): [string, string][] => (mark ? [[sourceOf(path), sourceOf(mark)]] : [])),
+  ...narrow.map(({ path, mark }): [string, string] => [sourceOf(path), mark]),
 ]
 
 /** The collector's URL for a domain's script. */

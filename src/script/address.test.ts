@@ -56,13 +56,25 @@ describe('captured', () => {
     ['https://', null],
   ])('%s: %p', (address, url) => {
     const { wanted, learn } = filter()
-    learn({ hosts: [], marks: [] })
+    learn({
+      hosts: [],
+      marks: [
+        ['', '(?!)'],
+        ['^$', ''],
+      ],
+    })
     expect(wanted(address)?.url ?? null).toBe(url)
   })
 
   test('are only listed requests when other sites are left out', () => {
     const { wanted, learn } = filter({ crossSite: false })
-    learn({ hosts: ['vendor.example'], marks: [] })
+    learn({
+      hosts: ['vendor.example'],
+      marks: [
+        ['', '(?!)'],
+        ['^$', ''],
+      ],
+    })
     expect(wanted('https://vendor.example/p')).toBeNull()
     expect(wanted('https://vendor.example/g/collect')?.isVendors).toBe(true)
     expect(wanted('https://metrics.shop.example/c?&k=')?.isVendors).toBe(true)
@@ -79,12 +91,19 @@ test('bodies are captured for vendors, whose hosts are unknown at first', () => 
       'https://shop.example/g/collect',
     ].map((address) => wanted(address)?.isVendors)
   expect(withBody()).toEqual([null, null, null, true])
-  learn({ hosts: ['segment.io'], marks: [] })
+  learn({
+    hosts: ['segment.io'],
+    marks: [
+      ['', '(?!)'],
+      ['^$', ''],
+    ],
+  })
   expect(withBody()).toEqual([true, true, false, true])
 })
 
 describe('requests that are recognised by more than their path', () => {
   const MARKS: [string, string][] = [
+    ['', '\\n\\{"n":'],
     ['/lib\\.js$', ''],
     ['/v1/track(\\.gif)?$', '\\n\\{"writeKey"'],
     ['^/e$', '^ph\\.[^?]*\\?.*k=1'],
@@ -93,6 +112,7 @@ describe('requests that are recognised by more than their path', () => {
   test.each<[address: string, body: string | null, isVendors: boolean | null, isSure: boolean]>([
     ['https://rs.shop.example/v1/track', '{"writeKey":"k"}', true, true],
     ['https://dataplane.example/v1/track', '{"writeKey":"k"}', true, true],
+    ['https://shop.example/any/path', '{"n":"pageview"}', true, true],
     ['https://rs.shop.example/LIB.js', '', true, true],
     ['https://ph.shop.example/e?k=1', null, true, true],
     // Only the body can tell, and it is not read yet.
