@@ -38,8 +38,8 @@ export interface FullCaptureConfig extends CaptureConfig {
   hosts: readonly string[]
   /**
    * How requests of vendors to any other host are recognised, with body: a regular expression for the path, without
-   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match. The first pair is
-   * for all paths.
+   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match. An empty one
+   * matches everything.
    */
   marks: readonly (readonly [path: string, mark: string])[]
 }
@@ -80,13 +80,12 @@ const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 /** True for a pattern that fits most paths of any site: then the mark alone decides. */
 const isBroad = (path: RegExp) => ['/x', '/x/x'].some((plain) => path.test(plain))
 
-/** What needs more than the path, and what loads code. Those of one path, and those told by it alone, are one pair. */
-const marked = routes.flatMap(({ mark, path }) => (mark ? [{ path, mark: sourceOf(mark) }] : []))
-const [broad, narrow] = [marked.filter(({ path }) => isBroad(path)), marked.filter(({ path }) => !isBroad(path))]
+/** What needs more than the path, and what loads code. Those told by the path alone are one pair. */
 const marks: [path: string, mark: string][] = [
-  ['', broad.map(({ mark }) => mark).join('|')],
   [routes.flatMap(({ mark, path }) => (mark ? [] : [sourceOf(path)])).join('|'), ''],
-  ...narrow.map(({ path, mark }): [string, string] => [sourceOf(path), mark]),
+  ...routes.flatMap(({ mark, path }): [string, string][] =>
+    mark ? [[isBroad(path) ? '' : sourceOf(path), sourceOf(mark)]] : [],
+  ),
 ]
 
 /** The collector's URL for a domain's script. */

@@ -58,10 +58,7 @@ describe('captured', () => {
     const { wanted, learn } = filter()
     learn({
       hosts: [],
-      marks: [
-        ['', '(?!)'],
-        ['^$', ''],
-      ],
+      marks: [['^$', '']],
     })
     expect(wanted(address)?.url ?? null).toBe(url)
   })
@@ -70,10 +67,7 @@ describe('captured', () => {
     const { wanted, learn } = filter({ crossSite: false })
     learn({
       hosts: ['vendor.example'],
-      marks: [
-        ['', '(?!)'],
-        ['^$', ''],
-      ],
+      marks: [['^$', '']],
     })
     expect(wanted('https://vendor.example/p')).toBeNull()
     expect(wanted('https://vendor.example/g/collect')?.isVendors).toBe(true)
@@ -93,10 +87,7 @@ test('bodies are captured for vendors, whose hosts are unknown at first', () => 
   expect(withBody()).toEqual([null, null, null, true])
   learn({
     hosts: ['segment.io'],
-    marks: [
-      ['', '(?!)'],
-      ['^$', ''],
-    ],
+    marks: [['^$', '']],
   })
   expect(withBody()).toEqual([true, true, false, true])
 })

@@ -56,7 +56,8 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   const patterns = config.patterns.map((pattern) => pattern.split('*'))
   const paths = new RegExp(config.paths, 'i')
   const ignore = new RegExp(config.ignore, 'i')
-  let known: { hosts: Set<string>; marks: [path: RegExp, mark: RegExp][]; narrow: RegExp } | null = null
+  let known: { hosts: Set<string>; marks: [path: RegExp, mark: RegExp][]; anywhere: RegExp[]; paths: RegExp } | null =
+    null
   const pageSite = `.${siteOf(pageHost)}`
   const ownPrefixes = [config.collectUrl, config.configUrl.replace(/[^/]*$/, '')]
   const isOwn = (href: string) => ownPrefixes.some((prefix) => href.startsWith(prefix))
@@ -69,14 +70,13 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   /** Null when it can't be told yet. */
   const isVendors = ({ hostname, pathname, search }: URL, isForeign: boolean, content: () => string | null) => {
     if (!known) return null
-    const { hosts, marks, narrow } = known
+    const { hosts, marks, anywhere } = known
     if (isForeign && hostname.split('.').some((_, at, labels) => hosts.has(labels.slice(at).join('.')))) return true
     // One test in place of many: most paths fit none, and each expression is compiled at its first use.
-    const fitting = narrow.test(pathname) ? marks.filter(([path]) => path.test(pathname)) : marks.slice(0, 1)
-    const isMarked = (text: string) => fitting.some(([, mark]) => mark.test(`${hostname}${search}\n${text}`))
-    if (isMarked('')) return true
+    const own = known.paths.test(pathname) ? marks.filter(([path]) => path.test(pathname)).map(([, mark]) => mark) : []
     const text = content()
-    return text === null ? null : text !== '' && isMarked(text)
+    const subject = `${hostname}${search}\n${text ?? ''}`
+    return [...own, ...anywhere].some((mark) => mark.test(subject)) || (text === null ? null : false)
   }
 
   return {
@@ -100,16 +100,12 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
       return url && !isOwn(url.href) ? foreignHostOf(url) : null
     },
     learn({ hosts, marks }) {
+      const narrow = marks.filter(([path]) => path)
       known = {
         hosts: new Set(hosts),
-        marks: marks.map(([path, mark]) => [new RegExp(path, 'i'), new RegExp(mark)]),
-        narrow: new RegExp(
-          marks
-            .slice(1)
-            .map(([path]) => path)
-            .join('|'),
-          'i',
-        ),
+        marks: narrow.map(([path, mark]) => [new RegExp(path, 'i'), new RegExp(mark)]),
+        anywhere: marks.flatMap(([path, mark]) => (path ? [] : [new RegExp(mark)])),
+        paths: new RegExp(narrow.map(([path]) => path).join('|'), 'i'),
       }
     },
   }
