@@ -218,6 +218,28 @@ describe('against one event after the other', () => {
     expect(Math.max(...largest)).toBeGreaterThan(2)
   })
 
+  test('of more days of names than are read, those with most events have all their days', async () => {
+    const send = (event: string, count: number, isServer: boolean) =>
+      stand.add(
+        Array.from({ length: count }, (_, n) => ({
+          ...{ orgId: 'org_2', domainId: 'dom_many', vendor: 'Meta Pixel', event, kind: 'event' as const },
+          params: { eid: `${event}${n}`, ...(isServer ? { event_name: event } : {}) },
+        })),
+      )
+    for (const isServer of [false, true]) {
+      await send('Purchase', 10, isServer)
+      for (let n = 0; n < 6; n++) await send(`Other ${n}`, 2, isServer)
+    }
+    stand.clock.advance(DAY_MS)
+    await send('Purchase', 1, false)
+    for (let n = 0; n < 6; n++) await send(`Other ${n}`, 2, false)
+    const now = stand.clock.now()
+    const asked = { orgId: 'org_2', domainIds: ['dom_many'], first: Math.floor(now / DAY_MS) - 2, now }
+    const [most] = await pairedNames({ history: stand.warehouse }, { ...asked, maxRows: 5 })
+    expect(most).toMatchObject({ event: 'Purchase', serverOnly: 0 })
+    expect(most?.byDay.size).toBe(2)
+  })
+
   const dayOf = ({ receivedAt }: { receivedAt: number }) => Math.floor(receivedAt / DAY_MS)
 
   function plainNames(first: number): string[] {

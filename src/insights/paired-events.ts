@@ -11,7 +11,7 @@ const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
 /** Maximum number of names in an answer, those with most events first. */
 const MAX_NAMES = 200
-/** Maximum number of rows of a name and day that are read. */
+/** Maximum number of rows of a name and day that are read: of far more names than an answer has, all days. */
 const MAX_ROWS = 20_000
 
 const counts = {
@@ -126,17 +126,26 @@ interface Row extends Omit<PairedName, 'byDay' | 'event'> {
   browserEvent: string
 }
 
+interface Asked {
+  orgId: string
+  domainIds: readonly string[]
+  /** Day since the Unix epoch. */
+  first: number
+  now: Instant
+  maxRows?: number
+}
+
 /** Returns the names that browsers and servers sent from the day `first` up to now, those with most events first. */
 export async function pairedNames(
   { history }: Pick<Sources, 'history'>,
-  { orgId, domainIds, first, now }: { orgId: string; domainIds: readonly string[]; first: number; now: Instant },
+  { orgId, domainIds, first, now, maxRows = MAX_ROWS }: Asked,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
   // The partner of an event of the first day may have come before it.
   const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
   const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
   const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
-  const rows = keys.length > 0 ? await history.query<Row>(pairedEventsQuery(scope, keys, first)) : []
+  const rows = keys.length > 0 ? await history.query<Row>(pairedEventsQuery(scope, keys, { first, maxRows })) : []
   const names = Map.groupBy(rows, ({ domainId, vendor, pairName }) => JSON.stringify([domainId, vendor, pairName]))
   return [...names.values()]
     .flatMap(([row, ...others]) => (row ? [totalOf([row, ...others])] : []))
@@ -174,8 +183,12 @@ function pairingKeysQuery({ orgId, window }: Scope): Query {
   })
 }
 
-/** Rows as `Row`, of days from `first`, of names that both sides sent in the window; those with most events first. */
-function pairedEventsQuery({ orgId, domainIds, window }: Scope, keys: readonly string[], first: number): Query {
+/** Rows as `Row`, of days from `first`, of names that both sides sent in the window; all of those with most events first. */
+function pairedEventsQuery(
+  { orgId, domainIds, window }: Scope,
+  keys: readonly string[],
+  { first, maxRows }: { first: number; maxRows: number },
+): Query {
   return query('insights.paired-events', {
     orgId,
     window,
@@ -192,11 +205,12 @@ function pairedEventsQuery({ orgId, domainIds, window }: Scope, keys: readonly s
         sql: `SELECT * FROM (
           WITH sent AS MATERIALIZED (SELECT domainId, ${pairColumns(keys, binder)} FROM events WHERE ${tests.join(' AND ')})
           SELECT domainId, vendor, pairName, day, matched, browserOnly, serverOnly, browserWithoutId, serverWithoutId,
-            max(browserName) ${ofName} AS browserEvent, max(serverName) ${ofName} AS serverEvent
+            max(browserName) ${ofName} AS browserEvent, max(serverName) ${ofName} AS serverEvent,
+            sum(2 * matched + browserOnly + serverOnly) ${ofName} AS ofAllDays
           FROM (${pairCountsSql('sent', { by: ['domainId'] })}) AS counted
         ) AS named WHERE browserEvent IS NOT NULL AND serverEvent IS NOT NULL AND day >= ${first}
           AND matched + browserOnly + serverOnly > 0
-        ORDER BY 2 * matched + browserOnly + serverOnly DESC, domainId, vendor, pairName, day LIMIT ${MAX_ROWS}`,
+        ORDER BY ofAllDays DESC, domainId, vendor, pairName, day LIMIT ${maxRows}`,
       }
     },
   })
