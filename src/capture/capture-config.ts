@@ -59,7 +59,7 @@ function domainsAbove(host: string): string[] {
 }
 
 /** Google Analytics on the customer's own host, so often that it is recognised before the lists are loaded. */
-const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*&)?tid=GT?-`
+const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*?&)?tid=GT?-`
 
 /** Routes of events and libraries that a browser can tell on any host: by the path alone, or by their mark. */
 const routes = decoders
