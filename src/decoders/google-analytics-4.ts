@@ -29,9 +29,9 @@ const PROPERTY = /^GT?-/
 
 /**
  * Some server-side containers hide the query from ad blockers: one value is the base64 of `v=2&tid=G…`, or of the
- * whole `/g/collect?v=2&…`. Both begin with twelve characters that are always the same.
+ * whole `/g/collect?v=2&…`. Both begin with characters that are always the same, which no other path or query has.
  */
-const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVj)/
+const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVjdD9)/
 
 /** Characters of a body in which the parameters of its first hit are looked for. */
 const MAX_SEARCHED = 4000
@@ -127,7 +127,7 @@ export const googleAnalytics4: Decoder = {
     {
       path: /^/,
       anyHost: true,
-      mark: /^.*[?&=\n](?:dj0yJnRpZD1H|L2cvY29sbGVj)|^.*\n[\s\S]*[&=](?:dj0yJnRpZD1H|L2cvY29sbGVj)/,
+      mark: /^.*[?&=\n](?:dj0yJnRpZD1H|L2cvY29sbGVjdD9)|^.*\n[\s\S]*[&=](?:dj0yJnRpZD1H|L2cvY29sbGVjdD9)/,
       when: ({ search, body }) => HIDDEN_QUERY.test(search) || HIDDEN_QUERY.test(body?.slice(0, MAX_SEARCHED) ?? ''),
       read: readHidden,
     },

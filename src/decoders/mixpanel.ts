@@ -1,5 +1,14 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { fromBase64, isJson, looksLike, openedBase64, readJsonLines, readJsonObjects, sentJsonMark } from './json.ts'
+import {
+  fromBase64,
+  isJson,
+  looksLike,
+  openedBase64,
+  readJsonLines,
+  readJsonObjects,
+  sentJsonMark,
+  sourceInBase64,
+} from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -27,7 +36,7 @@ export const mixpanel: Decoder = {
     {
       path: /\/track\/?$/,
       anyHost: true,
-      mark: /^.*\ndata=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/,
+      mark: new RegExp(`^(?=[\\s\\S]*(?:%22token%22%3A|${sourceInBase64('"token":')})).*\\n${EVENTS.source.slice(1)}`),
       when: isFromSdk,
       read: readEvents,
     },
