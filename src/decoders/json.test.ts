@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fromBase64, isJson, looksLike, readJson, readJsonObjects, unfolded } from './json.ts'
+import { readJsonObject } from './params.ts'
 
 test.each<[text: string | null, message: string]>([
   ['', 'the body is missing'],
@@ -53,4 +54,22 @@ test('fromBase64 takes both alphabets and lost plus signs', () => {
     text,
     text,
   ])
+})
+
+describe('a text that is nested deep', () => {
+  const nested = (levels: number, filler = '') => `${'[{"a":'.repeat(levels / 2)}"${filler}"${'}]'.repeat(levels / 2)}`
+
+  test.each([
+    ['1000 levels', nested(1000, 'x'.repeat(20_000)), true],
+    ['more', nested(1002, 'x'.repeat(20_000)), false],
+    ['500,000 levels', '['.repeat(500_000) + ']'.repeat(500_000), false],
+    ['brackets in a text', JSON.stringify(['[{'.repeat(20_000), '\\"[{'.repeat(20_000)]), true],
+    ['brackets side by side', `[${'[],{},'.repeat(20_000)}0]`, true],
+  ])('%s is JSON or not', (_, text, isRead) => {
+    expect(unfolded(text) !== text).toBe(isRead)
+    for (const read of [() => readJson(text), () => readJsonObject(`{"data":${isRead ? '[]' : text}}`)]) {
+      if (isRead) expect(read).not.toThrow()
+      else expect(read).toThrow('the body is not JSON')
+    }
+  })
 })

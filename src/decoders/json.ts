@@ -1,10 +1,11 @@
 import { objectsOf, readLines } from './params.ts'
+import { parsed } from './parse-json.ts'
 
 /** Any JSON value. Throws, with a message that quotes nothing of the text, when it is missing or no JSON. */
 export function readJson(text: string | null | undefined): unknown {
   if (!text) throw new Error('the body is missing')
   try {
-    return JSON.parse(text)
+    return parsed(text)
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error('the body is not JSON')
     throw error
@@ -59,7 +60,7 @@ export function looksLike(body: string | null, start: string, ...parts: string[]
 export function unfolded(value: unknown): unknown {
   if (typeof value !== 'string' || !isJson(value)) return value
   try {
-    return JSON.parse(value)
+    return parsed(value)
   } catch (error) {
     if (error instanceof SyntaxError) return value
     throw error

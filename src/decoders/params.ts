@@ -1,5 +1,6 @@
 import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/credentials.ts'
 import { cutText } from '../core/text.ts'
+import { parsed } from './parse-json.ts'
 
 /** Flat parameters. The object has no prototype, so that keys such as `__proto__` are keys like any other. */
 export type Params = Record<string, string>
@@ -264,7 +265,7 @@ export function readJsonObject(text: string | null): Record<string, unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parsed(text)
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error('the body is not JSON')
     throw error

@@ -1,0 +1,29 @@
+/** No SDK nests deeper. To parse 1 MiB of brackets takes half a second, and a small compressed body holds many. */
+const MAX_NESTING = 1000
+/** A shorter text is parsed at once, however deep it is. */
+const SHORT_LENGTH = 10_000
+
+const [QUOTE, BACKSLASH, LIST, OBJECT, LIST_END, OBJECT_END] = [...'"\\[{]}'].map((one) => one.charCodeAt(0))
+
+/** True for a long text of JSON that is nested too deep to be parsed. */
+function isTooDeep(text: string): boolean {
+  if (text.length < SHORT_LENGTH) return false
+  let depth = 0
+  let inText = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) inText = !inText
+    else if (inText) continue
+    else if (code === LIST || code === OBJECT) {
+      if (++depth > MAX_NESTING) return true
+    } else if (code === LIST_END || code === OBJECT_END) depth--
+  }
+  return false
+}
+
+/** Parses JSON. Throws a `SyntaxError` for a text that is none, or is nested more than 1000 levels deep. */
+export function parsed(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError('nested too deep')
+  return JSON.parse(text)
+}
