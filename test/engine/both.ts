@@ -69,12 +69,30 @@ export class BothEngines implements History {
   private comparable(query: Query, rows: readonly Row[]): string[] {
     const { confirm } = this
     const sure = confirm ? rows.filter((row) => !('params' in row) || confirm(withoutMarks(row) as never)) : rows
+    // An engine may answer for some keys at a time, so that a limit holds for each of these answers.
+    if (query.over === 'parameters') {
+      const first = firstByWeight(sure, inSql(query).sql)
+      return first.map((row) => canonical(columnwise(query.name, row))).sort()
+    }
     const plain = sure.map((row) => canonical(columnwise(query.name, row)))
-    // An engine may answer for some keys at a time.
-    if (query.over === 'parameters') return plain.sort()
     // The outermost SELECT has the last ORDER BY, behind which no parenthesis is closed.
     return /\bORDER BY [^)]*$/.test(inSql(query).sql) ? plain : plain.sort()
   }
+}
+
+/** The rows that a query which ends with `ORDER BY weight DESC, … LIMIT …` is to answer; all rows of another. */
+function firstByWeight(rows: readonly Row[], sql: string): readonly Row[] {
+  const [, columns = '', limit] = /\bORDER BY weight DESC, ([\w, ]+) LIMIT (\d+)$/.exec(sql) ?? []
+  if (limit === undefined) return rows
+  const texts = (row: Row) =>
+    Buffer.from(
+      columns
+        .split(', ')
+        .map((column) => row[column])
+        .join('\0'),
+    )
+  const sorted = rows.toSorted((a, b) => Number(b.weight) - Number(a.weight) || Buffer.compare(texts(a), texts(b)))
+  return sorted.slice(0, Number(limit))
 }
 
 /** Estimates of both are off by less than 5 %. */
