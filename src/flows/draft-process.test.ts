@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { gzipSync } from 'node:zlib'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { type ZippedFile, zipOf } from '../browser/zip.fixture.ts'
+import type { Call } from '../http/route.ts'
 import { DraftProcesses } from './draft-process.ts'
+import { type DraftParts, draftRoutes } from './draft-routes.ts'
 
 let world: TestApp
 beforeAll(async () => {
@@ -89,15 +90,12 @@ describe('a draft from a HAR', () => {
     expect(longestShare).toBeLessThan(0.3)
   })
 
-  test('leaves the event loop to others while a small one is read that unpacks to many megabytes', async () => {
-    const har = harOf(0)
-    const text = gzipSync('['.repeat(500_000) + ']'.repeat(500_000)).toString('base64')
-    const url = 'https://api2.amplitude.com/2/httpapi'
-    const packed = { request: { url, method: 'POST', postData: { text, encoding: 'base64' } } }
-    const entries = [...har.log.entries, ...Array(4).fill(packed)]
-    const { result, longestShare } = await watched(() => post({ har: { log: { entries } } }))
-    expect(result).toMatchObject({ status: 200, body: { expectations: [{ event: 'page_view' }] } })
-    expect(longestShare).toBeLessThan(0.3)
+  test('is read in a process however small it is, because its bodies may unpack to many megabytes', async () => {
+    const draft = { recording: {}, expectations: [], missingBodies: [] }
+    const processes = { takes: () => false, draft: async () => draft }
+    const [route] = draftRoutes({ processes, privacySettingsOf: () => about.privacy } as unknown as DraftParts)
+    const call = { principal: about, body: bodyOf({ har: harOf(0) }), signal: about.signal } as unknown as Call
+    expect(await route?.handle(call)).toBe(draft)
   })
 })
 
