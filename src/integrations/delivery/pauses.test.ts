@@ -5,8 +5,8 @@ import { Pauses } from './pauses.ts'
 
 const queue = { orgId: 'org_1', channelTarget: 'https://chat.example/a' }
 const other = { orgId: 'org_2', channelTarget: 'https://chat.example/a' }
-const first = { ...queue, id: 'dlv_1' }
-const second = { ...queue, id: 'dlv_2' }
+const first = { ...queue, id: 'dlv_1', seq: 1 }
+const second = { ...queue, id: 'dlv_2', seq: 2 }
 const wait = (waitMs: number): Outcome => ({ verdict: 'wait', waitMs })
 
 describe('a queue pauses', () => {
@@ -28,22 +28,25 @@ describe('a queue pauses', () => {
   })
 })
 
-test('whoever came first goes first after the pause, until it has gone', () => {
+test('deliveries that were turned away go first after the pause, oldest first, until each has gone', () => {
   const pauses = new Pauses()
-  pauses.note(first, wait(SECOND_MS), 0)
   pauses.note(second, wait(SECOND_MS), 0)
-  expect([pauses.firstOf(queue), pauses.firstOf(other)]).toEqual(['dlv_1', null])
-  pauses.note(second, { verdict: 'delivered', note: null }, 0)
-  expect(pauses.firstOf(queue)).toBe('dlv_1')
+  pauses.note(first, wait(SECOND_MS), 0)
+  expect([pauses.firstOf(queue), pauses.firstOf(other)]).toEqual([['dlv_1', 'dlv_2'], []])
+  pauses.note({ ...queue, id: 'dlv_3', seq: 3 }, { verdict: 'delivered', note: null }, 0)
   pauses.note(first, { verdict: 'delivered', note: null }, SECOND_MS)
-  expect(pauses.firstOf(queue)).toBeNull()
+  expect(pauses.firstOf(queue)).toEqual(['dlv_2'])
+  pauses.note(second, wait(SECOND_MS), SECOND_MS)
+  expect([pauses.firstOf(queue), pauses.isPaused(queue, SECOND_MS)]).toEqual([['dlv_2'], true])
+  pauses.note(second, { verdict: 'broken', reason: '' }, 2 * SECOND_MS)
+  expect(pauses.firstOf(queue)).toEqual([])
 })
 
 test('what is long over is let go of', () => {
   const pauses = new Pauses()
   pauses.note(first, wait(SECOND_MS), 0)
   pauses.tidy(SECOND_MS)
-  expect(pauses.firstOf(queue)).toBe('dlv_1')
+  expect(pauses.firstOf(queue)).toEqual(['dlv_1'])
   pauses.tidy(SECOND_MS + 1)
-  expect(pauses.firstOf(queue)).toBeNull()
+  expect(pauses.firstOf(queue)).toEqual([])
 })

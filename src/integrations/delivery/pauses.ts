@@ -5,10 +5,12 @@ import type { Queue } from './queues.ts'
 
 type QueueKey = Pick<Queue, 'orgId' | 'channelTarget'>
 
+type TurnedAway = Pick<DeliveryRecord, 'id' | 'seq'>
+
 interface Pause {
   until: Instant
-  /** The delivery that met the limit: it goes first when the pause is over. Null: it has a time of its own. */
-  first: string | null
+  /** Deliveries that met the limit, oldest first: they go first when the pause is over. */
+  turnedAway: TurnedAway[]
 }
 
 /** A receiver may ask for more, but what comes meanwhile is tried then. */
@@ -21,26 +23,30 @@ const LONGEST_PAUSE_MS = 5 * MINUTE_MS
 export class Pauses {
   private readonly pauses = new Map<string, Pause>()
 
-  note(delivery: Pick<DeliveryRecord, 'id' | 'orgId' | 'channelTarget'>, outcome: Outcome, now: Instant): void {
+  note(delivery: Pick<DeliveryRecord, 'id' | 'seq' | 'orgId' | 'channelTarget'>, outcome: Outcome, now: Instant): void {
     const key = keyOf(delivery)
     const asked = askedFor(outcome)
-    const present = this.pauses.get(key)
+    const { until = 0, turnedAway = [] } = this.pauses.get(key) ?? {}
+    const others = turnedAway.filter(({ id }) => id !== delivery.id)
     if (asked === null) {
-      if (present?.first === delivery.id) this.pauses.delete(key)
+      if (others.length > 0) this.pauses.set(key, { until, turnedAway: others })
+      // One that was not turned away itself says nothing about the pause.
+      else if (turnedAway.length > 0) this.pauses.delete(key)
       return
     }
-    const until = Math.max(present?.until ?? 0, now + Math.min(asked, LONGEST_PAUSE_MS))
-    const first = present && present.until > now ? present.first : null
-    this.pauses.set(key, { until, first: first ?? (outcome.verdict === 'wait' ? delivery.id : null) })
+    this.pauses.set(key, {
+      until: Math.max(until, now + Math.min(asked, LONGEST_PAUSE_MS)),
+      turnedAway: outcome.verdict === 'wait' ? [...others, delivery].sort((a, b) => a.seq - b.seq) : others,
+    })
   }
 
   isPaused(queue: QueueKey, now: Instant): boolean {
     return (this.pauses.get(keyOf(queue))?.until ?? now) > now
   }
 
-  /** The delivery of a queue that goes before others; null: that which is longest due. */
-  firstOf(queue: QueueKey): string | null {
-    return this.pauses.get(keyOf(queue))?.first ?? null
+  /** Returns the ids of the deliveries of a queue that go before others, oldest first. */
+  firstOf(queue: QueueKey): string[] {
+    return (this.pauses.get(keyOf(queue))?.turnedAway ?? []).map(({ id }) => id)
   }
 
   /** Lets go of what is long over. */

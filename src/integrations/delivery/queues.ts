@@ -64,23 +64,32 @@ export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: str
 }
 
 /**
- * Claims the delivery of a queue that is longest due, or `first` when that is due too: it is `sending` from now on, and nobody else gets it. A resolution
- * whose channel did not hear of the trouble is withdrawn. Null when nothing of the queue is due.
+ * Claims the first delivery of `first` that is due, or else the one of the queue that is longest due: it is `sending` from now
+ * on, and nobody else gets it. A resolution is withdrawn when its channel was not notified of the issue. Returns null when
+ * nothing of the queue is due.
  */
 export function claimNext(
   db: Db,
   queue: Omit<Queue, 'dueAt'>,
   now: Instant,
-  first: string | null = null,
+  first: readonly string[] = [],
 ): DeliveryRecord | null {
   return tx(db, () => {
-    const preferred = first === null ? undefined : ifDue(db, first, now)
+    const preferred = firstDefined(first, (id) => ifDue(db, id, now))
     for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
       if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
       drop(db, next, 'the channel was not told of the opening')
     }
     return null
   })
+}
+
+function firstDefined<T>(ids: readonly string[], find: (id: string) => T | undefined): T | undefined {
+  for (const id of ids) {
+    const found = find(id)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function firstDue(db: Db, queue: Omit<Queue, 'dueAt'>, now: Instant): DeliveryRecord | undefined {
