@@ -24,10 +24,13 @@ async function reconciled({ hits, orders }: Report) {
 }
 
 describeReport('a purchase that browser and server report', () => {
-  const report = expectedOf<Report>('09-browser-and-server-dedup.json')
-  const { expected } = expectedOf<Expected>('09-browser-and-server-dedup.expected.json')
+  const read = () => ({
+    report: expectedOf<Report>('09-browser-and-server-dedup.json'),
+    ...expectedOf<Expected>('09-browser-and-server-dedup.expected.json'),
+  })
 
   test('with the same event id is no duplicate', async () => {
+    const { report, expected } = read()
     const found = await reconciled(report)
     expect(found).toMatchObject(expected)
     for (const vendor of Object.keys(expected)) {
@@ -36,6 +39,7 @@ describeReport('a purchase that browser and server report', () => {
   })
 
   test('with another event id of the server is one', async () => {
+    const { report, expected } = read()
     const isServer = ({ url }: { url: string }) => !url.includes('facebook.com/tr') && !url.includes('analytics.tiktok')
     const hits = report.hits.map((hit) =>
       isServer(hit) && hit.body ? { ...hit, body: hit.body.replace('purchase.O-7', 'server.O-7') } : hit,
