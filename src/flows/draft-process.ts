@@ -130,7 +130,7 @@ export class DraftProcesses {
 async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     for (let at = 0; at < part.length; at += PIECE_BYTES) {
-      stdin.write(part.subarray(at, at + PIECE_BYTES))
+      await stdin.write(part.subarray(at, at + PIECE_BYTES))
       await stdin.flush()
     }
   }
