@@ -187,7 +187,10 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
         const property = { name: 'shop.example', hookUrl: `${hooks.url}/hook`, secret: WEBHOOK_SECRET }
         const { token, domainId } = await watch(server.url, apiKey, property)
         const imported = await run(['import', 'har', 'ga4.har', '--url', server.url, '--token', token, '--json'])
-        expect(imported).toMatchObject({ code: 0, stdout: '{"accepted":3,"rejected":0,"withoutPage":3}\n' })
+        expect(imported).toMatchObject({
+          code: 0,
+          stdout: '{"accepted":3,"rejected":0,"withoutPage":3,"withoutBody":[]}\n',
+        })
 
         const [hook] = await until('a webhook', () => hooks.requests.length > 0 && hooks.requests)
         expect(hook?.headers['webhook-signature']).toBe(hook ? signatureOf(hook) : 'none came')
