@@ -3,6 +3,6 @@
 CREATE TABLE startTask (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 INSERT INTO startTask VALUES ('sealTargets');
 
--- Receivers are told apart by scheme, host and port. An older row has the host alone, which was called by https.
+-- Receivers are distinguished by scheme, host and port. Older rows have only the host, which was called by https.
 ALTER TABLE integration RENAME COLUMN host TO origin;
 UPDATE integration SET origin = 'https://' || origin WHERE origin <> '' AND origin NOT LIKE '%://%';

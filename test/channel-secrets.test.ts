@@ -307,7 +307,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
     }))
       for (const column of columns)
         db.exec(`UPDATE ${table} SET ${column} = plain(${column}) WHERE ${column} LIKE '%sealed:%'`)
-    // What a chat was told is remembered by its target: forgotten, it is told again.
+    // Messages to a chat are stored by its target. Without them, the chat is notified again.
     db.exec(`UPDATE delivery SET status = 'pending', dueAt = 0, expiresAt = NULL, deliveredAt = NULL;
       DELETE FROM issueMemory WHERE channelType = 'team_chat';
       INSERT INTO startTask VALUES ('sealTargets')`)

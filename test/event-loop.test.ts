@@ -23,7 +23,7 @@ const cpuMs = () => Number(readFileSync(CPU_TIME, 'utf8').split(' ')[0]) / 1e6
 const { world, routes, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A list or an object of so many bytes. */
+/** Makes a list or an object of this many bytes. */
 function filled([open, close]: string, item: (n: number) => string, bytes: number): string {
   const items: string[] = []
   let size = 2

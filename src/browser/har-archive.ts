@@ -12,7 +12,7 @@ export interface ArchiveLimits {
   entries: number
 }
 
-/** An entry that unpacks to more than 1 MiB may be at most so many times as large as it is packed. */
+/** Maximum compression ratio of entries that unpack to more than 1 MiB. */
 const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 1024 * 1024
 

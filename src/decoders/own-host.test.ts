@@ -176,12 +176,12 @@ describe('many requests in one, under a renamed path', () => {
 
 describe('the libraries name themselves, under a renamed path', () => {
   const call = { type: 'track', event: 'Order', messageId: 'm1' }
-  const library = (name: string) => ({ context: { library: { name } } })
+  const sentBy = (name: string) => ({ context: { library: { name } } })
   const snowplow = { e: 'pv', p: 'web', aid: 'web', tv: 'js-4.1.0', eid: '11111111-2222-3333-4444-555555555555' }
   const amplitude = { device_id: 'd', event_type: 'Order', library: 'amplitude-ts/2.1.0' }
   test.each<[string, string | null, string, Sent]>([
-    ['Segment', 'k1', 'Order', { body: JSON.stringify({ ...call, writeKey: 'k1', ...library('analytics.js') }) }],
-    ['RudderStack', null, 'Order', { body: JSON.stringify({ ...call, ...library('RudderLabs JavaScript SDK') }) }],
+    ['Segment', 'k1', 'Order', { body: JSON.stringify({ ...call, writeKey: 'k1', ...sentBy('analytics.js') }) }],
+    ['RudderStack', null, 'Order', { body: JSON.stringify({ ...call, ...sentBy('RudderLabs JavaScript SDK') }) }],
     ['Amplitude', 'k1', 'Order', { body: JSON.stringify({ events: [amplitude], api_key: 'k1' }) }],
     [
       'Amplitude',

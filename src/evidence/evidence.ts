@@ -82,7 +82,7 @@ export const issueEvidence = (box: SecretBox) =>
     summary: 'Investigate an issue: all that is needed to judge it, in one answer',
     description:
       'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
-      'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
+      'good event, the events that broke the rule, and who was notified. Personal values are masked for everybody. Of a ' +
       'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
       'Targets of channels are masked for viewers and read-only keys, and those of deliveries empty.',
     path: '/issues/{id}/evidence',

@@ -188,7 +188,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
 const DOWNLOAD_BYTES = 256 * MIB
 const ALLOWED_BYTES = 128 * MIB
 
-/** Makes a file as long as told, with a hole at its end. */
+/** Makes a file of this length, with a hole at its end. */
 function grow(path: string, bytes: number): void {
   const file = openSync(path, 'r+')
   ftruncateSync(file, bytes)

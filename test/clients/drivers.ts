@@ -21,7 +21,7 @@ const SOURCES = join(import.meta.dir, 'drivers')
 const missingOf = (...programs: string[]): string | null =>
   programs.filter((program) => Bun.which(program) === null).join(' and ') || null
 
-/** The driver is run from beside the client. */
+/** The driver runs in the folder of the client. */
 function interpreted(client: string, program: string, driver: string): Driver {
   return {
     client,
