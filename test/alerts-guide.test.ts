@@ -6,7 +6,7 @@ import { EVENT_FIELDS, OPERATORS } from '../src/conditions/condition.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { testApp } from './app.ts'
 
-const guide = readFileSync(join(import.meta.dir, '../docs/alerts.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dir, '../docs/use/alerts.md'), 'utf8')
 
 interface Example {
   title: string

@@ -7,32 +7,32 @@ import { rolesDocument } from '../src/http/roles.ts'
 import type { Route } from '../src/http/route.ts'
 import { testApp } from './app.ts'
 
-/** Rewrites the files below. */
+/** The command that rewrites the files below. */
 export const REWRITE = './run test/golden.ts'
 
-/** Files of `docs/` that say what the program says of itself, by name. */
+/** The generated files of `docs/`: their texts by path within it. */
 export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   return {
     'openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
-    'roles.md': rolesDocument(routes),
-    'alerts.md': withTypes(readFileSync(goldenPath('alerts.md'), 'utf8')),
+    'api/roles.md': rolesDocument(routes),
+    'use/alerts.md': withTypes(readFileSync(goldenPath('use/alerts.md'), 'utf8')),
   }
 }
 
-/** The guide to alerts, of which a person writes all but the table of types. */
+/** Returns the guide to alerts with its table of alert types regenerated; the rest is written by hand. */
 export function withTypes(guide: string): string {
   const rows = alertTypes.map(({ kind, guide: { fires, needs } }) => `| \`${kind}\` | ${fires} | ${needs} |\n`)
   return guide.replace(/^(\| `alertType` .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
-/** Where such a file lies. */
+/** The path of a file of `docs/`. */
 export const goldenPath = (name: string): string => join(import.meta.dir, '../docs', name)
 
 if (import.meta.main) {
-  const guide = readFileSync(goldenPath('alerts.md'), 'utf8')
+  const guide = readFileSync(goldenPath('use/alerts.md'), 'utf8')
   if (withTypes(guide) !== guide) {
-    await Bun.write(goldenPath('alerts.md'), withTypes(guide))
-    // The API's description has the guide in it, and this process has read the former one.
+    await Bun.write(goldenPath('use/alerts.md'), withTypes(guide))
+    // The API description includes the guide, and this process has loaded the old one.
     process.exit(
       Bun.spawnSync([process.execPath, import.meta.path], { stdio: ['ignore', 'inherit', 'inherit'] }).exitCode,
     )

@@ -103,7 +103,7 @@ describe('every tool', () => {
   test('is in a group that the documentation names', async () => {
     await using client = await assistant()
     const { groups } = JSON.parse((await callTool(client, 'list_tools')).texts[0] ?? '')
-    const paragraph = readFileSync(join(import.meta.dir, '../docs/assistants.md'), 'utf8').match(
+    const paragraph = readFileSync(join(import.meta.dir, '../docs/connect/mcp.md'), 'utf8').match(
       /Groups: (.+?)\. /s,
     )?.[1]
     const documented = [...(paragraph ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name)

@@ -239,7 +239,7 @@ test('the server gives it away, to anybody', async () => {
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(api)))
 })
 
-test.each(['openapi.json', 'roles.md', 'alerts.md'])('docs/%s is as the program says now', async (name) => {
+test.each(['openapi.json', 'api/roles.md', 'use/alerts.md'])('docs/%s is up to date', async (name) => {
   const said = goldenFiles(world.app.routes)[name]
   const kept = await Bun.file(goldenPath(name))
     .text()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { testApp } from './app.ts'
 
-const guide = readFileSync(join(import.meta.dir, '../docs/sending-events.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dir, '../docs/connect/servers-and-apps.md'), 'utf8')
 
 interface Example {
   section: string

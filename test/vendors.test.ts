@@ -6,7 +6,7 @@ import { decoders } from '../src/decoders/index.ts'
 import { onOwnHost } from './own-host.ts'
 import { type Har, RECORDED, RECORDINGS, REWRITE_VENDORS, recordedPart, VENDORS_PATH, vendorsPart } from './vendors.ts'
 
-describe('docs/vendors.md', () => {
+describe('docs/api/vendors.md', () => {
   const [listed = '', recorded = ''] = readFileSync(VENDORS_PATH, 'utf8').split(RECORDED)
 
   test(`lists every vendor; else run ${REWRITE_VENDORS}`, () => {

@@ -4,9 +4,9 @@ import { readBody } from '../src/decoders/body.ts'
 import { type Decoder, decodeHit, decoders } from '../src/decoders/index.ts'
 import { thirdPartyOf } from '../src/decoders/third-party.ts'
 
-/** Rewrites `docs/vendors.md`. */
+/** Rewrites `docs/api/vendors.md`. */
 export const REWRITE_VENDORS = './run test/vendors.ts'
-export const VENDORS_PATH = join(import.meta.dir, '../docs/vendors.md')
+export const VENDORS_PATH = join(import.meta.dir, '../docs/api/vendors.md')
 /** Recordings of real pages, which are other people's and lie beside the project. */
 export const RECORDINGS = join(import.meta.dir, '../../shared/data/har')
 /** Begins the part of the document that needs them. */

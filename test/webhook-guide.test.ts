@@ -6,7 +6,7 @@ import { buildMessage } from '../src/integrations/message/message.ts'
 import { webhookBody, webhookRequest } from '../src/integrations/providers/webhook/webhook.ts'
 import { temporaryFolder } from './process.ts'
 
-const guide = readFileSync(join(import.meta.dir, '../docs/webhook.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dir, '../docs/connect/webhooks.md'), 'utf8')
 const codeOf = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ''
 
 const message = buildMessage({ ...PURCHASE_FACTS, alert: { id: 'alr_1', name: 'Größe "ä" 😀' } })

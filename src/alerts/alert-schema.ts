@@ -27,7 +27,7 @@ const examples = alertTypes.map(({ example }) => example)
 
 export const AlertInputSchema = Closed(inputFields, {
   $id: 'AlertInput',
-  description: 'An alert as it is made; `docs/alerts.md` has the language and ten of them',
+  description: 'An alert as it is made; `docs/use/alerts.md` has the language and ten of them',
   examples,
 })
 

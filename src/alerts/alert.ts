@@ -96,7 +96,7 @@ export const sharedFields = {
   ),
   vendors: Type.Optional(
     Type.Array(
-      Type.String({ maxLength: 200, description: 'A vendor, as in `docs/vendors.md`', examples: ['Meta Pixel'] }),
+      Type.String({ maxLength: 200, description: 'A vendor, as in `docs/api/vendors.md`', examples: ['Meta Pixel'] }),
       {
         maxItems: 100,
         description: 'Only events of these vendors are looked at; none: all',

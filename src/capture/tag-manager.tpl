@@ -418,4 +418,4 @@ setup: |-
 
 ___NOTES___
 
-Made by Tagwarden for one property. What it sends is described in docs/capture.md.
+Made by Tagwarden for one property. What it sends is described in docs/connect/browser-script.md.

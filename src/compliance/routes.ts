@@ -72,7 +72,7 @@ function listRoute(
     method: 'GET',
     access: 'read',
     tag,
-    description: 'One finding for each vendor, key and kind. `docs/compliance.md` says how each kind is checked.',
+    description: 'One finding for each vendor, key and kind. `docs/use/compliance.md` says how each kind is checked.',
     refusals: ['notFound'],
     tool: true,
     query: ListQuery,

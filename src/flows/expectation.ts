@@ -4,7 +4,7 @@ import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.t
 /** What an expectation says of the events themselves; an audit's says the same of a page. */
 export const expectedEventFields = {
   label: Type.Optional(Text(1, 80, { description: 'A label that the event must have; no event has an unknown one' })),
-  vendor: Type.Optional(Text(1, 200, { description: 'The vendor, as in `docs/vendors.md`; left out: every one' })),
+  vendor: Type.Optional(Text(1, 200, { description: 'The vendor, as in `docs/api/vendors.md`; left out: every one' })),
   event: Type.Optional(Text(1, 200, { description: 'The event’s name; left out: every one', examples: ['purchase'] })),
   account: Type.Optional(Text(1, 200, { description: 'The vendor’s account; left out: every one' })),
   data: Type.Optional(

@@ -1,4 +1,4 @@
-import alertsGuide from '../../docs/alerts.md' with { type: 'text' }
+import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles.ts'
 
 /** The descriptions of the tags, in the order in which they are shown. */

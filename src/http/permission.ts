@@ -13,7 +13,7 @@ interface PermissionRow {
   meaning: string
 }
 
-/** The one table of permissions. Every route names a row as its `access`; `docs/roles.md` is generated from it. */
+/** The one table of permissions. Every route names a row as its `access`; `docs/api/roles.md` is generated from it. */
 export const PERMISSIONS = {
   public: { from: null, writes: false, audited: false, meaning: 'Needs no credential' },
   read: {

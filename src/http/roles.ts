@@ -18,7 +18,7 @@ export function permissionTable(): string {
 export const TABLE_NOTE =
   '¹ Not with a key that was made read-only, and not with a key of a viewer: such keys read what is no secret, and nothing else.'
 
-/** Returns `docs/roles.md`: the table, and under each permission the routes that need it. */
+/** Returns `docs/api/roles.md`: the table, and under each permission the routes that need it. */
 export function rolesDocument(routes: readonly Route[]): string {
   const sections = permissions.map((permission) => {
     const { meaning, audited } = PERMISSIONS[permission]

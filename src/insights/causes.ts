@@ -53,7 +53,7 @@ export const causes = insight({
   description:
     'The first of these that holds for an issue: `pipeline` (this server could not collect), `traffic` (the whole domain ' +
     'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
-    '`release` (in the watch window of a change), `tag` (none of these). `docs/causes.md` says when each holds.',
+    '`release` (in the watch window of a change), `tag` (none of these). `docs/use/causes.md` says when each holds.',
   path: '/insights/causes',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

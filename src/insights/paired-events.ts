@@ -50,7 +50,7 @@ export const pairedEvents = insight({
   summary: 'Say how many events had the same event id in the browser and on the server',
   description:
     'Of Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn, names that both sides sent in these days. ' +
-    '`docs/orders.md` says which parameters hold the event id, and the window of each vendor. Events of `dev` do not count.',
+    '`docs/use/orders.md` says which parameters hold the event id, and the window of each vendor. Events of `dev` do not count.',
   path: '/insights/paired-events',
   refusals: ['notFound', 'unavailable'],
   input: Closed({

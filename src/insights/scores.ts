@@ -50,7 +50,7 @@ export const scores = insight({
   summary: 'Scores of the last 24 hours: availability, accuracy, compliance',
   description:
     'From 0 to 100, of all domains or those of a project: half the mean of the domains, half the worst one. ' +
-    '`docs/scores.md` has the formulas. Domains that never sent an event are left out.',
+    '`docs/use/scores.md` has the formulas. Domains that never sent an event are left out.',
   path: '/insights/scores',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

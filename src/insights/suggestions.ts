@@ -88,7 +88,7 @@ export const suggestions = insight({
     'Of names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, which is also a number in ' +
     '99.9 %; `key_values`, which is also one of at most 20 values. Also the event id of names that browsers and servers send, ' +
     'when fewer than 85 % have a partner with the same one. `rule` can be posted to `/v1/alerts` as it is; what an ' +
-    'alert watches already is not suggested. `docs/suggestions.md` says what is left out.',
+    'alert watches already is not suggested. `docs/use/suggestions.md` says what is left out.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({

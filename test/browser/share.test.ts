@@ -99,7 +99,7 @@ async function shareIn(world: TestApp, isLong: boolean): Promise<string> {
   return new URL(body.url).pathname
 }
 
-/** The pictures of `docs/flow-tests.md`: the head of the page, and one step. */
+/** The pictures of `docs/use/flow-tests.md`: the head of the page, and one step. */
 async function guidePictures(page: Page, folder: string): Promise<void> {
   await page.screenshot({ path: join(folder, 'report.png'), clip: { x: 190, y: 10, width: 900, height: 640 } })
   const step = await page.$('.steps li:nth-child(2)')

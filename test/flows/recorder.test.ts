@@ -9,7 +9,7 @@ import { walkedIn } from './walking.ts'
 
 /**
  * What the Recorder of Chrome DevTools wrote when somebody used this shop with a frame more, under Chromium 153: nothing in it is changed but the
- * shop's port. docs/decisions.md says how it was made.
+ * shop's port. docs/develop/decisions.md says how it was made.
  */
 const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
 

@@ -44,7 +44,7 @@ export interface AlertType<Row = unknown> {
   title: string
   /** For the documentation: what the type looks at and by which field, such as ``single events by `conditions` ``. */
   looksAt: string
-  /** Its row in the guide (`docs/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
+  /** Its row in the guide (`docs/use/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
   guide: { fires: string; needs: string }
   /** Type-specific notes that are appended to the descriptions of shared fields; keyed by field name. */
   notes?: Readonly<Record<string, string>>

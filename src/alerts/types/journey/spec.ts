@@ -4,7 +4,7 @@ import { Closed, OneOf, parser, type Static, Text, Type } from '../../../core/sc
 const vendor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The vendor, as in `docs/vendors.md`; left out or empty: every one',
+    description: 'The vendor, as in `docs/api/vendors.md`; left out or empty: every one',
     examples: ['Google Analytics 4'],
   }),
 )

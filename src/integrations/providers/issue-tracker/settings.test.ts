@@ -62,7 +62,7 @@ test('the token is never answered, and is asked for again when the address chang
 })
 
 test('what the page says is taken as it stands there', () => {
-  const page = readFileSync(join(import.meta.dir, '../../../../docs/issue-tracker.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dir, '../../../../docs/connect/jira.md'), 'utf8')
   const { config } = JSON.parse(/-d '(\{.*?\})'\n```/s.exec(page)?.[1] ?? '')
   const fields = JSON.parse(`{${/```json\n("fields": \{.*?\n\})\n```/s.exec(page)?.[1]}}`)
   const taken = prepareJira({ ...config, apiToken: 'ATATT3x', ...fields }, addressGuard([]))

@@ -15,7 +15,7 @@ import {
 } from './settings.ts'
 import { type OfficeChatState, stateOf } from './teams.ts'
 
-/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/office-chat.md` */
+/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/connect/microsoft-teams.md` */
 export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>({
   type: 'office_chat',
   title: 'Microsoft Teams',
