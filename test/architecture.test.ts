@@ -237,7 +237,7 @@ describe('the program', () => {
       [...paths].flatMap((path) =>
         importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')
           .map(({ target }) => target)
-          .filter((target) => !/^(?:src|migrations|docs\/\w+\.md$|node:|bun$|bun:ffi$|package\.json)/.test(target))
+          .filter((target) => !/^(?:src|migrations|docs\/[\w/-]+\.md$|node:|bun$|bun:ffi$|package\.json)/.test(target))
           .filter((target) => !Object.hasOwn(known, packageOf(target)) && !target.startsWith(ENGINE))
           .map((target) => `${path} imports ${target}`),
       )
