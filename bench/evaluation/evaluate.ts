@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AlertInput } from '../../src/alerts/alert.ts'
-import { activeAlerts, createAlert } from '../../src/alerts/store.ts'
+import { activeAlerts, createAlert } from '../../src/alerts/alert-store.ts'
 import { measure } from '../../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAlert } from '../../src/alerts/store.ts'
+import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SESSION_GAP_MS } from '../../src/alerts/types/journey/sql.ts'
+import { SESSION_GAP_MS } from '../../src/alerts/types/journey/journey-sql.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
 import { EVENT_COLUMNS } from '../../src/core/event.ts'
 import { compactEvents } from '../../src/warehouse/duckdb/compact.ts'

@@ -1,8 +1,8 @@
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
-import { configurationFields } from './configuration.ts'
-import { lookedAt } from './types/describe.ts'
+import { configurationFields } from './type-configuration.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
+import { lookedAt } from './types/type-descriptions.ts'
 
 /** Returns the fields with the types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {

@@ -4,9 +4,9 @@ import { cutText } from '../core/text.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
-import { createAlert, deleteAlert, findAlert } from './store.ts'
+import { createAlert, deleteAlert, findAlert } from './alert-store.ts'
 import { alertTypeOf } from './types/index.ts'
-import { everySignal } from './types/volume/anomaly.ts'
+import { everySignal } from './types/volume/volume-anomaly.ts'
 
 /** A domain in the form that its automatic alert needs. */
 export interface AlertedDomain {

@@ -1,16 +1,16 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { type Point, pointFields, shownPoint } from '../signals/point.ts'
+import { type Point, pointFields, shownPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
+import { RawAlertInputSchema } from './alert-input.ts'
 import { type Finding, isNews, type Window } from './finding.ts'
-import { RawAlertInputSchema } from './input.ts'
-import { chartInPast, findInPast, type PastParts } from './past.ts'
+import { chartInPast, findInPast, type PastParts } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
-import { describeByType, kindsWith } from './types/describe.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
-import { wholeWindows } from './window-index.ts'
+import { describeByType, kindsWith } from './types/type-descriptions.ts'
+import { wholeWindows } from './windows.ts'
 
 /** The most rows of a series: the newest. */
 const MAX_POINTS = 1000

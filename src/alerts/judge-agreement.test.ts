@@ -9,9 +9,9 @@ import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { alertOf, domainsNamed, validationInput } from './alert.fixture.ts'
 import type { Alert } from './alert.ts'
 import { judgeOf } from './judge.fixture.ts'
-import { findInPast } from './past.ts'
+import { findInPast } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
-import { wholeWindows } from './window-index.ts'
+import { wholeWindows } from './windows.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(300_000)

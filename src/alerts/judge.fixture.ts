@@ -2,7 +2,7 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { Judge } from '../ingest/understand.ts'
 import type { Alert } from './alert.ts'
-import { RuleBook } from './rule-book.ts'
+import { RuleBook } from './organization-rules.ts'
 
 /** Judges by the rules of these alerts, without a database. */
 export function judgeOf(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {

@@ -2,11 +2,11 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { assign } from '../labels/store.ts'
+import { RulesInForce } from './active-rules.ts'
 import { alertOf, eventOf, validationInput } from './alert.fixture.ts'
+import { createAlert } from './alert-store.ts'
 import { LateJudge } from './late-judge.ts'
-import type { AlertRule } from './rule-book.ts'
-import { RulesInForce } from './rules-in-force.ts'
-import { createAlert } from './store.ts'
+import type { AlertRule } from './organization-rules.ts'
 
 // Another process is started, on machines that do other things too.
 setDefaultTimeout(300_000)

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { ownCommand } from '../core/own-command.ts'
 import { Pace } from '../core/pace.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
-import { type AlertRule, RuleBook } from './rule-book.ts'
+import { type AlertRule, RuleBook } from './organization-rules.ts'
 
 /** Sent to the judging process. Rules are sent before the events that are judged by them. */
 type Request =

@@ -1,4 +1,4 @@
-import { findAlert } from '../alerts/store.ts'
+import { findAlert } from '../alerts/alert-store.ts'
 import { Audits } from '../audits/audits.ts'
 import { Browsers } from '../browser/browsers.ts'
 import { readLabels } from '../conditions/label.ts'

@@ -1,5 +1,5 @@
+import { RulesInForce } from '../alerts/active-rules.ts'
 import { LateJudge } from '../alerts/late-judge.ts'
-import { RulesInForce } from '../alerts/rules-in-force.ts'
 import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
 import type { Privacy } from '../conditions/privacy.ts'
@@ -17,7 +17,7 @@ import { Collector } from '../ingest/collector.ts'
 import { LateBatches, type Verdicts } from '../ingest/late-batches.ts'
 import { Live } from '../ingest/live.ts'
 import { StoredCounts } from '../ingest/stored-counts.ts'
-import type { GapWatch } from '../signals/gap-watch.ts'
+import type { GapWatch } from '../signals/gap-detector.ts'
 import type { Base } from './base.ts'
 
 /** What receives events and judges them on arrival. */

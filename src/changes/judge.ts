@@ -1,4 +1,4 @@
-import { alertsChangedSince } from '../alerts/store.ts'
+import { alertsChangedSince } from '../alerts/alert-store.ts'
 import { allFailed } from '../core/attempt.ts'
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'

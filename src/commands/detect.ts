@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { instantOf } from '../core/time-unit.ts'
-import { UnknownStepDetector } from '../detector/unknown-step.ts'
+import { UnknownStepDetector } from '../detector/detector.ts'
 import { type Command, UsageError } from './command.ts'
 import { linesOf } from './decode.ts'
 

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../core/clock.ts'
-import type { Compared, Spread } from './comparison.ts'
-import type { Reading } from './measure.ts'
-import { countOf, rootOf } from './root.ts'
+import { countOf, rootOf } from './anscombe.ts'
+import type { Compared, Spread } from './baseline.ts'
+import type { Reading } from './row-statistics.ts'
 
 /** After an alarm none of the same direction is raised for this long. */
 export const REST_MS = 12 * HOUR_MS

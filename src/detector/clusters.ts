@@ -1,4 +1,4 @@
-import { countOf, rootOf } from './root.ts'
+import { countOf, rootOf } from './anscombe.ts'
 
 /**
  * Poisson's law for events that come in clusters: a page sends several at once, and a visit has several pages. What comes

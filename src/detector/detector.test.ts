@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { Detector, DetectorSet, type Verdict } from './detector.ts'
-import { sumsFor } from './measure.ts'
-import { rootOf } from './root.ts'
+import { rootOf } from './anscombe.ts'
+import { Detector, DetectorSet, UnknownStepDetector, type Verdict } from './detector.ts'
+import { sumsFor } from './row-statistics.ts'
 import { madeSeries, normal, poisson, profileAt, randomOf } from './series.fixture.ts'
-import { UnknownStepDetector } from './unknown-step.ts'
 
 /** A Monday. */
 const START = Date.UTC(2026, 0, 5)

@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
+import { HOUR_MS } from '../core/clock.ts'
 import { Alarm, type Judgement } from './alarm.ts'
-import { Measure, type Reading, type SeriesShape } from './measure.ts'
+import { Measure, type Reading, type SeriesShape } from './row-statistics.ts'
 
 /** The state of a series at a row. */
 export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
@@ -136,3 +137,39 @@ function stateOf(judgement: Omit<Judgement, 'silent'>, silent: boolean, learning
 }
 
 const orNull = (value: number) => (Number.isNaN(value) ? null : value)
+
+/** The step is the median of this many differences. */
+const DIFFERENCES = 48
+
+/**
+ * Judges a series whose step is unknown: it is the median difference of the rows so far, up to the first 48. Where a
+ * row changes it, the rows before are judged again, so that a verdict never depends on later rows.
+ */
+export class UnknownStepDetector {
+  private readonly rows: { t: Instant; value: number | null }[] = []
+  private readonly differences: number[] = []
+  private stepMs = HOUR_MS
+  private detector: Detector
+
+  constructor(private readonly shape: { sensitivity: number; timezone?: string }) {
+    this.detector = new Detector({ ...shape, stepMs: this.stepMs })
+  }
+
+  /** As `Detector.push`. */
+  push(t: Instant, value: number | null): Verdict {
+    if (this.differences.length < DIFFERENCES) this.adapt(t, value)
+    return this.detector.push(t, value)
+  }
+
+  private adapt(t: Instant, value: number | null): void {
+    const before = this.rows.at(-1)
+    if (before) this.differences.push(t - before.t)
+    const stepMs = this.differences.toSorted((a, b) => a - b)[(this.differences.length - 1) >> 1] ?? HOUR_MS
+    if (stepMs !== this.stepMs && stepMs > 0) {
+      this.stepMs = stepMs
+      this.detector = new Detector({ ...this.shape, stepMs })
+      for (const row of this.rows) this.detector.push(row.t, row.value)
+    }
+    this.rows.push({ t, value })
+  }
+}

@@ -1,5 +1,5 @@
 import { MOST_BLOCKS } from './calendar.ts'
-import { medianOf, quantileOf } from './order.ts'
+import { medianOf, quantileOf } from './quantile.ts'
 
 /** Median absolute deviation to standard deviation, for a normal distribution. */
 const MAD_TO_SD = 1.4826

@@ -1,5 +1,5 @@
+import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from './baseline.ts'
 import { type Calendar, calendarOf } from './calendar.ts'
-import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from './comparison.ts'
 
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8

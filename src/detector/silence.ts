@@ -1,7 +1,7 @@
 import { Clusters } from './clusters.ts'
-import { Lapses } from './lapses.ts'
-import { quantileOf } from './order.ts'
-import { deviationsOf } from './rarity.ts'
+import { quantileOf } from './quantile.ts'
+import { Lapses } from './quiet-spells.ts'
+import { deviationsOf } from './tail-deviations.ts'
 
 const REMEMBERED = 500
 const NEEDED = 20

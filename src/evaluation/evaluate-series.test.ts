@@ -1,21 +1,24 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
+import { activeAlerts, createAlert, watchedDomains } from '../alerts/alert-store.ts'
 import { isNews } from '../alerts/finding.ts'
-import { findInPast } from '../alerts/past.ts'
+import { findInPast } from '../alerts/judge-history.ts'
 import { parsePeriod } from '../alerts/period.ts'
-import { activeAlerts, createAlert, watchedDomains } from '../alerts/store.ts'
-import { wholeWindows } from '../alerts/window-index.ts'
+import { wholeWindows } from '../alerts/windows.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
-import { CountsStand, hours, type Traffic } from '../signals/follower.fixture.ts'
 import type { Gap } from '../signals/gap.ts'
+import type { SeriesScope } from '../signals/series.ts'
 import { TICK_MS } from '../signals/series.ts'
+import { CountsStand, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
+import { Suspicion } from '../signals/server-outage.ts'
 import type { SignalSetting } from '../signals/signal.ts'
-import { type EvaluateSeriesParts, evaluateSeries } from './evaluate-series.ts'
+import type { VerdictRow } from '../signals/verdict-row.ts'
+import { type EvaluateSeriesParts, evaluateSeries, followSeries } from './evaluate-series.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(300_000)
@@ -332,4 +335,42 @@ test('a backtest fires when the scheduler notified', async () => {
     }),
     { numRuns: 2 },
   )
+})
+
+test('a suspicion ends when traffic is back, although nothing falls any more that would ask', async () => {
+  const clock = testClock()
+  let down = true
+  const evaluated: Instant[] = []
+  const follower = {
+    async verdicts(scopes: readonly SeriesScope[], [window]: readonly { to: Instant }[]) {
+      if (window) evaluated.push(window.to)
+      const since = clock.now() - HOUR_MS
+      // Nothing but how a domain stands is looked at.
+      return [
+        scopes.map(({ domainId }) => ({ domainId, state: down ? 'silent' : 'normal', down, since })),
+      ] as VerdictRow[][]
+    },
+  }
+  const domains = ['a', 'b', 'c'].map((domainId) => ({ orgId: 'o', domainId, sensitivity: 5, timezone: 'UTC' }))
+  const warehouse = { query: async () => [] }
+  const suspicion = new Suspicion({ warehouse, follower, domains: () => domains, arose() {} })
+  const parts = {
+    ...{ db: memoryDb(), clock, follower, suspicion },
+    enqueue() {},
+    spool: { watermark: () => clock.now() + MINUTE_MS },
+    gapsOf: () => [],
+  }
+  await followSeries(parts)
+  expect(evaluated).toEqual([])
+  expect(await suspicion.at(TEST_START - 5 * MINUTE_MS)).toBe(true)
+  await followSeries(parts)
+  expect(suspicion.suspected).toBe(true)
+  down = false
+  clock.advance(5 * MINUTE_MS)
+  await followSeries(parts)
+  await followSeries(parts)
+  expect([suspicion.suspected, evaluated.map((at) => at - TEST_START)]).toEqual([
+    false,
+    [-5, 0, 5].map((m) => m * MINUTE_MS),
+  ])
 })

@@ -1,13 +1,14 @@
-import { areRowsLostToGaps } from '../alerts/lost-to-gaps.ts'
+import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/alert-store.ts'
+import { areRowsLostToGaps } from '../alerts/gap-coverage.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
-import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/store.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
-import type { Follower } from '../signals/follower.ts'
 import { tickBefore } from '../signals/series.ts'
-import type { SignalStates } from '../signals/signal-states.ts'
+import type { Follower } from '../signals/series-monitor.ts'
+import type { Suspicion } from '../signals/server-outage.ts'
+import type { SignalStates } from '../signals/signal-changes.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
 import {
   type CommitParts,
@@ -18,8 +19,8 @@ import {
   type Result,
   type Task,
   tasksOfAll,
-} from './commit-tasks.ts'
-import { behindImports } from './imported.ts'
+} from './evaluation-task.ts'
+import { behindImports } from './skip-imported.ts'
 
 export interface EvaluateSeriesParts extends CommitParts {
   spool: Pick<Spool, 'watermark'>
@@ -92,3 +93,15 @@ async function resultsOf(
 }
 
 const isFall = ({ open, down }: VerdictRow) => open && down
+
+export interface FollowSeriesParts extends Omit<EvaluateSeriesParts, 'suspected'> {
+  suspicion: Suspicion
+}
+
+/** Evaluates the alerts that follow series, soon after a tick or a short row has ended. */
+export async function followSeries({ suspicion, ...parts }: FollowSeriesParts, stopping?: AbortSignal): Promise<void> {
+  await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) }, stopping)
+  if (stopping?.aborted) return
+  // Without falls the evaluation does not query whether the suspicion still holds.
+  if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.watermark()))
+}

@@ -1,8 +1,8 @@
+import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../alerts/alert-store.ts'
+import { type TotalRow, totalsQuery } from '../alerts/event-totals.ts'
 import type { Finding } from '../alerts/finding.ts'
-import { isLostToGaps } from '../alerts/lost-to-gaps.ts'
-import { samplesQuery, withSamples } from '../alerts/sample.ts'
-import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../alerts/store.ts'
-import { type TotalRow, totalsQuery } from '../alerts/totals.ts'
+import { samplesQuery, withSamples } from '../alerts/finding-samples.ts'
+import { isLostToGaps } from '../alerts/gap-coverage.ts'
 import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { readLabels } from '../conditions/label.ts'
@@ -26,9 +26,9 @@ import {
   type Result,
   type Task,
   tasksOfAll,
-} from './commit-tasks.ts'
-import { behindImports, countingImports } from './imported.ts'
-import { lateWindows, onlyUnjudged } from './late-window.ts'
+} from './evaluation-task.ts'
+import { lateWindows, onlyUnjudged } from './late-windows.ts'
+import { behindImports, countingImports } from './skip-imported.ts'
 
 export interface EvaluateParts extends CommitParts {
   warehouse: History

@@ -1,6 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
-import { eventsAt, type Place, type SeenEvent } from '../alerts/events-at.ts'
-import { maskOf } from '../alerts/sample.ts'
+import { eventsAt, type Place, type SeenEvent } from '../alerts/find-events.ts'
+import { maskOf } from '../alerts/finding-samples.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

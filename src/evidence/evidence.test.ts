@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
-import { updateAlert } from '../alerts/store.ts'
+import { updateAlert } from '../alerts/alert-store.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

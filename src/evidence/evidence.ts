@@ -1,5 +1,5 @@
+import { describeAlert } from '../alerts/alert-routes.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
-import { describeAlert } from '../alerts/routes.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'

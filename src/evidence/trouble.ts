@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { findAlert } from '../alerts/store.ts'
+import { findAlert } from '../alerts/alert-store.ts'
 import type { Incident } from '../alerts/types/evidence.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'

@@ -1,4 +1,4 @@
-import { refuseInexact } from '../alerts/types/refusals.ts'
+import { refuseInexact } from '../alerts/types/reject-conditions.ts'
 import type { SeenEvent } from '../browser/traffic.ts'
 import {
   type Condition,

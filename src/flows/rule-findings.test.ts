@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Alert } from '../alerts/alert.ts'
-import { RuleBook } from '../alerts/rule-book.ts'
+import { RuleBook } from '../alerts/organization-rules.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { ruleFindings } from './rule-findings.ts'
 import { runEvent, stepResult } from './run.fixture.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { readAlertInput } from '../alerts/input.ts'
+import { readAlertInput } from '../alerts/alert-input.ts'
 import { alertTypes } from '../alerts/types/index.ts'
 import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
 import { formOf, type JsonSchema } from '../http/json-schema.ts'

@@ -1,5 +1,5 @@
 import type { Period } from '../alerts/period.ts'
-import { type EventScope, scopeTests } from '../alerts/types/scope.ts'
+import { type EventScope, scopeTests } from '../alerts/types/event-scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { bucketOf } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'

@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/point.ts'
+import { wholeEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
 import { type Estimated, estimateDifferent } from './different-values.ts'

@@ -1,4 +1,4 @@
-import { eventsAt, type Place } from '../alerts/events-at.ts'
+import { eventsAt, type Place } from '../alerts/find-events.ts'
 import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
 import { labelsRead } from '../conditions/label.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'

@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/point.ts'
+import { wholeEvents } from '../signals/chart-point.ts'
 import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
 import { type Mask, maskFor } from './masked.ts'

@@ -1,4 +1,4 @@
-import { SESSION_GAP_MS } from '../alerts/types/journey/sql.ts'
+import { SESSION_GAP_MS } from '../alerts/types/journey/journey-sql.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 

@@ -1,5 +1,5 @@
 import { type Alert, domainsOf } from '../alerts/alert.ts'
-import { alertsOf } from '../alerts/store.ts'
+import { alertsOf } from '../alerts/alert-store.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'

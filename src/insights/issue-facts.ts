@@ -1,4 +1,4 @@
-import { keptAlerts } from '../alerts/store.ts'
+import { keptAlerts } from '../alerts/alert-store.ts'
 import { latestChangeOfIssue } from '../changes/store.ts'
 import { isConsentKnownBefore } from '../compliance/consent-store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'

@@ -1,4 +1,4 @@
-import { valuedAlerts } from '../alerts/store.ts'
+import { valuedAlerts } from '../alerts/alert-store.ts'
 import { Closed, Int } from '../core/schema.ts'
 import { issueValueFields, issueValueOf } from '../issues/value.ts'
 import { insight } from './insight.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { memoryDb, testClock } from '../../test/fakes.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Follower } from '../signals/follower.ts'
+import type { Follower } from '../signals/series-monitor.ts'
 import { watchedAt } from './past-signals.ts'
 
 test('what is long past is looked up once in 10 minutes for each organization, its domains and instant', async () => {

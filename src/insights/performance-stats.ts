@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/point.ts'
+import { wholeEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
 import { insight } from './insight.ts'

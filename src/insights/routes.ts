@@ -1,4 +1,4 @@
-import { watchedDomains } from '../alerts/store.ts'
+import { watchedDomains } from '../alerts/alert-store.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
 import type { Clock, Instant } from '../core/clock.ts'

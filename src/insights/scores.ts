@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { keptAlerts } from '../alerts/store.ts'
+import { keptAlerts } from '../alerts/alert-store.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { volumeInput } from '../alerts/alert.fixture.ts'
+import { updateAlert } from '../alerts/alert-store.ts'
 import { autoAlertInput, autoWatched, makeAutoAlert } from '../alerts/auto-alert.ts'
-import { updateAlert } from '../alerts/store.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import { saveSetting } from '../signals/setting-store.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
+import { saveSetting } from '../signals/signal-setting-store.ts'
 import { signalScope } from './series-scope.ts'
 
 function setUp() {

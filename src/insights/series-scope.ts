@@ -4,8 +4,8 @@ import { signalNamed } from '../alerts/finding.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
-import { settingsOf } from '../signals/setting-store.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
+import { settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 
 /** Returns the series with the settings of automatic signals, whether its domain has an automatic alert or not. */

@@ -1,6 +1,6 @@
 import { AlertInputSchema } from '../alerts/alert-schema.ts'
+import { alertFrom, alertsOf } from '../alerts/alert-store.ts'
 import { backtest } from '../alerts/backtest.ts'
-import { alertFrom, alertsOf } from '../alerts/store.ts'
 import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'

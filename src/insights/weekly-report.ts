@@ -7,7 +7,7 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { issuesIn } from '../issues/week.ts'
-import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/point.ts'
+import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/chart-point.ts'
 import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'

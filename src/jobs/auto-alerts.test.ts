@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { readAlertInput } from '../alerts/alert-input.ts'
+import { findAlert, MAX_ALERTS } from '../alerts/alert-store.ts'
 import { autoAlertInput, autoAlertOf, autoWatched } from '../alerts/auto-alert.ts'
-import { readAlertInput } from '../alerts/input.ts'
-import { findAlert, MAX_ALERTS } from '../alerts/store.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { applyFindings } from '../issues/store.ts'
 

@@ -2,8 +2,8 @@ import { type AlertedDomain, domainsToAlert, makeAutoAlert, removeOrphans } from
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { resolveAll } from '../issues/store.ts'
-import { SignalDirectory } from '../signals/signal-directory.ts'
-import { dayOf } from '../signals/signal-names.ts'
+import { dayOf } from '../signals/active-signals.ts'
+import { SignalDirectory } from '../signals/signal-cache.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 

@@ -1,6 +1,6 @@
 import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { recheckHosts } from '../domains/routing-store.ts'
-import { judgedThrough, restartAlerts } from '../evaluation/late-window.ts'
+import { judgedThrough, restartAlerts } from '../evaluation/late-windows.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { moveBack } from '../integrations/delivery/outbox.ts'
 import { shortenSessions } from '../org/session.ts'

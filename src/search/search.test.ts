@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
-import { createAlert, setEnabled } from '../alerts/store.ts'
+import { createAlert, setEnabled } from '../alerts/alert-store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { createDomain } from '../domains/store.ts'
 import { issueOfAlert, volumeAlert } from '../issues/issue.fixture.ts'

@@ -4,8 +4,8 @@ import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series, Span } from './series.ts'
-import type { Emit, Tracker } from './tracker.ts'
-import type { CachedTracker } from './tracker-memory.ts'
+import type { Emit, Tracker } from './series-tracker.ts'
+import type { CachedTracker } from './tracker-cache.ts'
 
 /** The approximate limit of rows in the result of one query. */
 const ROWS_AT_ONCE = 150_000

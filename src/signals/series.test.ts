@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type DailyEvents, dayOf, MAX_SIGNALS, signalsOn } from './active-signals.ts'
 import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { blockAt, blocksOf, rowStart, type Series, stepMsFor, TICK_MS, tickBefore } from './series.ts'
-import { type DailyEvents, dayOf, MAX_SIGNALS, signalsOn } from './signal-names.ts'
 
 const WEEK_MS = 7 * DAY_MS
 const series: Series = {

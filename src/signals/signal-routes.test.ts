@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
-import { MAX_SETTINGS, saveSetting, settingsOf } from './setting-store.ts'
 import { SIGNAL_MODES } from './signal.ts'
 import { signalRoutes } from './signal-routes.ts'
+import { MAX_SETTINGS, saveSetting, settingsOf } from './signal-setting-store.ts'
 
 function setUp() {
   const db = memoryDb()

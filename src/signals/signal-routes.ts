@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, OneOf, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { saveSetting } from './setting-store.ts'
 import { SIGNAL_MODES } from './signal.ts'
+import { saveSetting } from './signal-setting-store.ts'
 
 const SignalInputSchema = Closed(
   {

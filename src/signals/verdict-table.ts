@@ -1,9 +1,9 @@
 import type { Instant } from '../core/clock.ts'
-import { DomainGuard, isDown, WAIT_MS } from './domain-guard.ts'
+import { DomainGuard, isDown, WAIT_MS } from './domain-drop.ts'
 import { rowStart, type Series, type SeriesScope, type Span } from './series.ts'
-import type { Emit } from './tracker.ts'
+import type { Emit } from './series-tracker.ts'
 import { isLull, type Outcome, type VerdictRow } from './verdict-row.ts'
-import { WindowFold, type WindowState } from './window-fold.ts'
+import { WindowFold, type WindowState } from './window-aggregator.ts'
 
 /** One series that a scope covers. */
 export interface Member {

@@ -3,7 +3,7 @@ import { normal, poisson, profileAt, type Random } from '../detector/series.fixt
 import { GapRows } from './gap-rows.ts'
 import { RowCounts } from './row-counts.ts'
 import { type Series, SIGNAL_STEP_MS, type Span } from './series.ts'
-import { Tracker } from './tracker.ts'
+import { Tracker } from './series-tracker.ts'
 import type { VerdictRow } from './verdict-row.ts'
 import { type Member, VerdictTable } from './verdict-table.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Cursor, dueWindows } from '../../src/alerts/due.ts'
+import { type Cursor, dueWindows } from '../../src/alerts/due-windows.ts'
 import { nextWindow, parsePeriod, windowAt } from '../../src/alerts/period.ts'
 import { meetsRunWindow } from '../../src/alerts/run-window.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'

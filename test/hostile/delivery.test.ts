@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
-import { createAlert } from '../../src/alerts/store.ts'
+import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Dispatcher } from '../../src/integrations/delivery/dispatcher.ts'
 import { notifier } from '../../src/integrations/delivery/notifier.ts'

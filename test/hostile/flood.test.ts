@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import type { Channel } from '../../src/alerts/alert.ts'
-import { createAlert } from '../../src/alerts/store.ts'
+import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Text } from '../../src/core/schema.ts'
 import { groupWorld, roomAt } from '../../src/integrations/delivery/group-world.fixture.ts'

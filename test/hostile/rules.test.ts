@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { MAX_ARRIVAL_COST } from '../../src/alerts/late-rules.ts'
+import { MAX_ARRIVAL_COST } from '../../src/alerts/active-rules.ts'
 import { type Condition, costOf } from '../../src/conditions/condition.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'

@@ -5,12 +5,12 @@ import type { MembersOf } from '../../labels/label.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
+import type { Known } from '../event-totals.ts'
 import type { Finding, Window } from '../finding.ts'
-import type { Known } from '../totals.ts'
+import type { Unit, Words } from './alert-text.ts'
+import type { NamedEvents } from './event-scope.ts'
 import type { Evidence } from './evidence.ts'
-import type { NewestOptions, Past, PastOptions } from './past.ts'
-import type { NamedEvents } from './scope.ts'
-import type { Unit, Words } from './words.ts'
+import type { NewestOptions, Past, PastOptions } from './history-query.ts'
 
 /** The configuration that only alerts of one type have: one required field of the alert. */
 export interface Configuration {

@@ -3,9 +3,9 @@ import type { Alert, AlertKind } from '../alert.ts'
 import type { AlertType } from './alert-type.ts'
 import { dataValidation } from './data-validation/data-validation.ts'
 import { journey } from './journey/journey.ts'
-import { volumeAnomaly } from './volume/anomaly.ts'
-import { tagVolumeChange } from './volume/change.ts'
-import { volumeThreshold } from './volume/threshold.ts'
+import { volumeAnomaly } from './volume/volume-anomaly.ts'
+import { tagVolumeChange } from './volume/volume-change.ts'
+import { volumeThreshold } from './volume/volume-threshold.ts'
 
 /** Every type of alert that can be saved, in the order of the documentation. */
 export const alertTypes: readonly AlertType[] = [

@@ -6,9 +6,9 @@ import { countText } from '../../core/text.ts'
 import { type Binder, query } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import { type AlertType, orgOf } from './alert-type.ts'
+import { scopeOfIssue, scopeTests } from './event-scope.ts'
 import { type Incident, NO_BOUNDS, type Tests } from './evidence.ts'
-import { refuseConditions } from './refusals.ts'
-import { scopeOfIssue, scopeTests } from './scope.ts'
+import { refuseConditions } from './reject-conditions.ts'
 
 /*
  * A type of alert for tests: no file of the program refers to it. `one-type-more.ts` puts its line into the

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Channel } from '../../alerts/alert.ts'
-import { createAlert } from '../../alerts/store.ts'
+import { createAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
 import { createIntegration, setIntegrationStatus } from '../store.ts'

@@ -1,6 +1,6 @@
 import type { Channel } from '../../alerts/alert.ts'
+import { findAlert } from '../../alerts/alert-store.ts'
 import { addressOf } from '../../alerts/channel-target.ts'
-import { findAlert } from '../../alerts/store.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'

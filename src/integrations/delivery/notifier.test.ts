@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { AlertInput } from '../../alerts/alert.ts'
-import { createAlert, deleteAlert, setEnabled, updateAlert } from '../../alerts/store.ts'
+import { createAlert, deleteAlert, setEnabled, updateAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import type { IssueStatus, NoticeOrder } from '../../issues/issue.ts'
 import { applyChanges, setStatus } from '../../issues/store.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { alertOf, volumeInput } from '../../alerts/alert.fixture.ts'
-import { volumeThreshold } from '../../alerts/types/volume/threshold.ts'
+import { volumeThreshold } from '../../alerts/types/volume/volume-threshold.ts'
 import { plainEvent } from '../../core/event.fixture.ts'
 import { numberText } from '../../core/text.ts'
 import { webhookBody } from '../providers/webhook/webhook.ts'

@@ -1,5 +1,5 @@
-import { describeKinds } from '../../alerts/types/describe.ts'
 import { alertTypes } from '../../alerts/types/index.ts'
+import { describeKinds } from '../../alerts/types/type-descriptions.ts'
 import { AppError } from '../../core/error.ts'
 import type { IssueKind } from './kind.ts'
 import { AUDIT, FLOW_TEST } from './run-kinds.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readAlertInput } from '../../../src/alerts/input.ts'
+import { readAlertInput } from '../../../src/alerts/alert-input.ts'
 import { toTry } from '../../../src/web/pages/alerts/editor/sending.ts'
 import { draftFrom, TEMPLATE_NAMES } from '../../../src/web/pages/alerts/editor/templates.ts'
 

@@ -12,8 +12,8 @@ import {
   warehouseWith,
 } from '../../alert.fixture.ts'
 import type { AlertInput } from '../../alert.ts'
+import { samplesQuery, withSamples } from '../../finding-samples.ts'
 import { judgeOf } from '../../judge.fixture.ts'
-import { samplesQuery, withSamples } from '../../sample.ts'
 
 const domains: [] = []
 const one = alertOf(validationInput, 'alr_one')

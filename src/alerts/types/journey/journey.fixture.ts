@@ -8,8 +8,8 @@ import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON } from '../../alert.fixture.ts
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { journey } from './journey.ts'
-import type { JourneySpec } from './spec.ts'
-import type { ShapeRow } from './sql.ts'
+import type { JourneySpec } from './journey-spec.ts'
+import type { ShapeRow } from './journey-sql.ts'
 
 export type SteppedSpec = Extract<JourneySpec, { version: 2 }>
 type Step = SteppedSpec['steps'][number]

@@ -3,8 +3,8 @@ import { HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import type { StoredEvent } from '../../../core/event.ts'
 import { NOON, warehouseWith } from '../../alert.fixture.ts'
-import { readAlertInput } from '../../input.ts'
-import { samplesQuery, withSamples } from '../../sample.ts'
+import { readAlertInput } from '../../alert-input.ts'
+import { samplesQuery, withSamples } from '../../finding-samples.ts'
 import {
   arrived,
   bad,
@@ -23,7 +23,7 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import type { JourneySpec } from './spec.ts'
+import type { JourneySpec } from './journey-spec.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(300_000)

@@ -1,18 +1,22 @@
-import { checkConditions, type RuleCheck } from '../../../conditions/condition.ts'
+import { checkConditions, type RuleCheck, targetOf } from '../../../conditions/condition.ts'
+import { labelsRead } from '../../../conditions/label.ts'
+import { filtersSql } from '../../../conditions/sql.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
+import { countText } from '../../../core/text.ts'
 import { type MembersOf, noMembers } from '../../../labels/label.ts'
-import type { Query } from '../../../warehouse/query.ts'
+import type { Binder, Query } from '../../../warehouse/query.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
+import type { TitleParts } from '../alert-text.ts'
 import { type AlertType, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
-import type { Past, PastOptions } from '../past.ts'
-import { refuseConditions, refuseInexact } from '../refusals.ts'
-import type { TitleParts } from '../words.ts'
-import { journeyEvidence } from './evidence.ts'
-import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
-import { type JourneySpec, JourneySpecSchema, readSpec } from './spec.ts'
-import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './sql.ts'
-import { journeySummary, type Miss } from './summary.ts'
+import { scopeOfIssue, scopeTests } from '../event-scope.ts'
+import type { Evidence, Incident, Tests } from '../evidence.ts'
+import type { Past, PastOptions } from '../history-query.ts'
+import { refuseConditions, refuseInexact } from '../reject-conditions.ts'
+import type { Matcher } from './journey-plan.ts'
+import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './journey-plan.ts'
+import { type JourneySpec, JourneySpecSchema, readSpec } from './journey-spec.ts'
+import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './journey-sql.ts'
 
 const MAX_HOSTS = 20
 /** Alerts with longer windows are measured in several queries. */
@@ -23,6 +27,45 @@ const EVENTS_AT_ONCE = 2_000_000
 const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
 const FAULT = 'sessions do not go as expected'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
+
+/** One expected event of a journey, in either form. */
+type Expectation = Extract<JourneySpec, { version: 2 }>['steps'][number]['expect'][number]
+
+/** The series is the issue's own occurrences, because the events do not show which sessions failed. */
+const journeyEvidence: Evidence = {
+  counted: 'sessions that did not go as expected',
+
+  series: () => 'occurrences',
+
+  isGoodAlike: false,
+
+  good: (incident) => ({
+    where: (binder) => metSql(incident, binder),
+  }),
+}
+
+/**
+ * Returns a filter for events that the sessions of the last firing should have had. It matches none when these missed
+ * several expectations.
+ */
+function metSql(incident: Incident & { rule: Alert }, binder: Binder): Tests {
+  const { vendor = null, event = null } = incident.issue.evidence ?? {}
+  const { membersOf = noMembers } = incident
+  const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
+    (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
+  )
+  const data = missed.map((one) => filtersSql(labelsRead(one.data ?? [], membersOf), binder))
+  const scope = scopeOfIssue(incident, { vendors: vendor === null ? [] : [vendor], event })
+  return {
+    sql: [...scopeTests(scope, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),
+    keys: data.flatMap(({ keys }) => keys),
+    wholeParams: data.some(({ wholeParams }) => wholeParams),
+  }
+}
+
+function expectationsOf(spec: JourneySpec): readonly Expectation[] {
+  return 'version' in spec ? spec.steps.flatMap(({ expect }) => expect) : spec.steps
+}
 
 /**
  * Fires for each domain in which a session that ended in the window does not follow the journey.
@@ -222,4 +265,46 @@ function hostsOf(failed: readonly Walked[]): string[] {
     .sort((a, b) => b[1] - a[1] || byName(a, b))
     .slice(0, MAX_HOSTS)
     .map(([host]) => host)
+}
+
+/** Sessions that fail at the same expectation. */
+interface Miss {
+  unmet: Unmet
+  /** Whole, at least 1. */
+  sessions: number
+  /** True when every one of them has the expected event, in the wrong order. */
+  misplaced: boolean
+}
+
+/**
+ * Returns one sentence without a full stop: `12 of 240 sessions missed Meta Pixel Purchase after page /thanks`.
+ * `misses` has at least one, the most frequent first; `failed`: all sessions that fail, `total`: all that reached the
+ * step.
+ */
+function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
+  const [most, ...others] = misses
+  const share = `${countText(failed)} of ${countText(total)} ${total === 1 ? 'session' : 'sessions'}`
+  const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.matcher)}${most.misplaced ? ' out of order' : ''}`
+  const what = fault + placeOf(plan, most.unmet)
+  return others.length === 0
+    ? `${share} ${what}`
+    : `${share} did not go as expected, ${countText(most.sessions)} of them ${what}`
+}
+
+function placeOf(plan: Plan, { anchor }: Unmet): string {
+  if (anchor === null) return ''
+  return ` ${plan.form === 'legacy' ? 'before' : 'after'} ${nameOf(anchor)}`
+}
+
+function nameOf({ page, label, vendor, event, data }: Matcher): string {
+  if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
+  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
+  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${parameterNames(data)}`] : [])]
+  return parts.length > 0 ? parts.join(' ') : 'any event'
+}
+
+/** Values are left out: the rule may treat them as personal. */
+function parameterNames(data: Matcher['data']): string {
+  const isNamed = data.every((condition) => targetOf(condition).kind !== 'any')
+  return isNamed ? [...new Set(data.map(({ parameter }) => parameter))].join(', ') : 'data'
 }

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import type { PhoneRegions } from '../conditions/phone.ts'
+import { RulesInForce } from './active-rules.ts'
+import { eventOf, validationInput } from './alert.fixture.ts'
+import type { AlertInput } from './alert.ts'
+import { createAlert, deleteAlert, setEnabled, updateAlert } from './alert-store.ts'
+
+function setUp(regionsOf: (orgId: string) => PhoneRegions = () => []) {
+  const db = memoryDb()
+  const clock = testClock()
+  const { orgId, mallory } = cast(db, clock)
+  const rules = new RulesInForce(db, regionsOf)
+  const create = (input: AlertInput = validationInput, at = orgId) => createAlert(db, clock, at, input).id
+  /** Ids of the alerts that an event without a value breaks. */
+  const broken = (values: Parameters<typeof eventOf>[0] = {}) => rules.judge(eventOf({ orgId, ...values }))
+  return { db, clock, orgId, mallory, rules, create, broken }
+}
+
+describe('the rules in force', () => {
+  test('are those of the first event after a change', () => {
+    const { rules, create, broken } = setUp()
+    expect(broken()).toEqual([])
+    const first = create()
+    expect(broken()).toEqual([])
+    rules.changed()
+    expect(broken()).toEqual([first])
+    const second = create()
+    rules.changed()
+    rules.changed()
+    expect(broken().sort()).toEqual([first, second].sort())
+    expect(broken({ params: { value: '5' } })).toEqual([])
+  })
+
+  test.each<[string, (world: ReturnType<typeof setUp>, id: string) => void]>([
+    ['switched off', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false)],
+    ['deleted', ({ db, orgId }, id) => deleteAlert(db, { orgId, id }, () => {})],
+    [
+      'changed to mean something else',
+      ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, { ...validationInput, vendors: ['other'] }),
+    ],
+  ])('are without an alert that was %s', (_how, change) => {
+    const world = setUp()
+    const id = world.create()
+    expect(world.broken()).toEqual([id])
+    change(world, id)
+    expect(world.broken()).toEqual([id])
+    world.rules.changed()
+    expect(world.broken()).toEqual([])
+  })
+
+  test('are there at once for a program that starts', () => {
+    const { db, create, orgId } = setUp()
+    const id = create()
+    expect(new RulesInForce(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
+  })
+
+  test('are of the organization whose event it is', () => {
+    const { create, broken, mallory } = setUp()
+    const [ours, theirs] = [create(), create(validationInput, mallory.orgId)]
+    expect(broken()).toEqual([ours])
+    expect(broken({ orgId: mallory.orgId })).toEqual([theirs])
+  })
+
+  test('look for the phone numbers of the countries that each organization asks for', () => {
+    const phone: AlertInput = {
+      ...validationInput,
+      conditions: { logic: 'any', items: [{ parameter: 'note', op: 'contains_phone' }] },
+    }
+    const regions: Record<string, PhoneRegions> = {}
+    const { create, broken, orgId, mallory } = setUp((org) => regions[org] ?? [])
+    regions[orgId] = ['DE']
+    const ours = create(phone)
+    create(phone, mallory.orgId)
+    const params = { note: 'call 030 / 901820' }
+    expect(broken({ params })).toEqual([ours])
+    expect(broken({ params, orgId: mallory.orgId })).toEqual([])
+  })
+})

@@ -1,0 +1,248 @@
+import { MAX_RULE_COST } from '../conditions/condition.ts'
+import { readLabels } from '../conditions/label.ts'
+import type { Meter } from '../conditions/meter.ts'
+import type { PhoneRegions } from '../conditions/phone.ts'
+import { NO_RULES } from '../conditions/rule-set.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { BatchJudge, Judge } from '../ingest/understand.ts'
+import { membersOf } from '../labels/store.ts'
+import type { Db } from '../store/database.ts'
+import { type Alert, domainsOf } from './alert.ts'
+import { alertsOneByOne, type KeptAlert, keptAlerts } from './alert-store.ts'
+import { type AlertRule, RuleBook } from './organization-rules.ts'
+import { TimeSlices } from './time-slices.ts'
+import { isJudgedOnArrival } from './types/index.ts'
+
+/** The rules and settings of one organization. */
+interface Entry {
+  /** Those that are judged on arrival. */
+  book: RuleBook
+  late: LateRules
+  regions: PhoneRegions
+}
+
+/** A rule as it was read last. */
+interface KnownRule {
+  orgId: string
+  /** That of the alert; null: its labels changed. */
+  fingerprint: KeptAlert['fingerprint'] | null
+  namesLabel: boolean
+}
+
+/** Is called with every change: the current rule, or null when it was deleted. */
+export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
+
+/**
+ * The enabled validation rules of all organizations, in memory. Changed rules are read before the next event is judged,
+ * because changes come in bursts and inside transactions; the others stay cached.
+ */
+export class RulesInForce {
+  private readonly entries = new Map<string, Entry>()
+  private readonly known = new Map<string, KnownRule>()
+  private readonly staleIds = new Set<string>()
+  private isAllStale = true
+  private readonly changedBooks = new Set<RuleBook>()
+  private readonly slices = new TimeSlices()
+  private readonly listeners: RuleListener[] = []
+
+  constructor(
+    private readonly db: Db,
+    /** Returns the countries whose national phone numbers an organization recognises. */
+    readonly regionsOf: (orgId: string) => PhoneRegions,
+  ) {}
+
+  /** Judges without a time limit. */
+  readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
+
+  /** Judges the events of one batch within the time its organization may take of the server. */
+  readonly judgeBatch = (orgId: string): BatchJudge => {
+    // Reading changed rules is not charged to the sender.
+    this.refresh()
+    const { meter, end } = this.slices.begin(orgId)
+    let events = 0
+    const batch = {
+      isOutOfTime: false,
+      end: () => end(events),
+      judge: (event: StoredEvent): string[] => {
+        events++
+        const broken = batch.isOutOfTime ? null : this.brokenBy(event, meter)
+        batch.isOutOfTime = broken === null
+        return broken ?? NO_RULES
+      },
+    }
+    return batch
+  }
+
+  /**
+   * As `judgeBatch`, for all events at once: returns the ids of the alerts that each event breaks, or null when time
+   * runs out.
+   */
+  readonly judgeAll = (orgId: string, events: readonly StoredEvent[]): string[][] | null => {
+    const batch = this.judgeBatch(orgId)
+    const violations = events.map(batch.judge)
+    batch.end()
+    return batch.isOutOfTime ? null : violations
+  }
+
+  /** Marks these alerts as changed, or all alerts. */
+  readonly changed = (ids?: readonly string[]): void => {
+    if (ids) for (const id of ids) this.staleIds.add(id)
+    else this.isAllStale = true
+  }
+
+  /** Rereads an organization's settings; to be called after they changed. */
+  readonly organizationChanged = (orgId: string): void => {
+    const entry = this.entries.get(orgId)
+    if (entry) entry.regions = this.regionsOf(orgId)
+  }
+
+  /** Rereads an organization's rules that name labels; to be called after its labels changed. */
+  readonly labelsChanged = (orgId: string): void => {
+    for (const [id, known] of this.known) {
+      if (known.orgId !== orgId || !known.namesLabel) continue
+      known.fingerprint = null
+      this.staleIds.add(id)
+    }
+  }
+
+  /** Calls `listener` with every change from now on. */
+  listen(listener: RuleListener): void {
+    this.listeners.push(listener)
+  }
+
+  /** Returns the enabled validation rules of an organization, with their labels read, one at a time. */
+  *rulesOf(orgId: string): Generator<AlertRule> {
+    const members = membersOf(this.db, orgId)
+    for (const alert of alertsOneByOne(this.db, orgId)) if (isJudgedOnArrival(alert)) yield readLabels(alert, members)
+  }
+
+  /**
+   * Returns the part of the cost of its organization's rules, 0 to 1, of a rule that costs too much to be judged on arrival;
+   * null for other rules. Not to be called in a transaction, since it reads what changed.
+   */
+  readonly lateShareOf = (orgId: string, id: string): number | null => {
+    this.refresh()
+    return this.entries.get(orgId)?.late.shareOf(id) ?? null
+  }
+
+  /** Reads what changed. At a start it is called before events arrive, since it may take a while. */
+  refresh(): void {
+    if (!this.isAllStale && this.staleIds.size === 0) return
+    if (this.isAllStale) this.readAll()
+    else this.read([...this.staleIds])
+    this.staleIds.clear()
+    for (const book of this.changedBooks) book.prepare()
+    this.changedBooks.clear()
+  }
+
+  private brokenBy(event: StoredEvent, meter?: Meter): string[] | null {
+    this.refresh()
+    const entry = this.entries.get(event.orgId)
+    if (entry?.late.concern(event)) return null
+    return entry ? entry.book.brokenBy(event, meter) : NO_RULES
+  }
+
+  private readAll(): void {
+    this.isAllStale = false
+    for (const [orgId, entry] of this.entries) entry.regions = this.regionsOf(orgId)
+    const gone = new Set(this.known.keys())
+    for (const kept of keptAlerts(this.db)) {
+      gone.delete(kept.id)
+      this.put(kept)
+    }
+    for (const id of gone) this.remove(id)
+  }
+
+  private read(ids: readonly string[]): void {
+    const found = new Map(keptAlerts(this.db, ids).map((kept) => [kept.id, kept]))
+    for (const id of ids) {
+      const kept = found.get(id)
+      if (kept) this.put(kept)
+      else this.remove(id)
+    }
+  }
+
+  private put({ id, orgId, fingerprint, cost, read }: KeptAlert): void {
+    if (this.known.get(id)?.fingerprint === fingerprint) return
+    const alert = read()
+    const rule = readLabels(alert, membersOf(this.db, orgId))
+    this.known.set(id, { orgId, fingerprint, namesLabel: rule !== alert })
+    const { book, late } = this.entryOf(orgId)
+    if (!isJudgedOnArrival(alert)) late.delete(id)
+    if (isJudgedOnArrival(alert) && late.set(rule, cost)) book.delete(id)
+    else book.set(rule)
+    this.changedBooks.add(book)
+    for (const notify of this.listeners) notify(orgId, id, rule)
+  }
+
+  private remove(id: string): void {
+    const known = this.known.get(id)
+    if (!known) return
+    this.known.delete(id)
+    const entry = this.entries.get(known.orgId)
+    entry?.book.delete(id)
+    entry?.late.delete(id)
+    for (const notify of this.listeners) notify(known.orgId, id, null)
+  }
+
+  private entryOf(orgId: string): Entry {
+    const known = this.entries.get(orgId)
+    if (known) return known
+    const book = new RuleBook(() => entry.regions)
+    const entry: Entry = { regions: this.regionsOf(orgId), book, late: new LateRules() }
+    this.entries.set(orgId, entry)
+    return entry
+  }
+}
+
+/** Maximum cost, as `costOf`, of all rules of an organization that are judged on arrival. */
+export const MAX_ARRIVAL_COST = 200_000
+
+interface LateRule {
+  cost: number
+  domainIds: ReadonlySet<string>
+  vendors: ReadonlySet<string>
+}
+
+/**
+ * The rules of one organization that cost too much to be compiled and judged on arrival. Events that they apply to are
+ * judged by the process for late batches.
+ */
+class LateRules {
+  private readonly late = new Map<string, LateRule>()
+  private readonly onArrival = new Map<string, number>()
+  private arrivalCost = 0
+
+  /** Adds or replaces a rule. Returns true when it is judged late. */
+  set(alert: Pick<Alert, 'id' | 'domainId' | 'domainIds' | 'vendors'>, cost: number): boolean {
+    this.delete(alert.id)
+    if (cost <= MAX_RULE_COST && this.arrivalCost + cost <= MAX_ARRIVAL_COST) {
+      this.onArrival.set(alert.id, cost)
+      this.arrivalCost += cost
+      return false
+    }
+    const [domainIds, vendors] = [new Set(domainsOf(alert)), new Set(alert.vendors)]
+    this.late.set(alert.id, { cost, domainIds, vendors })
+    return true
+  }
+
+  delete(id: string): void {
+    this.late.delete(id)
+    this.arrivalCost -= this.onArrival.get(id) ?? 0
+    this.onArrival.delete(id)
+  }
+
+  /** True when one of the rules may apply to the event. */
+  concern({ domainId, vendor }: Pick<StoredEvent, 'domainId' | 'vendor'>): boolean {
+    if (this.late.size === 0) return false
+    const has = (set: ReadonlySet<string>, value: string) => set.size === 0 || set.has(value)
+    return this.late.values().some(({ domainIds, vendors }) => has(domainIds, domainId) && has(vendors, vendor))
+  }
+
+  /** Returns the part of the organization's whole cost that a late rule causes, 0 to 1; null for other rules. */
+  shareOf(id: string): number | null {
+    const rule = this.late.get(id)
+    if (!rule) return null
+    return rule.cost / this.late.values().reduce((sum, { cost }) => sum + cost, this.arrivalCost)
+  }
+}

@@ -1,0 +1,78 @@
+import { Kind, TypeRegistry } from '@sinclair/typebox'
+import { checkRule, MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
+import { AppError, checkAll } from '../core/error.ts'
+import { Closed, parser, type Static, Type } from '../core/schema.ts'
+import type { AlertInput } from './alert.ts'
+import { AlertInputSchema } from './alert-schema.ts'
+import { checkTimezone, parsePeriod } from './period.ts'
+import { checkConfiguration, SHAPED_FIELDS } from './type-configuration.ts'
+import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
+
+TypeRegistry.Set('ReadByHandler', () => true)
+
+/** The largest body of a preview or backtest: as much as `MAX_RULE_COST` allows, however it is written. */
+export const TRIAL_BODY_BYTES = 1024 * 1024
+
+/**
+ * `AlertInput` for routes whose handler passes the value to `readAlertInput`. One invalid alert among many then fails
+ * alone, and the error names the field instead of "one of three shapes".
+ */
+export const RawAlertInputSchema = Type.Unsafe<AlertInput>({ ...AlertInputSchema, [Kind]: 'ReadByHandler' })
+
+export const AlertBulkInputSchema = Closed(
+  { alerts: Type.Array(RawAlertInputSchema, { minItems: 1, maxItems: 500 }) },
+  { $id: 'AlertBulkInput' },
+)
+export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
+
+/** Checks all fields but those with a shape for each type, which the type checks. */
+const readShared = parser(
+  Closed({
+    ...AlertInputSchema.properties,
+    ...Object.fromEntries(SHAPED_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
+  }),
+)
+
+/**
+ * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
+ * the type of alert, or the syntax of periods, time zones and conditions; its `faults` name the others. `root` is the path of the alert in the body
+ * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here. The conditions of a type that
+ * queries the event history cost at most `MAX_RULE_COST`; those that are judged on arrival at most `maxCost`.
+ */
+export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
+  checkAll([() => readShared(value, root), ...ownChecks(value).map((check) => () => within(root, check))])
+  const given = value as AlertInput
+  // An empty text stands for the default.
+  const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
+  return within(root, () => {
+    const type = alertTypeOf(input.alertType)
+    const rule = new RuleCheck(type.judgedOnArrival ? maxCost : MAX_RULE_COST)
+    checkAll([() => checkRule(input, '', rule), () => type.check(input, rule)])
+    return input
+  })
+}
+
+/** Returns the checks of single fields beyond their schemas, of those that have the right type. */
+function ownChecks(value: unknown): (() => void)[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { name, period, timezone, alertType } = value as Record<string, unknown>
+  const kind = ALERT_KINDS.find((one) => one === alertType)
+  const blank = () => {
+    throw new AppError('invalid', 'name: must not be blank')
+  }
+  return [
+    ...(typeof name === 'string' && !name.trim() ? [blank] : []),
+    ...(typeof period === 'string' ? [() => void parsePeriod(period)] : []),
+    ...(typeof timezone === 'string' && timezone !== '' ? [() => checkTimezone(timezone)] : []),
+    ...(kind ? [() => checkConfiguration(alertTypeOf(kind), value as AlertInput)] : []),
+  ]
+}
+
+/** Runs `work`; in an `AppError` that it throws, `period: …` becomes `alerts[3].period: …`. */
+export function within<T>(root: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof AppError && root ? error.at(`${root}.`) : error
+  }
+}

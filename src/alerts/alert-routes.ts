@@ -1,0 +1,312 @@
+import { measurePatterns } from '../conditions/measure-patterns.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError, checkAll } from '../core/error.ts'
+import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import type { Principal } from '../http/principal.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import type { Alert, AlertInput, Channel } from './alert.ts'
+import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './alert-input.ts'
+import { AlertSchema } from './alert-schema.ts'
+import {
+  type AlertFilter,
+  checkDomains,
+  createAlert,
+  deleteAlert,
+  findAlert,
+  listAlerts,
+  setEnabled,
+  updateAlert,
+} from './alert-store.ts'
+import type { AlertBacktest } from './backtest.ts'
+import { acceptChannels, showChannels } from './channel-target.ts'
+import { ALERT_KINDS } from './types/index.ts'
+
+const tag = 'Alerts'
+const ListQuery = Closed({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in the name, or the id' })),
+  enabled: Type.Optional(Type.Boolean()),
+  alertType: Type.Optional(SeveralOf(ALERT_KINDS)),
+  domainId: Type.Optional(SeveralTexts({ description: 'Those that watch it, also because they watch all domains' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'The same for the domains of this project' })),
+  ...pagingFields,
+})
+const AlertList = Closed(
+  {
+    alerts: Type.Array(AlertSchema),
+    nextCursor: Nullable(Type.String()),
+    openIssues: Type.Record(Type.String(), Int(), {
+      description: 'Open issues of each alert here, by its id',
+      examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
+    }),
+  },
+  { $id: 'AlertList' },
+)
+const AlertEnabledInputSchema = Closed(
+  { enabled: Type.Boolean() },
+  { $id: 'AlertEnabledInput', examples: [{ enabled: false }] },
+)
+const AlertBulkResultSchema = Closed(
+  {
+    created: Int(),
+    failed: Int(),
+    errors: Type.Array(Closed({ index: Int({ description: 'Place in `alerts`' }), error: Type.String() })),
+  },
+  {
+    $id: 'AlertBulkResult',
+    examples: [{ created: 1, failed: 1, errors: [{ index: 1, error: 'alerts[1].name: must not be blank' }] }],
+  },
+)
+
+export interface AlertParts {
+  db: Db
+  /** Seals the targets of channels. */
+  box: SecretBox
+  clock: Clock
+  /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
+  checkChannels: (channels: readonly Channel[], orgId: string) => void
+  /** Called after every change, with the ids of the alerts that changed. */
+  changed: (ids: readonly string[]) => void
+  /** Called inside the transaction that deletes an alert, for its issues; `by` is the user who does it. */
+  deleted: (alert: Alert, by: string) => void
+  /** Returns how many open issues each of these alerts of an organization has. */
+  openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
+  /** Returns the part of the cost of all rules that a rule causes which is judged late; null for other rules. */
+  lateShareOf: (orgId: string, id: string) => number | null
+}
+
+/** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
+export function alertActions({
+  db,
+  box,
+  clock,
+  checkChannels,
+  changed,
+  deleted,
+}: Omit<AlertParts, 'openIssues' | 'lateShareOf'>) {
+  const accept = (
+    value: unknown,
+    { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly Channel[]; root?: string },
+  ): AlertInput => {
+    const input = readAlertInput(value, root)
+    const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
+    let { channels } = input
+    within(root, () =>
+      checkAll([
+        () => checkDomains(db, orgId, input),
+        () => {
+          channels = acceptChannels(box, channels, { stored, check })
+        },
+      ]),
+    )
+    return { ...input, channels }
+  }
+  const notified = (alert: Alert): Alert => {
+    changed([alert.id])
+    return alert
+  }
+  return {
+    create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, { orgId }))),
+
+    /** Each alert by itself: an invalid one does not prevent the others. */
+    async createMany(orgId: string, values: readonly unknown[]) {
+      const errors: { index: number; error: string }[] = []
+      const ids: string[] = []
+      try {
+        for (const [index, value] of values.entries()) {
+          await measurePatterns(value)
+          try {
+            ids.push(createAlert(db, clock, orgId, accept(value, { orgId, root: `alerts[${index}]` })).id)
+          } catch (error) {
+            if (!(error instanceof AppError)) throw error
+            errors.push({ index, error: error.message })
+          }
+          // Compiling the patterns of hundreds of alerts takes seconds; other requests are served in between.
+          await new Promise(setImmediate)
+        }
+      } finally {
+        changed(ids)
+      }
+      return { created: ids.length, failed: errors.length, errors }
+    },
+
+    update(orgId: string, id: string, value: unknown) {
+      const { channels: stored } = findAlert(db, { orgId, id })
+      return notified(updateAlert(db, clock, { orgId, id }, accept(value, { orgId, stored })))
+    },
+
+    setEnabled: (orgId: string, id: string, enabled: boolean) =>
+      notified(setEnabled(db, clock, { orgId, id }, enabled)),
+
+    remove(orgId: string, id: string, by: string) {
+      deleteAlert(db, { orgId, id }, (alert) => deleted(alert, by))
+      changed([id])
+    },
+  }
+}
+
+/** Returns an alert as the caller may see it: with masked targets of channels for viewers and read-only keys. */
+export function describeAlert(box: SecretBox, alert: Alert, principal: Principal) {
+  return { ...alert, channels: showChannels(box, alert.channels, principal) }
+}
+
+/** Alerts under `/v1/alerts`. */
+export function alertRoutes(parts: AlertParts): Route[] {
+  return [...readingRoutes(parts), ...writingRoutes(parts.box, alertActions(parts))]
+}
+
+const idOf = ({ id }: Alert) => [id]
+
+/** Fails with `notFound` when there is no such project. */
+function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
+  const { alertType, domainId, projectId, ...rest } = asked
+  const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
+  return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
+}
+
+function readingRoutes({ db, box, openIssues, lateShareOf }: AlertParts): Route[] {
+  const described = (alert: Alert, principal: Principal) => {
+    const lateShare = lateShareOf(alert.orgId, alert.id)
+    return { ...describeAlert(box, alert, principal), ...(lateShare === null ? {} : { lateShare }) }
+  }
+  return [
+    route({
+      id: 'listAlerts',
+      method: 'GET',
+      path: '/v1/alerts',
+      access: 'read',
+      tag,
+      summary: 'Alerts, oldest first',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
+      refusals: ['notFound'],
+      tool: true,
+      query: ListQuery,
+      answer: AlertList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...asked } }) {
+        const { orgId } = principal
+        const after = decodeCursor(cursor, 1)?.[0] ?? null
+        const { items, nextCursor } = page(listAlerts(db, orgId, after, limit, filterOf(db, orgId, asked)), limit, idOf)
+        const alerts = items.map((alert) => described(alert, principal))
+        return {
+          alerts,
+          nextCursor,
+          openIssues: openIssues(
+            orgId,
+            items.map(({ id }) => id),
+          ),
+        }
+      },
+    }),
+    route({
+      id: 'getAlert',
+      method: 'GET',
+      path: '/v1/alerts/{id}',
+      access: 'read',
+      tag,
+      summary: 'An alert',
+      description: 'Targets of channels are masked for viewers and read-only keys.',
+      tool: true,
+      params: ById,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id } }) => described(findAlert(db, { orgId: principal.orgId, id }), principal),
+    }),
+  ]
+}
+
+/** Compiles the patterns of the rule in a body in steps. */
+const measured = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
+
+/** What a dry run of an alert shows in addition: when its rule would have fired. */
+const BACKTEST = {
+  field: 'backtest',
+  routeId: 'backtestAlert',
+  body: (rule: unknown) => ({ rule }),
+  say(answer: unknown) {
+    const { buckets, from } = answer as AlertBacktest
+    const fired = buckets.filter(({ wouldFire }) => wouldFire).length
+    return `The rule would have fired in ${fired} of ${buckets.length} buckets since ${new Date(from).toISOString()}.`
+  },
+}
+
+function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>): Route[] {
+  return [
+    route({
+      id: 'createAlert',
+      method: 'POST',
+      path: '/v1/alerts',
+      access: 'edit',
+      tag,
+      summary: 'Make an alert; it judges what arrives from now on',
+      refusals: ['conflict'],
+      tool: true,
+      dryRunShows: BACKTEST,
+      before: measured,
+      body: RawAlertInputSchema,
+      status: 201,
+      answer: AlertSchema,
+      handle: ({ principal, body }) => describeAlert(box, actions.create(principal.orgId, body), principal),
+    }),
+    route({
+      id: 'replaceAlert',
+      method: 'PUT',
+      path: '/v1/alerts/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Replace an alert; what is left out gets its default',
+      description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
+      tool: true,
+      dryRunShows: BACKTEST,
+      params: ById,
+      before: measured,
+      body: RawAlertInputSchema,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id }, body }) =>
+        describeAlert(box, actions.update(principal.orgId, id, body), principal),
+    }),
+    route({
+      id: 'deleteAlert',
+      method: 'DELETE',
+      path: '/v1/alerts/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Delete an alert; its unresolved issues are resolved and stay to be read',
+      tool: true,
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId, userId }, params: { id } }) {
+        actions.remove(orgId, id, userId)
+        return OK
+      },
+    }),
+    route({
+      id: 'setAlertEnabled',
+      method: 'PUT',
+      path: '/v1/alerts/{id}/enabled',
+      access: 'edit',
+      tag,
+      summary: 'Switch an alert on or off; switched on, it judges what arrives from then on',
+      tool: true,
+      params: ById,
+      body: AlertEnabledInputSchema,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id }, body: { enabled } }) =>
+        describeAlert(box, actions.setEnabled(principal.orgId, id, enabled), principal),
+    }),
+    route({
+      id: 'createAlerts',
+      method: 'POST',
+      path: '/v1/alerts/bulk',
+      access: 'edit',
+      tag,
+      summary: 'Make many alerts',
+      description: 'Each by itself: one that is refused is listed in `errors`, the others are made.',
+      body: AlertBulkInputSchema,
+      answer: AlertBulkResultSchema,
+      asynchronous: true,
+      handle: ({ principal, body }) => actions.createMany(principal.orgId, body.alerts),
+    }),
+  ]
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { inSql, plainQuery } from '../warehouse/warehouse.fixture.ts'
+import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
+import { eventsAt, eventsQuery } from './find-events.ts'
+
+const ORG = 'org_a'
+/** As far apart as they may be: below 2^31, as in production, and above 2^52. */
+const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_SAFE_INTEGER]
+const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
+const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })
+
+test('events come whole, in the order of the places; those that are gone or of others are left out', async () => {
+  using history = await warehouseWith([...EVENTS, THEIRS])
+  const places = [...EVENTS, THEIRS, eventOf({ seq: 6, receivedAt: NOON + 2 })]
+  await fc.assert(
+    fc.asyncProperty(fc.shuffledSubarray(places), async (places) => {
+      const expected = places.flatMap((place) => {
+        const { orgId, ...event } = EVENTS.find(({ seq }) => seq === place.seq) ?? { orgId: null }
+        return orgId === null ? [] : [event]
+      })
+      expect<object[]>(await eventsAt(ORG, places, history)).toEqual(expected)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('without places there is no query', async () => {
+  expect(await eventsAt(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
+})
+
+test('places are bound as integers, so that the engine can skip what lies elsewhere', async () => {
+  using history = await warehouseWith(EVENTS)
+  const query = eventsQuery(ORG, EVENTS)
+  const { sql, params } = inSql(query)
+  const names = Object.keys(params)
+  expect(names.every((name) => sql.includes(`$${name}`))).toBe(true)
+  const types = names.map((name) => `typeof($${name}) AS ${name}`).join(', ')
+  const [row = {}] = await history.query<Record<string, string>>(
+    plainQuery({ sql: `SELECT ${types}`, params, orgId: ORG, window: query.window }),
+  )
+  expect(new Set(Object.values(row))).toEqual(new Set(['INTEGER', 'BIGINT']))
+})

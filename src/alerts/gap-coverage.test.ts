@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import type { Gap } from '../signals/gap.ts'
+import { alertOf, NOON, validationInput, volumeInput } from './alert.fixture.ts'
+import type { AlertInput } from './alert.ts'
+import { areRowsLostToGaps, isLostToGaps } from './gap-coverage.ts'
+import { alertTypeOf } from './types/index.ts'
+
+/** Minutes from noon. */
+const gapsFrom = (...minutes: [from: number, to: number][]) => {
+  const gaps = minutes.map(([from, to]): Gap => {
+    return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }
+  })
+  return (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
+}
+
+const change: AlertInput = {
+  ...volumeInput,
+  alertType: 'tag_volume_change',
+  volume: { direction: 'decrease', percent: 50 },
+}
+const hour = { from: NOON, to: NOON + HOUR_MS, complete: true }
+
+describe('a window of an hour', () => {
+  test.each<[string, AlertInput, [number, number][], boolean]>([
+    ['with a threshold, whole', volumeInput, [], false],
+    ['with a threshold, of which 5 % are hidden', volumeInput, [[10, 13]], true],
+    ['with a threshold, of which less are', volumeInput, [[10, 12.9]], false],
+    [
+      'with a threshold, of which 5 % are in pieces',
+      volumeInput,
+      [
+        [-5, 1],
+        [10, 11],
+        [59, 70],
+      ],
+      true,
+    ],
+    ['with a threshold, that is whole beside the one before', volumeInput, [[-30, 0]], false],
+    ['that is held against one which is not', change, [[-30, -20]], true],
+    ['that is held against one before which there is a gap', change, [[-90, -60]], false],
+    ['of single events', validationInput, [[0, 60]], false],
+  ])('%s', (_, input, gaps, expected) => {
+    const alert = alertOf(input)
+    expect(isLostToGaps(alertTypeOf(alert.alertType), alert, hour, gapsFrom(...gaps))).toBe(expected)
+  })
+})
+
+describe('rows', () => {
+  const hourly = { stepMs: HOUR_MS }
+  const day = { from: NOON, to: NOON + 24 * HOUR_MS, complete: true }
+
+  test.each<[string, { stepMs: number } | undefined, typeof hour, [number, number][], boolean]>([
+    ['of an hour, which is one', hourly, hour, [[59, 60]], true],
+    [
+      'of an hour, and a gap beside it',
+      hourly,
+      hour,
+      [
+        [60, 90],
+        [-20, 0],
+      ],
+      false,
+    ],
+    ['of a quarter of an hour, one of four', { stepMs: 15 * MINUTE_MS }, hour, [[59, 60]], true],
+    ['of a day, one of 24', hourly, day, [[10, 20]], false],
+    [
+      'of a day, one of 24, touched twice',
+      hourly,
+      day,
+      [
+        [10, 20],
+        [30, 40],
+      ],
+      false,
+    ],
+    ['of a day, two of 24', hourly, day, [[55, 65]], true],
+    [
+      'of a day, two of 24, far apart',
+      hourly,
+      day,
+      [
+        [10, 20],
+        [300, 310],
+      ],
+      true,
+    ],
+    ['of nothing', undefined, hour, [[0, 60]], false],
+  ])('%s', (_, scope, window, gaps, expected) => {
+    expect(areRowsLostToGaps(scope, window, gapsFrom(...gaps))).toBe(expected)
+  })
+})

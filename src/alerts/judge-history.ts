@@ -1,0 +1,190 @@
+import { readLabels } from '../conditions/label.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
+import { type MembersOf, noMembers } from '../labels/label.ts'
+import { EVERY } from '../signals/series.ts'
+import { Follower } from '../signals/series-monitor.ts'
+import type { SignalSetting } from '../signals/signal.ts'
+import type { SeriesPoint } from '../signals/verdict-row.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { type Alert, domainsOf } from './alert.ts'
+import type { Finding, Window } from './finding.ts'
+import { type GapsOf, isLostToGaps } from './gap-coverage.ts'
+import { isInRunWindow } from './run-window.ts'
+import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
+import { scopeTests } from './types/event-scope.ts'
+import { alertTypeOf } from './types/index.ts'
+import { spanOf } from './windows.ts'
+
+/** More events in scope than this are sampled, so that an answer comes in seconds. */
+const MAX_SCANNED = 20_000_000
+
+export interface PastParts {
+  warehouse: History
+  /** All of the organization's. */
+  domains: readonly WatchedDomain[]
+  privacy: Privacy
+  /** Members of the organization's labels; none when absent. */
+  membersOf?: MembersOf
+  /** No gaps when absent. */
+  gapsOf?: GapsOf
+  /** Returns the settings of signals; none when absent. */
+  settingsOf?(orgId: string): readonly SignalSetting[]
+}
+
+/** The findings of an alert in windows of the past. */
+export interface PastFindings {
+  /** One list for each window, in order. */
+  findings: Finding[][]
+  /** The same at each of the other sensitivities. */
+  alternatives: Finding[][][]
+  /** `rollup`: from counts by minute; `sql`: from every event in scope; `sampled`: from some of them. */
+  method: 'rollup' | 'sql' | 'sampled'
+  /** Events read and events in scope; null when all were read. */
+  coverage: { sampled: number; total: number } | null
+  /** False when the result is incomplete. */
+  exact: boolean
+}
+
+/**
+ * Judges adjacent windows of the past with the code that judges current ones. Alert types with `past` query many
+ * windows at once, the others one after the other. Windows that collection gaps cover too much are not judged.
+ * `sensitivities`: others to try, for types that follow series. Fails with `unavailable` when the warehouse does.
+ */
+export async function findInPast(
+  saved: Alert,
+  windows: readonly Window[],
+  parts: PastParts,
+  sensitivities: readonly number[] = [],
+): Promise<PastFindings> {
+  const { gapsOf = () => [], membersOf = noMembers } = parts
+  const alert = readLabels(saved, membersOf)
+  const type = alertTypeOf(alert.alertType)
+  if (type.series) return followInPast(type, alert, windows, parts, sensitivities)
+  const found = await measureInPast(type, alert, windows, parts)
+  const judged = found.findings.map((findings, index) =>
+    isLostToGaps(type, alert, windows[index] ?? missing(), gapsOf) ? [] : findings,
+  )
+  return { ...found, findings: judged }
+}
+
+/** Returns the findings of a type that follows series, by a follower of its own. */
+async function followInPast(
+  type: AlertType,
+  alert: Alert,
+  windows: readonly Window[],
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+  others: readonly number[],
+): Promise<PastFindings> {
+  const { runWindows, timezone } = alert
+  const scopes = type.series?.(alert, domains) ?? []
+  const own = scopes[0]?.sensitivity ?? 0
+  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
+  const rows = await follower.alternatives(scopes, [own, ...others], windows, runWindows ? { counts } : {})
+  const [findings = windows.map(() => []), ...alternatives] = rows.map((ofWindows) =>
+    ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missing(), domains)),
+  )
+  return { findings, alternatives, method: 'rollup', coverage: null, exact: true }
+}
+
+/**
+ * Returns the rows of the one series that the alert follows, with their expectations, from when its domain was made. Null
+ * for alerts that follow none or several. Fails with `unavailable` when the warehouse does.
+ */
+export async function chartInPast(
+  alert: Alert,
+  range: { from: Instant; to: Instant },
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+): Promise<SeriesPoint[] | null> {
+  const [scope, ...others] = alertTypeOf(alert.alertType).series?.(alert, domains) ?? []
+  if (!scope || scope.vendor === EVERY || others.length > 0) return null
+  const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
+  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const from = Math.min(range.to, Math.max(range.from, createdAt))
+  return (await follower.chart(scope, { from, to: range.to }, range.to)).points
+}
+
+async function measureInPast(
+  type: AlertType,
+  alert: Alert,
+  windows: readonly Window[],
+  parts: PastParts,
+): Promise<PastFindings> {
+  const { warehouse, domains, privacy, membersOf } = parts
+  const { regions } = privacy
+  if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
+  // Compiled once where nothing is sampled or split: large rules take a while.
+  const whole = type.past(alert, windows, { regions, oneIn: 1 }, membersOf)
+  const { method } = whole
+  const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
+  const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED))
+  const findings: Finding[][] = []
+  let exact = oneIn === 1
+  for (const part of divided(windows, type, { events: total / oneIn, domains: domains.length })) {
+    const past = exact && part.length === windows.length ? whole : type.past(alert, part, { regions, oneIn }, membersOf)
+    const answer = await warehouse.query<never>(past.query)
+    for (const [index, rows] of past.rowsOf(answer).entries()) {
+      findings.push(type.judge(alert, rows, part[index] ?? missing(), domains))
+    }
+    exact &&= past.isWhole(answer)
+  }
+  const coverage = oneIn > 1 ? { sampled: Math.round(total / oneIn), total } : null
+  return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
+}
+
+/** Splits the windows into parts within the type's limits for one query. */
+function divided(
+  windows: readonly Window[],
+  { pastAtOnce: most = {} }: AlertType,
+  { events, domains }: { events: number; domains: number },
+): Window[][] {
+  const { events: mostEvents = Number.POSITIVE_INFINITY, rows: mostRows = Number.POSITIVE_INFINITY } = most
+  const parts = Math.max(1, events / mostEvents, (windows.length * domains) / mostRows)
+  const size = Math.max(1, Math.floor(windows.length / parts))
+  return Array.from({ length: Math.ceil(windows.length / size) }, (_, part) =>
+    windows.slice(part * size, (part + 1) * size),
+  )
+}
+
+async function oneByOne(
+  type: AlertType,
+  alert: Alert,
+  windows: readonly Window[],
+  { warehouse, domains, membersOf }: PastParts,
+): Promise<PastFindings> {
+  const findings: Finding[][] = []
+  for (const window of windows) {
+    const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains, membersOf))
+    findings.push(type.judge(alert, rows, window, domains))
+  }
+  return { findings, alternatives: [], method: 'sql', coverage: null, exact: true }
+}
+
+const missing = (): never => {
+  throw new Error('there are rows of more windows than were requested')
+}
+
+/**
+ * Returns how many events of the alert's domains, event and, where they restrict it, vendors there are, without regard
+ * to its filters: stored events, and their weight.
+ */
+export async function eventsInScope(
+  alert: Alert,
+  window: Query['window'],
+  history: History,
+): Promise<{ events: number; weight: number }> {
+  const inScope = query('alerts.in-scope', {
+    over: 'counts',
+    orgId: alert.orgId,
+    window,
+    write(binder) {
+      const scope = { domainIds: domainsOf(alert), ...alertTypeOf(alert.alertType).scope(alert) }
+      const tests = ['true', ...scopeTests(scope, binder)]
+      return { sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}` }
+    },
+  })
+  const [row] = await history.query<{ events: number | null; weight: number | null }>(inScope)
+  return { events: row?.events ?? 0, weight: row?.weight ?? 0 }
+}

@@ -1,0 +1,93 @@
+import { MAX_RULE_COST } from '../conditions/condition.ts'
+import { maskedHistory } from '../conditions/masked-history.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import type { Clock } from '../core/clock.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { type Route, route } from '../http/route.ts'
+import { membersOf } from '../labels/store.ts'
+import type { SignalSetting } from '../signals/signal.ts'
+import type { Db } from '../store/database.ts'
+import { type History, withSignal } from '../warehouse/warehouse.ts'
+import type { Alert } from './alert.ts'
+import { readAlertInput, TRIAL_BODY_BYTES, within } from './alert-input.ts'
+import { alertFrom, checkDomains, watchedDomains } from './alert-store.ts'
+import { AlertBacktestInputSchema, AlertBacktestSchema, backtest, backtestSeries } from './backtest.ts'
+import type { GapsOf } from './gap-coverage.ts'
+import type { PastParts } from './judge-history.ts'
+import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
+
+export interface PastRouteParts {
+  db: Db
+  clock: Clock
+  warehouse: History
+  /** Returns the countries whose national phone numbers an organization recognises. */
+  privacyOf(orgId: string): Privacy
+  gapsOf: GapsOf
+  settingsOf(orgId: string): readonly SignalSetting[]
+}
+
+const tag = 'Alerts'
+
+/** Preview and backtest: the results of a rule for the past, before it is saved. */
+export function pastRoutes(parts: PastRouteParts): Route[] {
+  const { db, clock, gapsOf, settingsOf } = parts
+  const pastOf = (principal: Principal, signal: AbortSignal): PastParts => {
+    const { orgId } = principal
+    const privacy = parts.privacyOf(orgId)
+    const history = withSignal(parts.warehouse, signal)
+    return {
+      ...{ gapsOf, settingsOf, privacy },
+      warehouse: may(principal, 'seePersonal') ? history : maskedHistory(history, privacy),
+      domains: watchedDomains(db, orgId),
+      membersOf: membersOf(db, orgId),
+    }
+  }
+  return [
+    route({
+      id: 'previewAlert',
+      method: 'POST',
+      path: '/v1/alerts/preview',
+      access: 'read',
+      tag,
+      summary: 'Preview a rule on the last hours; nothing is saved',
+      refusals: ['unavailable'],
+      tool: true,
+      question: true,
+      maxBodyBytes: TRIAL_BODY_BYTES,
+      body: AlertPreviewInputSchema,
+      answer: AlertPreviewSchema,
+      handle: ({ principal, body: { rule, hours = 24 }, signal }) =>
+        preview(ruleOf(db, principal.orgId, rule), hours, clock.now(), pastOf(principal, signal)),
+    }),
+    route({
+      id: 'backtestAlert',
+      method: 'POST',
+      path: '/v1/alerts/backtest',
+      access: 'read',
+      tag,
+      summary: 'Backtest a rule: when it would have fired in the last days; nothing is saved',
+      description:
+        "The rule's own whole windows that ended by now are judged as the scheduler judges them. Counts by minute are " +
+        'kept longer than events, so a rule about events sees those that are still there.',
+      refusals: ['unavailable'],
+      tool: true,
+      question: true,
+      maxBodyBytes: TRIAL_BODY_BYTES,
+      body: AlertBacktestInputSchema,
+      answer: AlertBacktestSchema,
+      async handle({ principal, body: { rule, days = 14, sensitivities, series }, signal }) {
+        const [alert, now, past] = [ruleOf(db, principal.orgId, rule), clock.now(), pastOf(principal, signal)]
+        const judged = await backtest(alert, days, now, past, sensitivities)
+        return series ? { ...judged, series: await backtestSeries(alert, days, now, past) } : judged
+      },
+    }),
+  ]
+}
+
+/** Returns an alert that is not stored. Errors name fields as `rule.period`. */
+function ruleOf(db: Db, orgId: string, value: unknown): Alert {
+  const input = readAlertInput(value, 'rule', MAX_RULE_COST)
+  within('rule', () => checkDomains(db, orgId, input))
+  return alertFrom(input, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
+}

@@ -1,0 +1,158 @@
+import { conditionsOf } from '../../../conditions/condition.ts'
+import { compileViolation } from '../../../conditions/predicate.ts'
+import { isExact, violationSql } from '../../../conditions/sql.ts'
+import type { Instant } from '../../../core/clock.ts'
+import { EVENT_COLUMNS, type StoredEvent } from '../../../core/event.ts'
+import { bucketOf } from '../../../warehouse/dialect.ts'
+import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
+import { type Alert, domainsOf } from '../../alert.ts'
+import type { Window } from '../../finding.ts'
+import { parsePeriod } from '../../period.ts'
+import { bucketMsOf, byWindow, type Counted, spanOf } from '../../windows.ts'
+import type { NewestOptions, Past, PastOptions } from '../history-query.ts'
+
+/** The most events, newest first, that are checked in code where SQL can't evaluate the rule exactly. */
+const MAX_CANDIDATES = 100_000
+
+/** Violations of one domain in one bucket. */
+type BucketRow = Counted & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
+
+const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
+
+/** Evaluates the rule anew on the stored events; the `violations` stored when they arrived are not read. */
+export function validationPast(
+  alert: Alert,
+  windows: readonly Window[],
+  { regions, oneIn }: PastOptions,
+): Past<ViolationRow> {
+  const bucketMs = bucketMsOf(parsePeriod(alert.period))
+  const window = spanOf(windows)
+  const rowsOf = (rows: readonly BucketRow[]) =>
+    byWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
+  if (isDecidedBySql(alert)) {
+    const broken = query('alerts.past-violations', {
+      orgId: alert.orgId,
+      window,
+      write(binder) {
+        const columns = `domainId, ${bucketOf(binder.dialect, 'receivedAt', bucketMs)} AS bucketAt,
+          sum(weight) AS occurrences, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
+        return violationsOf(alert, binder, { regions, oneIn }, columns, 'GROUP BY domainId, bucketAt')
+      },
+    })
+    return { method: 'sql', query: broken, rowsOf, isWhole: () => true }
+  }
+  const isBroken = compileViolation(alert, regions)
+  let checked = 0
+  const read = (event: StoredEvent) => {
+    checked++
+    return isBroken(event) ? rowOf(event) : null
+  }
+  return {
+    method: 'sql',
+    query: candidates(alert, window, { regions, oneIn }, read),
+    rowsOf,
+    isWhole: () => checked < MAX_CANDIDATES,
+  }
+}
+
+/** Returns the query for the places of the newest events that break the rule. */
+export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
+  const options = { regions, oneIn: 1 }
+  if (isDecidedBySql(alert)) {
+    return query('alerts.newest-violations', {
+      orgId: alert.orgId,
+      window,
+      write: (binder) => violationsOf(alert, binder, options, 'seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`),
+    })
+  }
+  const isBroken = compileViolation(alert, regions)
+  let found = 0
+  const read = (event: StoredEvent) => {
+    if (found === limit || !isBroken(event)) return null
+    found++
+    return { seq: event.seq, receivedAt: event.receivedAt }
+  }
+  return candidates(alert, window, options, read)
+}
+
+const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
+
+/** Returns the query for the newest whole events that may break the rule; `read` decides. */
+function candidates(
+  alert: Alert,
+  window: Query['window'],
+  options: PastOptions,
+  read: (event: StoredEvent) => unknown,
+): Query {
+  return query('alerts.violation-candidates', {
+    orgId: alert.orgId,
+    window,
+    read,
+    write(binder) {
+      const newest = `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`
+      return { ...violationsOf(alert, binder, options, WHOLE_EVENT, newest), wholeParams: true }
+    },
+  })
+}
+
+/** Returns a SELECT of the events that break the alert's rule, or that may where SQL is not exact. */
+function violationsOf(
+  alert: Alert,
+  binder: Binder,
+  { regions, oneIn }: PastOptions,
+  select: string,
+  more: string,
+): Statement {
+  const anyTests: AnyTest[] = []
+  const { sql, keys, wholeParams } = violationSql(alert, binder, regions, anyTests)
+  const scope = [
+    ...binder.among('domainId', domainsOf(alert)),
+    ...binder.among('vendor', alert.vendors ?? []),
+    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+  ]
+  const where = [...scope, ...(wholeParams ? [] : [sql])].join(' AND ')
+  return {
+    sql: `SELECT ${select} FROM events ${wholeParams ? `WHERE ${sql} ` : ''}${more}`,
+    keys,
+    wholeParams,
+    anyTests,
+    ...(where && { where }),
+  }
+}
+
+const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow => ({
+  ...{ domainId, bucketAt: receivedAt, occurrences: weight },
+  ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
+})
+
+/** Returns one row for each domain. Vendor, event and hosts are left out: only notifications need them. */
+function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: number): ViolationRow[] {
+  return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, group]) => ({
+    alertId,
+    domainId,
+    occurrences: oneIn * group.reduce((sum, { occurrences }) => sum + occurrences, 0),
+    firstAt: Math.min(...group.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...group.map(({ lastAt }) => lastAt)),
+    sampleSeq: Math.max(...group.map(({ sampleSeq }) => sampleSeq)),
+    vendor: null,
+    event: null,
+    hosts: null,
+  }))
+}
+
+/** Violations of one alert in one domain. */
+export interface ViolationRow {
+  alertId: string
+  domainId: string
+  /** Sum of the events' weights, so not always whole. */
+  occurrences: number
+  firstAt: Instant
+  lastAt: Instant
+  /** `seq` of the newest violating event. */
+  sampleSeq: number
+  /** Null when there are several. */
+  vendor: string | null
+  event: string | null
+  /** Most frequent first; null when no event has one. */
+  hosts: string[] | null
+}

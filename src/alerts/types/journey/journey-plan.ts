@@ -1,0 +1,210 @@
+import type { Condition } from '../../../conditions/condition.ts'
+import type { JourneySpec } from './journey-spec.ts'
+
+type Step = Extract<JourneySpec, { version: 2 }>['steps'][number]
+
+/** The requirements of a step or an expectation on one event; null fields and an empty `data` require nothing. */
+export interface Matcher {
+  page: { op: 'equals' | 'contains' | 'starts_with'; path: string } | null
+  label: string | null
+  vendor: string | null
+  event: string | null
+  data: readonly Condition[]
+}
+
+/** A compiled journey. Steps refer to matchers by index in `matchers`, which has each matcher once. */
+export type Plan = { matchers: readonly Matcher[] } & (
+  | {
+      form: 'steps'
+      /** `anchor` null: the start of the session. */
+      steps: readonly { anchor: number | null; expect: readonly { matcher: number; ordered: boolean }[] }[]
+    }
+  | { form: 'legacy'; order: readonly number[] }
+)
+
+/**
+ * A session reduced to what the plan needs: its events by `ts`, then `seq`, each as the indexes of the matchers that it
+ * matches. Events that match none may be left out.
+ */
+export type Shape = readonly (readonly number[])[]
+
+/** The first unmet expectation of a session: of the first step in which one is unmet. */
+export interface Unmet {
+  /** Index in the specification; in the legacy form 0, and `expect` is the index of the missing step. */
+  step: number
+  expect: number
+  matcher: Matcher
+  /** The event that the session had instead: the step's anchor, or the last step of the legacy form. */
+  anchor: Matcher | null
+  /** Index in the shape of the event that matched `anchor`; -1 for the start of the session. */
+  at: number
+  /** True when the expected event was there, but in the wrong order. */
+  misplaced: boolean
+}
+
+export interface Verdict {
+  /** How many steps the session reached, from the first on; in the legacy form 1 when it has the last step. */
+  reached: number
+  /** Null when the session follows the journey. */
+  unmet: Unmet | null
+}
+
+const SESSION_START = -1
+
+/** Compiles a specification. The same specification has the same plan, with its matchers in the same order. */
+export function planOf(spec: JourneySpec): Plan {
+  const matchers: Matcher[] = []
+  const places = new Map<string, number>()
+  const placeOf = (fields: Partial<Matcher>) => {
+    const matcher: Matcher = {
+      page: fields.page ?? null,
+      label: fields.label || null,
+      vendor: fields.vendor || null,
+      event: fields.event || null,
+      data: fields.data ?? [],
+    }
+    const key = keyOf(matcher)
+    const place = places.get(key) ?? matchers.push(matcher) - 1
+    places.set(key, place)
+    return place
+  }
+  if (!('version' in spec)) return { form: 'legacy', order: spec.steps.map(placeOf), matchers }
+  const steps = spec.steps.map(({ anchor, expect }) => ({
+    anchor: anchorPlace(anchor, placeOf),
+    expect: expect.map(({ ordered = false, ...fields }) => ({ matcher: placeOf(fields), ordered })),
+  }))
+  return { form: 'steps', steps, matchers }
+}
+
+/** Returns the same key for equal matchers. */
+export const keyOf = ({ page, label, vendor, event, data }: Matcher) =>
+  JSON.stringify([page, label, vendor, event, data])
+
+/** Returns every condition that a journey has on events. */
+export function dataOf(spec: JourneySpec): Condition[] {
+  if (!('version' in spec)) return []
+  return spec.steps.flatMap(({ expect }) => expect.flatMap(({ data = [] }) => data))
+}
+
+function anchorPlace(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher>) => number): number | null {
+  switch (anchor.kind) {
+    case 'session':
+      return null
+    case 'page':
+      return placeOf({ page: { op: anchor.op ?? 'equals', path: anchor.path } })
+    case 'label':
+      return placeOf({ label: anchor.label })
+    case 'event':
+      return placeOf({ vendor: anchor.vendor ?? null, event: anchor.event ?? null })
+  }
+}
+
+/**
+ * Evaluates one session.
+ *
+ * A step begins at the first event after the beginning of the previous step that matches its anchor, and that event
+ * belongs to it. The start of a session lies before its first event, so a step after it may begin with that event; and
+ * as a session starts once, a later step that waits for the start is never reached. One event may meet several
+ * expectations, but each ordered one needs an event of its own, after that of the ordered one before it.
+ *
+ * Legacy form: when the session has the last step, all others must come before the last event that matches it, in
+ * order, each by an event of its own.
+ */
+export function walk(plan: Plan, shape: Shape): Verdict {
+  if (plan.form === 'legacy') return walkLegacy(plan.matchers, plan.order, shape)
+  const { matchers, steps } = plan
+  const starts = startsOf(steps, shape)
+  for (const [step, start] of starts.entries()) {
+    const { anchor = null, expect = [] } = steps[step] ?? {}
+    const fault = faultIn(expect, shape, Math.max(start, 0), starts[step + 1] ?? shape.length)
+    const matcher = fault && matchers[fault.matcher]
+    if (!matcher) continue
+    const { place, misplaced } = fault
+    const instead = anchor === null ? null : (matchers[anchor] ?? null)
+    return { reached: starts.length, unmet: { step, expect: place, matcher, anchor: instead, at: start, misplaced } }
+  }
+  return { reached: starts.length, unmet: null }
+}
+
+/** Returns the index at which each step begins that the session reaches. */
+function startsOf(steps: readonly { anchor: number | null }[], shape: Shape): number[] {
+  const starts: number[] = []
+  for (const { anchor } of steps) {
+    if (anchor === null) {
+      if (starts.length > 0) break
+      starts.push(SESSION_START)
+      continue
+    }
+    const start = find(shape, anchor, (starts.at(-1) ?? SESSION_START) + 1, shape.length)
+    if (start < 0) break
+    starts.push(start)
+  }
+  return starts
+}
+
+interface Fault {
+  place: number
+  matcher: number
+  misplaced: boolean
+}
+
+/** Returns the first expectation that the events in `[from, to)` do not meet. */
+function faultIn(
+  expect: readonly { matcher: number; ordered: boolean }[],
+  shape: Shape,
+  from: number,
+  to: number,
+): Fault | null {
+  const used = new Set<number>()
+  let next = from
+  for (const [place, { matcher, ordered }] of expect.entries()) {
+    const at = find(shape, matcher, ordered ? next : from, to)
+    if (at < 0) return { place, matcher, misplaced: ordered && find(shape, matcher, from, next, used) >= 0 }
+    if (!ordered) continue
+    used.add(at)
+    next = at + 1
+  }
+  return null
+}
+
+function walkLegacy(matchers: readonly Matcher[], order: readonly number[], shape: Shape): Verdict {
+  const last = order.at(-1)
+  const at = last === undefined ? -1 : shape.findLastIndex((event) => event.includes(last))
+  if (last === undefined || at < 0) return { reached: 0, unmet: null }
+  const earlier = order.slice(0, -1).map((matcher) => ({ matcher, ordered: true }))
+  const fault = faultIn(earlier, shape, 0, at)
+  const matcher = fault && matchers[fault.matcher]
+  if (!matcher) return { reached: 1, unmet: null }
+  const { place, misplaced } = fault
+  return { reached: 1, unmet: { step: 0, expect: place, matcher, anchor: matchers[last] ?? null, at, misplaced } }
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+/**
+ * Returns the index of the first event in `[from, to)` that matches, without those in `except`; -1 when there is none.
+ */
+function find(shape: Shape, matcher: number, from: number, to: number, except = NONE): number {
+  for (let at = from; at < to; at++) if (shape[at]?.includes(matcher) && !except.has(at)) return at
+  return -1
+}
+
+/** An event of a session that matches at least one matcher. */
+export interface Hit {
+  matches: number[]
+  /** Difference of `seq` and `receivedAt` from those of the session's first event. */
+  seq: number
+  receivedAt: number
+}
+
+/**
+ * Parses what `journeysSql` writes: `0,2+7+900;1+9+1200` is an event that matches the matchers 0 and 2, with a `seq` 7
+ * and a `receivedAt` 900 ms after those of the session's first event, then one that matches 1.
+ */
+export function readShape(text: string): Hit[] {
+  if (text === '') return []
+  return text.split(';').map((hit) => {
+    const [matches = '', seq, receivedAt] = hit.split('+')
+    return { matches: matches.split(',').map(Number), seq: Number(seq), receivedAt: Number(receivedAt) }
+  })
+}

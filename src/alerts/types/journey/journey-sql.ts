@@ -1,0 +1,217 @@
+import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
+import type { MembersOf } from '../../../labels/label.ts'
+import type { Dialect } from '../../../warehouse/dialect.ts'
+import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
+import { spanOf } from '../../windows.ts'
+import { type AlertSql, JourneyColumns, type WalkedAlert } from './journey-columns.ts'
+
+/** A session ends after this long without an event; later events with the same id belong to another session. */
+export const SESSION_GAP_MS = 30 * MINUTE_MS
+/** Of a longer session only the events of this long before its last one are evaluated. */
+export const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
+/** A session with more events comes from a program and is not judged: cut, it would seem to fail. */
+export const MAX_SESSION_EVENTS = 5000
+/** The most shapes of an alert's sessions that are evaluated in one window, the most frequent first. */
+export const MAX_SHAPES = 10_000
+
+/** Sessions of one alert in one domain with the same shape. */
+export interface ShapeRow {
+  alertId: string
+  domainId: string
+  /** Index of the window in which they ended. */
+  windowIndex: number
+  /** Host of the last event that has one. */
+  host: string | null
+  /** The shape of the newest session, for `readShape`; empty when no event matches. */
+  shape: string
+  /** Sum of the sessions' weights, so not always whole. A session's weight is the largest weight of its events. */
+  sessions: number
+  /** When the last event of the session that ended first, and of the one that ended last, was received. */
+  firstAt: Instant
+  lastAt: Instant
+  /** `seq` of the last event of the newest session. */
+  lastSeq: number
+  startSeq: number
+  startAt: Instant
+}
+
+/** `from <= instant < to` */
+type Span = Query['window']
+
+export interface JourneyOptions {
+  membersOf: MembersOf
+  /** One sender of this many is read and counts for all of them. */
+  oneIn?: number
+}
+
+/**
+ * Returns the query for the sessions that ended in each of these adjacent windows, grouped by shape, once for all
+ * alerts. A session is what one domain receives under one id without a gap of 30 minutes, and it ended 30 minutes after
+ * its last event: so a session ends in exactly one of adjacent windows, and later events do not change its shape.
+ * Sessions without any event that can begin the journey are left out: they do not fail, and are not counted.
+ */
+export function journeysQuery(
+  orgId: string,
+  alerts: readonly WalkedAlert[],
+  windows: readonly Span[],
+  options: JourneyOptions,
+): Query {
+  const span = spanOf(windows)
+  const ended = { from: span.from - SESSION_GAP_MS, to: span.to - SESSION_GAP_MS }
+  return query('alerts.journeys', {
+    orgId,
+    window: { from: ended.from - MAX_SESSION_MS, to: span.to },
+    write: (binder) => journeysSql(alerts, windows, ended, options, binder),
+  })
+}
+
+function journeysSql(
+  alerts: readonly WalkedAlert[],
+  windows: readonly Span[],
+  ended: Span,
+  { membersOf, oneIn = 1 }: JourneyOptions,
+  binder: Binder,
+): Statement {
+  const { dialect } = binder
+  const columns = new JourneyColumns(binder, membersOf)
+  const parts = alerts.map((alert) => columns.alert(alert))
+  const visited = [
+    `sessionId <> ''`,
+    ...columns.inAnyDomain(alerts),
+    ...(oneIn > 1 ? [`${dialect.hash('sessionId')} % ${oneIn} = 0`] : []),
+  ]
+  const sql = `
+    SELECT * FROM (
+      WITH ${eventsSql(columns, dialect)},
+      ${visitsSql(parts, ended, visited)},
+      ${walkedSql(columns, ended)},
+      ${shapesSql(columns, parts, { windows, oneIn, dialect })}
+    )`
+  const { keys, wholeParams, anyTests } = columns
+  return { sql, keys: [...keys], wholeParams, anyTests }
+}
+
+/** Returns SQL for every event with a column for each matcher. */
+function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
+  const matches = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
+  return `tested AS ${inlined} (
+    SELECT domainId, sessionId, receivedAt, ts, seq, host, weight${matches} FROM events
+  )`
+}
+
+/**
+ * Returns SQL for the events under one id. Most ids have one session; the others have to be split, which costs many
+ * times as much. `hasGap` is true for all that may have a gap.
+ */
+function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: readonly string[]): string {
+  const where = visited.join(' AND ')
+  // In a short window far fewer sessions end than occur in the day before it.
+  const isShort = to - from < MAX_SESSION_MS
+  const recent = `SEMI JOIN (
+      SELECT DISTINCT domainId, sessionId FROM events WHERE receivedAt >= ${from} AND receivedAt < ${to} AND ${where}
+    ) AS recent USING (domainId, sessionId)`
+  return `visits AS MATERIALIZED (
+    SELECT domainId, sessionId, min(seq) AS sid, max(receivedAt) AS lastAt,
+      max(receivedAt) - min(receivedAt) >= ${SESSION_GAP_MS} AS hasGap
+    FROM tested ${isShort ? recent : `WHERE ${where}`}
+    GROUP BY domainId, sessionId
+    HAVING max(receivedAt) >= ${from} AND min(receivedAt) < ${to}
+      AND (${parts.map(({ matters }) => `(${matters})`).join(' OR ')})
+  )`
+}
+
+/**
+ * Returns SQL for the events of the sessions that ended; `sid` is the `seq` of one of them, `lastAt` the time of the
+ * last one.
+ */
+function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
+  const visit = 'PARTITION BY domainId, sessionId ORDER BY receivedAt, seq'
+  const names = ['domainId', 'receivedAt', 'ts', 'seq', 'host', 'weight', ...columns.keys()].join(', ')
+  const hasEnded = `lastAt >= ${from} AND lastAt < ${to}`
+  return `
+    cut AS (
+      SELECT * FROM (
+        SELECT *, max(receivedAt) OVER (PARTITION BY sid) AS lastAt
+        FROM (
+          SELECT *, max(opens) OVER (${visit} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sid
+          FROM (
+            SELECT *, CASE
+                WHEN receivedAt - lag(receivedAt) OVER (${visit}) < ${SESSION_GAP_MS} THEN NULL ELSE seq
+              END AS opens
+            FROM tested
+            SEMI JOIN (SELECT domainId, sessionId FROM visits WHERE hasGap) AS gapped USING (domainId, sessionId)
+          )
+        )
+      )
+      WHERE ${hasEnded} AND receivedAt >= lastAt - ${MAX_SESSION_MS}
+    ),
+    walked AS MATERIALIZED (
+      SELECT sid, lastAt, ${names} FROM cut
+      UNION ALL
+      SELECT sid, lastAt, ${names} FROM tested JOIN (
+        SELECT domainId, sessionId, sid, lastAt FROM visits WHERE NOT hasGap AND ${hasEnded}
+      ) AS whole USING (domainId, sessionId)
+    )`
+}
+
+/**
+ * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, however many sessions there are. So
+ * sessions are grouped by a hash of their matches, and the shape is written out for only one session of each group.
+ */
+function shapesSql(
+  { matcherColumns, filterColumns }: JourneyColumns,
+  parts: readonly AlertSql[],
+  { windows, oneIn, dialect }: { windows: readonly Span[]; oneIn: number; dialect: Dialect },
+): string {
+  const each = (write: (part: AlertSql, index: number) => string) => parts.map(write).join('')
+  const matchesAny = matcherColumns.length > 0 ? matcherColumns.join(' OR ') : '(1 = 0)'
+  const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
+  const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
+  const { anyTrue, argMax, hash, rowsOf, sortedRows } = dialect
+  const session = 'PARTITION BY sid ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'
+  return `
+    ended AS (
+      SELECT sid, any_value(domainId) AS domainId, ${argMax('host', 'seq')} AS host, max(weight) * ${oneIn} AS weight,
+        max(lastAt) AS lastAt, max(seq) AS lastSeq, min(seq) AS startSeq, min(receivedAt) AS startAt,
+        ${indexSql(dialect, `max(lastAt) + ${SESSION_GAP_MS}`, windows)} AS windowIndex
+        ${filterColumns.map((name) => `, ${anyTrue(name)} AS ${name}`).join('')}
+      FROM walked GROUP BY sid HAVING count(*) <= ${MAX_SESSION_EVENTS}
+    ),
+    marked AS (
+      SELECT sid${each(({ hit, code }, n) => `, bit_xor(${hash(`place${n} || ':' || ${code}`)}) FILTER (WHERE ${hit}) AS mark${n}`)}
+      FROM (
+        SELECT *${each(({ hit }, n) => `, count(*) FILTER (WHERE ${hit}) OVER (${session}) AS place${n}`)}
+        FROM walked WHERE ${matchesAny}
+      )
+      GROUP BY sid
+    ),
+    sessions AS (
+      SELECT ended.*, ${rowsOf({ alertId: parts.map(({ inScope }) => inScope), mark: parts.map((_, n) => `mark${n}`) })}
+      FROM ended LEFT JOIN marked USING (sid)
+    ),
+    shapes AS MATERIALIZED (
+      SELECT alertId, domainId, windowIndex, host, sum(weight) AS sessions, min(lastAt) AS firstAt, max(lastAt) AS lastAt,
+        max(lastSeq) AS lastSeq, ${argMax('startSeq', 'lastSeq')} AS startSeq,
+        ${argMax('startAt', 'lastSeq')} AS startAt, ${argMax('sid', 'lastSeq')} AS sid
+      FROM sessions WHERE alertId IS NOT NULL AND (mark IS NOT NULL${orNothing})
+      GROUP BY alertId, domainId, windowIndex, host, mark
+      QUALIFY row_number() OVER (
+        PARTITION BY alertId, windowIndex ORDER BY sum(weight) DESC, domainId, mark, host
+      ) <= ${MAX_SHAPES}
+    ),
+    shown AS (
+      SELECT sid, ${sortedRows(['ts', 'seq', 'receivedAt', ...matcherColumns])} AS hits
+      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${matchesAny} GROUP BY sid
+    )
+    SELECT alertId, domainId, windowIndex, host, sessions, firstAt, lastAt, lastSeq, startSeq, startAt, CASE alertId${each(({ id, text }) => ` WHEN ${id} THEN ${text}`)} END AS shape
+    FROM shapes LEFT JOIN shown USING (sid)`
+}
+
+/** Returns SQL for the index of the window that contains an instant; one of them must. */
+function indexSql({ quotient }: Dialect, instant: string, windows: readonly Span[]): string {
+  const [first, ...others] = windows
+  if (!first || others.length === 0) return '0'
+  const lengthMs = first.to - first.from
+  if (others.every(({ from, to }) => to - from === lengthMs)) return quotient(`(${instant} - ${first.from})`, lengthMs)
+  return `CASE${others.map(({ from }, place) => ` WHEN ${instant} < ${from} THEN ${place}`).join('')} ELSE ${others.length} END`
+}

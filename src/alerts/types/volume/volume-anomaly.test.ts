@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
+import type { SeriesScope } from '../../../signals/series.ts'
+import type { VerdictRow } from '../../../signals/verdict-row.ts'
+import { alertOf, domainsNamed, HOUR_BEFORE_NOON, NOON } from '../../alert.fixture.ts'
+import type { AlertInput } from '../../alert.ts'
+import { sensitivityOf, volumeAnomaly } from './volume-anomaly.ts'
+
+const anomaly = (values: Partial<AlertInput> = {}): AlertInput => ({
+  ...{ name: 'Strays', alertType: 'volume_anomaly', volume: { vendor: 'ga4' }, period: '1h' },
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+  ...values,
+})
+const every = anomaly({ volume: { vendor: '*' } })
+const scopesOf = (input: AlertInput) => volumeAnomaly.series?.(alertOf(input), domainsNamed('dom_a', 'dom_b')) ?? []
+
+describe('what is followed', () => {
+  test.each<[string, AlertInput, Partial<SeriesScope>]>([
+    ['all events of a vendor', anomaly(), { vendor: 'ga4', event: null, stepMs: HOUR_MS, sensitivity: 4 }],
+    ['one of them', anomaly({ volume: { vendor: 'ga4', event: 'purchase' } }), { vendor: 'ga4', event: 'purchase' }],
+    ['an empty event is all', anomaly({ volume: { vendor: 'ga4', event: '' } }), { event: null }],
+    ['every signal', every, { vendor: '*', event: null, stepMs: HOUR_MS }],
+    ['by the quarter of an hour', anomaly({ period: '15m' }), { stepMs: 15 * MINUTE_MS }],
+    ['every signal of a day, by the hour', { ...every, period: '1d' }, { stepMs: HOUR_MS, offsetMs: 0 }],
+    ['at a sensitivity', anomaly({ volume: { vendor: 'ga4', sensitivity: 2.5 } }), { sensitivity: 2.5 }],
+    ['in days of a zone', anomaly({ period: '1d', timezone: 'Asia/Kolkata' }), { offsetMs: 30 * MINUTE_MS }],
+    ['in hours, which are the same in every zone', anomaly({ timezone: 'Asia/Kolkata' }), { offsetMs: 0 }],
+    [
+      'in days of a zone of quarters',
+      anomaly({ period: '1w', timezone: 'Asia/Kathmandu' }),
+      { offsetMs: 15 * MINUTE_MS },
+    ],
+  ])('%s', (_, input, expected) => {
+    const scopes = scopesOf(input)
+    expect(scopes.map(({ domainId }) => domainId)).toEqual(['dom_a', 'dom_b'])
+    for (const scope of scopes) expect(scope).toMatchObject({ orgId: 'org_a', ...expected })
+  })
+
+  test('of the domains that the alert watches', () => {
+    expect(scopesOf(anomaly({ domainIds: ['dom_b', 'dom_gone'] })).map(({ domainId }) => domainId)).toEqual(['dom_b'])
+  })
+
+  test('is 4 deviations away by default', () => {
+    expect(sensitivityOf(anomaly())).toBe(4)
+  })
+})
+
+const low: Partial<VerdictRow> = {
+  state: 'low',
+  open: true,
+  alarm: true,
+  down: true,
+  observed: 13,
+  expected: 95.4,
+  low: 53,
+}
+
+function rowOf(values: Partial<VerdictRow> = {}): VerdictRow {
+  const scope = { ...(scopesOf(every)[0] ?? missing()) }
+  return {
+    ...{ scope, domainId: 'dom_a', vendor: 'ga4', event: 'purchase', sensitivity: 5, muted: false },
+    ...{ state: 'normal', learningUntil: null, observed: 90, expected: 95.4, low: 53, high: 150 },
+    ...{ open: false, alarm: false, down: false, explained: false, explains: false },
+    ...{ silentSince: null, lastEventAt: NOON - MINUTE_MS, score: 9, at: NOON, since: NOON - HOUR_MS },
+    ...values,
+  }
+}
+
+const missing = (): never => {
+  throw new Error('nothing is followed')
+}
+
+const judge = (input: AlertInput, rows: VerdictRow[]) =>
+  volumeAnomaly.judge(alertOf(input), rows, HOUR_BEFORE_NOON, domainsNamed('dom_a', 'dom_b'))
+const summaryOf = (values: Partial<VerdictRow>) => judge(anomaly(), [rowOf({ open: true, ...values })])[0]?.summary
+
+describe('a finding', () => {
+  test('is about the vendor and the event of the series, where it is open', () => {
+    const findings = judge(anomaly(), [
+      rowOf(low),
+      rowOf(),
+      rowOf({ ...low, domainId: 'dom_b', event: null, alarm: false }),
+    ])
+    expect(findings).toEqual([
+      {
+        ...{ domainId: 'dom_a', subject: 'ga4 purchase', vendor: 'ga4', event: 'purchase', occurrences: 1 },
+        summary: '13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+        ...{ observed: 13, expected: 95, firstAt: NOON - HOUR_MS, lastAt: NOON - 1 },
+        ...{ hosts: [], sample: null, sampleSeq: null },
+      },
+      expect.objectContaining({ domainId: 'dom_b', subject: 'ga4', event: null, continues: true }),
+    ])
+  })
+
+  test.each<[string, Partial<VerdictRow>, string]>([
+    [
+      'silent',
+      { ...low, state: 'silent', silentSince: NOON - 90 * MINUTE_MS, observed: 0, expected: 28.4, low: null },
+      'no event since 2026-04-01 10:30 UTC, about 28 expected',
+    ],
+    [
+      'high',
+      { state: 'high', alarm: true, observed: 1400 },
+      '1,400 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+    ],
+    [
+      'of one event',
+      { ...low, observed: 1, expected: 6.26 },
+      '1 event from 2026-04-01 11:00 UTC to 12:00, about 6.3 expected',
+    ],
+    [
+      'low over some hours',
+      { ...low, observed: 70 },
+      '70 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; too few over the last hours',
+    ],
+    [
+      'not over yet',
+      { ...low, alarm: false, observed: 90 },
+      '90 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; not over yet',
+    ],
+    [
+      'while nothing is known',
+      { state: 'high', alarm: true, observed: 900, expected: null, low: null, high: 300 },
+      '900 events from 2026-04-01 11:00 UTC to 12:00, it is not known how many are usual',
+    ],
+  ])('%s', (_, values, expected) => {
+    expect(summaryOf(values)).toBe(expected)
+  })
+})
+
+describe('of every signal', () => {
+  const whole = { vendor: null, event: null }
+  const summariesOf = (rows: VerdictRow[]) =>
+    judge(every, rows).map(({ subject, continues = false, explainedBy = null }) => [subject, continues, explainedBy])
+
+  test.each<[string, VerdictRow[], ReturnType<typeof summariesOf>]>([
+    ['nothing is open', [rowOf(whole), rowOf()], []],
+    [
+      'one is',
+      [rowOf(whole), rowOf(low), rowOf({ ...low, event: 'view', alarm: false })],
+      [
+        ['ga4 purchase', false, null],
+        ['ga4 view', true, null],
+      ],
+    ],
+    ['a muted one is', [rowOf(whole), rowOf({ ...low, muted: true })], []],
+    ['the whole domain fell, and not with its signals', [rowOf({ ...low, ...whole })], []],
+    ['the whole domain is high', [rowOf({ ...whole, state: 'high', open: true, alarm: true })], []],
+    [
+      'the whole domain fell',
+      [rowOf({ ...low, ...whole, explains: true }), rowOf({ ...low, alarm: false, explained: true })],
+      [
+        ['', false, null],
+        ['ga4 purchase', true, ''],
+      ],
+    ],
+    [
+      'the whole of one domain fell, and a signal of another',
+      [rowOf({ ...low, ...whole, explains: true, alarm: false }), rowOf({ ...low, domainId: 'dom_b' })],
+      [
+        ['', true, null],
+        ['ga4 purchase', false, null],
+      ],
+    ],
+  ])('%s', (_, rows, expected) => {
+    expect(summariesOf(rows)).toEqual(expected)
+  })
+
+  test('that is explained says so', () => {
+    const [cause, finding] = judge(every, [
+      rowOf({ ...low, ...whole, explains: true }),
+      rowOf({ ...low, explained: true }),
+    ])
+    expect(cause?.summary).toBe(
+      'the whole traffic of the domain fell: 13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+    )
+    expect(finding?.summary).toEndWith('about 95 expected; the whole traffic of the domain fell')
+    expect(cause).toMatchObject({ vendor: null, event: null })
+  })
+})
+
+test('is judged at ticks, in part, and counts firings', () => {
+  const { partial, countsFirings, measure, past, newest } = volumeAnomaly
+  expect({ partial, countsFirings, measure, past, newest }).toEqual({
+    ...{ partial: true, countsFirings: true, measure: undefined, past: undefined, newest: undefined },
+  })
+})

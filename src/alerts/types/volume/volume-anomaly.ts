@@ -1,0 +1,210 @@
+import { DAY_MS, type Instant } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import { Closed, parser, Type } from '../../../core/schema.ts'
+import { countText, eventsText, timeText } from '../../../core/text.ts'
+import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
+import type { VerdictRow } from '../../../signals/verdict-row.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
+import { type Finding, signalNamed } from '../../finding.ts'
+import { type Period, parsePeriod, windowAt } from '../../period.ts'
+import type { AlertType } from '../alert-type.ts'
+import type { NamedEvents } from '../event-scope.ts'
+import { NO_BOUNDS } from '../evidence.ts'
+import {
+  countedEvent,
+  refuseForVolume,
+  volumeConfiguration,
+  volumeWords,
+  watchedOf,
+  windowUnit,
+} from './volume-count.ts'
+import { LOOKS_AT, volumeEvidence } from './volume-evidence.ts'
+
+/** In deviations; for alerts without a sensitivity. */
+export const DEFAULT_SENSITIVITY = 4
+
+export const AnomalySchema = Closed(
+  {
+    vendor: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The vendor whose events are followed. `*`: each event of each vendor, by itself',
+      examples: ['Google Analytics 4', '*'],
+    }),
+    event: countedEvent,
+    sensitivity: Type.Optional(
+      Type.Number({
+        minimum: 2,
+        maximum: 8,
+        default: 4,
+        'x-unit': 'deviations',
+        description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
+        examples: [5],
+      }),
+    ),
+  },
+  {
+    description: 'For `volume_anomaly`: the count against what its own past makes likely',
+    examples: [{ vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 }],
+  },
+)
+
+const readAnomaly = parser(AnomalySchema)
+
+/** Returns the configuration of an alert that follows every signal of its domains. */
+export function everySignal(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
+  return { alertType: volumeAnomaly.kind, volume: { vendor: EVERY, sensitivity }, period: '1h' }
+}
+
+/** Returns the sensitivity of an alert of this type. */
+export function sensitivityOf({ volume }: AlertInput): number {
+  return readAnomaly(volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY
+}
+
+function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents {
+  const { vendor, event } = readAnomaly(volume, 'volume')
+  if (vendor !== EVERY) return { vendors: [vendor], event: event || null }
+  const signal = signalNamed(finding ?? null)
+  return { vendors: signal.vendor === null ? [] : [signal.vendor], event: signal.event }
+}
+
+/**
+ * Fires when a count deviates from its baseline. One alert follows all events of a vendor in a domain, one event of it,
+ * or (`*`) each event of each vendor that is a signal. When the whole traffic of a domain fell, that is the finding,
+ * and it explains the falls of the domain's signals.
+ */
+export const volumeAnomaly: AlertType<VerdictRow> = {
+  kind: 'volume_anomaly',
+  title: 'Volume anomaly',
+  looksAt: LOOKS_AT,
+  guide: {
+    fires: 'when a count is not what its own past makes likely, or stops',
+    needs: '`volume`: `{"vendor": "Meta Pixel"}`',
+  },
+  notes: { vendors: 'Not for `volume_anomaly`' },
+  configuration: volumeConfiguration(AnomalySchema),
+  partial: true,
+  countsFirings: true,
+  explainsFalls: true,
+  unit: windowUnit,
+  words: volumeWords,
+  evidence: volumeEvidence('the rows by which an anomaly is judged', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
+
+  example: {
+    name: 'Page views are not as usual',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'volume_anomaly',
+    severity: 'critical',
+    volume: { vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+  },
+
+  check(input) {
+    refuseForVolume(input)
+    const { vendor, event } = readAnomaly(input.volume, 'volume')
+    refuseScope(input, vendor)
+    if (vendor !== EVERY) return
+    if (event) throw new AppError('invalid', 'volume.event: has no place beside vendor *, which stands for every event')
+    if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
+      throw new AppError(
+        'invalid',
+        'period: Expected whole hours, days or weeks, because vendor * is judged by the hour',
+      )
+    }
+  },
+
+  scope: scopeOf,
+  sensitivityOf,
+
+  series(alert, domains) {
+    const { vendor, event } = readAnomaly(alert.volume, 'volume')
+    const period = parsePeriod(alert.period)
+    const { orgId, timezone } = alert
+    const stepMs = vendor === EVERY ? SIGNAL_STEP_MS : stepMsFor(period.lengthMs)
+    const shared = { stepMs, offsetMs: offsetOf(period, timezone, stepMs), timezone, sensitivity: sensitivityOf(alert) }
+    return watchedOf(alert, domains).map(
+      ({ id }): SeriesScope => ({ orgId, domainId: id, vendor, event: event || null, ...shared }),
+    )
+  },
+
+  judge(alert, rows) {
+    const isEvery = readAnomaly(alert.volume, 'volume').vendor === EVERY
+    return isEvery ? findingsIn(rows) : rows.filter(({ open }) => open).map(findingOf)
+  },
+}
+
+function refuseScope({ filters = [], vendors = [] }: AlertInput, vendor: string): void {
+  if (filters.length > 0) {
+    throw new AppError(
+      'invalid',
+      'filters: have no place in a volume_anomaly alert, which follows counts by vendor and event',
+    )
+  }
+  if (vendors.length > 0 && (vendors.length > 1 || vendors[0] !== vendor)) {
+    throw new AppError('invalid', 'vendors: a volume_anomaly alert follows volume.vendor; leave vendors out')
+  }
+}
+
+/**
+ * Returns where rows begin, so that days of the time zone are whole rows. Constant over time, whatever the zone's
+ * clocks do.
+ */
+function offsetOf(period: Period, timezone: string, stepMs: number): number {
+  if (period.unit === 'm' || period.unit === 'h') return 0
+  return windowAt({ count: 1, unit: 'd', lengthMs: DAY_MS }, timezone, Date.UTC(2026, 0, 15)).end % stepMs
+}
+
+/**
+ * Returns the findings. When the whole traffic of a domain fell, that is one finding, and it explains the falls of its
+ * signals.
+ */
+function findingsIn(rows: readonly VerdictRow[]): Finding[] {
+  const causes = rows.filter(({ explains }) => explains)
+  const signals = rows.filter(({ vendor, open, muted }) => vendor !== null && open && !muted)
+  return [...causes.map(wholeFinding), ...signals.map(findingOf)]
+}
+
+function findingOf(row: VerdictRow): Finding {
+  const { domainId, vendor, event, alarm, explained, observed, expected, since, at } = row
+  return {
+    domainId,
+    subject: [vendor, event].filter(Boolean).join(' '),
+    vendor,
+    event: event || null,
+    occurrences: 1,
+    summary: explained ? `${summaryOf(row)}; the whole traffic of the domain fell` : summaryOf(row),
+    observed: Math.round(observed),
+    expected: expected === null ? null : rounded(expected),
+    firstAt: since,
+    lastAt: at - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
+    ...(alarm ? {} : { continues: true }),
+    ...(explained ? { explainedBy: '' } : {}),
+  }
+}
+
+function wholeFinding(row: VerdictRow): Finding {
+  return { ...findingOf(row), summary: `the whole traffic of the domain fell: ${summaryOf(row)}` }
+}
+
+function summaryOf(row: VerdictRow): string {
+  const { state, observed, expected, silentSince, since, at } = row
+  const about =
+    expected === null ? 'it is not known how many are usual' : `about ${countText(rounded(expected))} expected`
+  if (state === 'silent' && silentSince !== null) return `no event since ${timeText(silentSince)}, ${about}`
+  return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
+}
+
+/** Returns a note where the row alone lies within its band. */
+function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
+  if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
+  return alarm ? `; too ${down ? 'few' : 'many'} over the last hours` : '; not over yet'
+}
+
+/** Rounds to whole numbers from 10 on, to one decimal below. */
+const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
+
+const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)

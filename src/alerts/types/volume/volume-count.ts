@@ -1,0 +1,306 @@
+import { targetOf } from '../../../conditions/condition.ts'
+import { filtersSql } from '../../../conditions/sql.ts'
+import { parser, type TSchema, Type } from '../../../core/schema.ts'
+import { bucketOf } from '../../../warehouse/dialect.ts'
+import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
+import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
+import type { Finding, Window } from '../../finding.ts'
+import type { PeriodWindow } from '../../period.ts'
+import type { Unit, Words } from '../alert-text.ts'
+import { type Configuration, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
+import { refuseConditions, refuseInexact } from '../reject-conditions.ts'
+
+/**
+ * What the types of alert share that count events: scope, subject, and how the history is queried. Alerts without filters
+ * read `counts`, where an hour is a few rows; parameters are known to `events` only, so alerts with filters go through
+ * these. Both count the same: every environment, and no loads of a vendor's code.
+ */
+
+/** Whole events in one domain: in the window, and in the one before it (0 when that was not queried). */
+export interface Volume {
+  count: number
+  before: number
+}
+
+/** Sums of weights in one domain; null where nothing is in scope. */
+export interface VolumeRow {
+  domainId: string
+  /** The row is of this vendor and event, when no alert has filters; null: of all names that no alert lists. */
+  vendor?: string | null
+  event?: string | null
+  count?: number | null
+  before?: number | null
+  /** The sum of the alert with this id, when alerts have filters; of its window before as `before <id>`. */
+  [alertColumn: string]: string | number | null | undefined
+}
+
+/** Longer lists of names are left out of the query: it then returns all names, and those not needed are ignored. */
+const MAX_NAMES = 500
+
+/** Returns the relation that the alert's count is read from. Alerts measured together have the same one. */
+export function volumeSource({ filters = [] }: Alert): 'counts' | 'events' {
+  return filters.length === 0 ? 'counts' : 'events'
+}
+
+/**
+ * Returns one query for alerts of one organization and `volumeSource`. `before`: the window before, null when not
+ * needed.
+ */
+export function volumeQuery(alerts: readonly Alert[], window: Window, before: PeriodWindow | null): Query {
+  const spans = { window, from: before?.start ?? window.from, hasBefore: before !== null }
+  return queryOf(alerts, spans)
+}
+
+/**
+ * The same for one alert, counted by bucket (`bucketAt`, its start). Where single events are read, one of `oneIn` is
+ * read and counts for all of them.
+ */
+export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
+  const window = { ...span, complete: true }
+  return queryOf([alert], { window, from: span.from, hasBefore: false, buckets: { bucketMs, oneIn } })
+}
+
+function queryOf(alerts: readonly Alert[], spans: Spans): Query {
+  const scope = { orgId: orgOf(alerts), window: { from: spans.from, to: spans.window.to } }
+  if (alerts.every((alert) => volumeSource(alert) === 'counts')) {
+    return query('alerts.volume', { ...scope, over: 'counts', write: (binder) => countsSql(alerts, spans, binder) })
+  }
+  return query('alerts.volume-filtered', { ...scope, write: (binder) => eventsSql(alerts, spans, binder) })
+}
+
+const bucketColumn = (instant: string, { buckets }: Spans, { dialect }: Binder) =>
+  buckets ? `, ${bucketOf(dialect, instant, buckets.bucketMs)} AS bucketAt` : ''
+
+interface Spans {
+  window: Window
+  from: number
+  hasBefore: boolean
+  /** Null and absent: one count for the whole span. */
+  buckets?: { bucketMs: number; oneIn: number }
+}
+
+/** Returns the smallest result that serves all alerts: names that no alert lists are summed in one row. */
+function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
+  const { window, hasBefore } = spans
+  const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
+  const events = namesOf(alerts, (alert) => [eventOf(alert) ?? []].flat())
+  const scope = [
+    ...inScope('domainId', namesOf(alerts, domainsOf), binder),
+    ...inScope('vendor', vendors, binder),
+    ...inScope('event', events, binder),
+  ]
+  const where = scope.length > 0 ? ` WHERE ${scope.join(' AND ')}` : ''
+  const names = `${asNamed('vendor', vendors, binder)} AS vendor, ${asNamed('event', events, binder)} AS event`
+  const sum = (time: string) => `sum(weight) FILTER (WHERE minute ${time} ${window.from})`
+  const sums = hasBefore ? `${sum('>=')} AS "count", ${sum('<')} AS "before"` : 'sum(weight) AS "count"'
+  return {
+    sql: `SELECT domainId, ${names}, ${sums}${bucketColumn('minute', spans, binder)} FROM counts${where} GROUP BY ALL`,
+  }
+}
+
+/** The names that alerts list. */
+interface Names {
+  names: readonly string[]
+  /** True when an alert counts all names. */
+  isAll: boolean
+}
+
+function namesOf(alerts: readonly Alert[], namesIn: (alert: Alert) => readonly string[]): Names {
+  const lists = alerts.map(namesIn)
+  return { names: [...new Set(lists.flat())], isAll: lists.some((list) => list.length === 0) }
+}
+
+const listSql = (names: readonly string[], binder: Binder) => names.map((name) => binder.bind(name)).join(', ')
+
+/** Returns a filter on the names that alerts need. */
+function inScope(column: string, { names, isAll }: Names, binder: Binder): string[] {
+  return isAll || names.length > MAX_NAMES ? [] : [`${column} IN (${listSql(names, binder)})`]
+}
+
+function asNamed(column: string, { names, isAll }: Names, binder: Binder): string {
+  if (names.length === 0) return 'NULL'
+  if (!isAll || names.length > MAX_NAMES) return column
+  return `CASE WHEN ${column} IN (${listSql(names, binder)}) THEN ${column} END`
+}
+
+function eventsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
+  const { window, hasBefore, buckets: { oneIn } = { oneIn: 1 } } = spans
+  const columns = alerts.flatMap((alert) => {
+    const scope = scopeSql(alert, binder)
+    const sum = (name: string, time: string) =>
+      `sum(weight) FILTER (WHERE ${time}${scope}) * ${oneIn} AS ${binder.dialect.name(name)}`
+    if (!hasBefore) return [sum(alert.id, '')]
+    const [now, before] = [`receivedAt >= ${window.from} AND `, `receivedAt < ${window.from} AND `]
+    return [sum(alert.id, now), sum(beforeColumn(alert), before)]
+  })
+  const shared = [
+    `kind <> 'library'`,
+    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+    ...inScope('domainId', namesOf(alerts, domainsOf), binder),
+    ...inScope(
+      'vendor',
+      namesOf(alerts, ({ vendors = [] }) => vendors),
+      binder,
+    ),
+  ]
+  return {
+    sql: `SELECT domainId, ${columns.join(', ')}${bucketColumn('receivedAt', spans, binder)} FROM events
+      WHERE ${shared.join(' AND ')} GROUP BY ALL`,
+    ...parametersOf(alerts),
+  }
+}
+
+const beforeColumn = ({ id }: Alert) => `before ${id}`
+
+/** Returns the filter on the events that an alert counts, in any domain. */
+function scopeSql(alert: Alert, binder: Binder): string {
+  const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
+  const event = eventOf(alert)
+  if (event !== null) tests.push(`event = ${binder.bind(event)}`)
+  return [...tests, filtersSql(alert.filters ?? [], binder).sql].join(' AND ')
+}
+
+/** Returns the parameters that the filters of these alerts read. */
+function parametersOf(alerts: readonly Alert[]): Pick<Statement, 'keys' | 'wholeParams'> {
+  const targets = alerts.flatMap(({ filters = [] }) => filters.map(targetOf))
+  const keys = targets.flatMap((target) => (target.kind === 'key' ? [target.key] : []))
+  return { keys: [...new Set(keys)], wholeParams: targets.some(({ kind }) => kind === 'any') }
+}
+
+/** Sums of one domain, by vendor and event. */
+interface DomainSums {
+  all: Volume
+  byVendor: Map<string, Volume>
+  byEvent: Map<string, Volume>
+  byBoth: Map<string, Volume>
+}
+
+/** Joins with NUL, which no name contains. */
+const bothOf = (vendor: string, event: string) => `${vendor}\0${event}`
+
+const sumsOf = perRows((rows: readonly VolumeRow[]) => {
+  const domains = new Map<string, DomainSums>()
+  for (const { domainId, vendor = null, event = null, count, before } of rows) {
+    let sums = domains.get(domainId)
+    if (!sums) {
+      sums = { all: { count: 0, before: 0 }, byVendor: new Map(), byEvent: new Map(), byBoth: new Map() }
+      domains.set(domainId, sums)
+    }
+    const volume = { count: count ?? 0, before: before ?? 0 }
+    add(sums.all, volume)
+    if (vendor !== null) addTo(sums.byVendor, vendor, volume)
+    if (event !== null) addTo(sums.byEvent, event, volume)
+    if (vendor !== null && event !== null) addTo(sums.byBoth, bothOf(vendor, event), volume)
+  }
+  return domains
+})
+
+const rowsByDomain = perRows((rows: readonly VolumeRow[]) => Map.groupBy(rows, ({ domainId }) => domainId))
+
+function add(sum: Volume, { count, before }: Volume): void {
+  sum.count += count
+  sum.before += before
+}
+
+function addTo(sums: Map<string, Volume>, name: string, volume: Volume): void {
+  const sum = sums.get(name)
+  if (sum) add(sum, volume)
+  else sums.set(name, { ...volume })
+}
+
+/**
+ * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time, however many rows there
+ * are.
+ */
+export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: string): Volume {
+  const sum = { count: 0, before: 0 }
+  if (volumeSource(alert) === 'events') {
+    for (const row of rowsByDomain(rows).get(domainId) ?? []) {
+      add(sum, { count: Number(row[alert.id] ?? 0), before: Number(row[beforeColumn(alert)] ?? 0) })
+    }
+  } else {
+    const sums = sumsOf(rows).get(domainId)
+    for (const part of sums ? partsOf(alert, sums) : []) if (part) add(sum, part)
+  }
+  return { count: wholeEvents(sum.count), before: wholeEvents(sum.before) }
+}
+
+function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
+  const vendors = [...new Set(alert.vendors)]
+  const event = eventOf(alert)
+  if (vendors.length === 0) return [event === null ? sums.all : sums.byEvent.get(event)]
+  return vendors.map((vendor) => (event === null ? sums.byVendor.get(vendor) : sums.byBoth.get(bothOf(vendor, event))))
+}
+
+/**
+ * Rounds a sum of weights, which may be fractional because a sampled event counts as several; the value compared is the
+ * value shown. Rounds to 6 decimals first: the last digits of a sum depend on the order of addition, and must not
+ * decide the rounding.
+ */
+function wholeEvents(weight: number): number {
+  return Math.round(Number(weight.toFixed(6)))
+}
+
+/** Returns those of the organization's domains that the alert watches; deleted domains are not watched. */
+export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): readonly WatchedDomain[] {
+  const ids = new Set(domainsOf(alert))
+  return ids.size > 0 ? domains.filter(({ id }) => ids.has(id)) : domains
+}
+
+/** Returns the event that the alert counts; null: all. Each shape of `volume` has it. */
+export const eventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
+
+/**
+ * Returns the finding of a window that fired, about the vendor and the event that the alert counts, where there is only
+ * one.
+ */
+export function volumeFinding(
+  alert: Alert,
+  domainId: string,
+  window: Window,
+  fields: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation'>,
+): Finding {
+  const [vendor = null, ...others] = alert.vendors ?? []
+  const subject = { vendor: others.length === 0 ? vendor : null, event: eventOf(alert) }
+  return {
+    domainId,
+    subject: [subject.vendor, subject.event].filter(Boolean).join(' '),
+    ...subject,
+    occurrences: 1,
+    ...fields,
+    firstAt: window.from,
+    lastAt: window.to - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
+  }
+}
+
+/** The field `event`, common to all shapes of `volume`. */
+export const countedEvent = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description: 'The event whose count is meant; left out or empty: all events in scope',
+    examples: ['purchase'],
+  }),
+)
+
+/** Returns the configuration with one shape of `volume`. */
+export function volumeConfiguration(schema: TSchema): Configuration {
+  return { field: 'volume', about: 'Which count is wrong', schema, read: parser(schema) }
+}
+
+/** Throws `AppError('invalid')`, naming the field, for fields that an alert that counts does not use. */
+export function refuseForVolume(input: AlertInput): void {
+  refuseConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
+  refuseInexact(input.filters ?? [], 'filters')
+}
+
+export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'windows that fired' }
+
+/** For types that judge the count of a window: the finding has the numbers of the window that opened the issue. */
+export const volumeWords: Words = {
+  title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
+  summary: ({ subject, summary }) => `${summary ?? 'the volume is wrong'}${subject ? ` (${subject})` : ''}`,
+  expected: null,
+}

@@ -1,0 +1,48 @@
+import type { Binder } from '../../../warehouse/query.ts'
+import type { Alert } from '../../alert.ts'
+import type { Finding } from '../../finding.ts'
+import { confirmedBy, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } from '../event-scope.ts'
+import type { CountedSeries, Evidence, Incident } from '../evidence.ts'
+import { eventOf, volumeSource } from './volume-count.ts'
+
+/** `AlertType.looksAt` of types that count. */
+export const LOOKS_AT = 'counts, by `volume`'
+/** `Evidence.counted` of types that judge each window by itself. */
+export const OWN_WINDOWS = 'events in scope in each of its own windows'
+
+type Known = Incident & { rule: Alert }
+
+/** Returns which events an alert of this kind counts. */
+export const volumeScope = (alert: Alert): NamedEvents => ({ vendors: alert.vendors ?? [], event: eventOf(alert) })
+
+/** Shows the counts of the alert's own windows. `scope`: as the type's; `limits`: the bounds of each window. */
+export function volumeEvidence(
+  counted: string,
+  scope: (alert: Alert, finding: Finding | null) => NamedEvents,
+  limits: (alert: Alert) => Pick<CountedSeries, 'boundsOf' | 'isRelative'>,
+): Evidence {
+  const scopeIn = (incident: Known) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
+  // The same events that alerts count.
+  const filtered = (incident: Known, binder: Binder) =>
+    filteredSql(incident, scopeIn(incident), binder, [`kind <> 'library'`])
+  return {
+    counted,
+
+    series({ rule, ...others }) {
+      if (rule === null) return null
+      const incident = { rule, ...others }
+      const series = { by: 'windows', ...limits(rule) } as const
+      if (volumeSource(rule) === 'events') {
+        return { ...series, over: 'events', where: (binder) => filtered(incident, binder) }
+      }
+      const where = (binder: Binder) => ({
+        sql: ['true', ...scopeTests(scopeIn(incident), binder)].join(' AND '),
+      })
+      return { ...series, over: 'counts', where }
+    },
+
+    isGoodAlike: true,
+
+    good: (incident) => ({ where: (binder) => filtered(incident, binder), ...confirmedBy(incident) }),
+  }
+}

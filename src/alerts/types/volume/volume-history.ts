@@ -1,0 +1,47 @@
+import type { Alert } from '../../alert.ts'
+import type { Window } from '../../finding.ts'
+import { type PeriodWindow, parsePeriod } from '../../period.ts'
+import { bucketMsOf, byWindow, type Counted, spanOf } from '../../windows.ts'
+import type { Past, PastOptions } from '../history-query.ts'
+import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
+
+/**
+ * Counts each window. `before`: the window before the first, where each is compared with the one before it; windows are
+ * adjacent, so the others are among them.
+ */
+export function volumePast(
+  alert: Alert,
+  windows: readonly Window[],
+  { oneIn }: PastOptions,
+  before: PeriodWindow | null,
+): Past<VolumeRow> {
+  const all = before ? [{ from: before.start, to: before.end, complete: true }, ...windows] : windows
+  return {
+    method: volumeSource(alert) === 'counts' ? 'rollup' : 'sql',
+    query: bucketsQuery(alert, spanOf(all), bucketMsOf(parsePeriod(alert.period)), oneIn),
+    rowsOf(answer: readonly (VolumeRow & Counted)[]) {
+      const groups = byWindow(answer, all)
+      return windows.map((_, index) =>
+        before ? sumUp(alert, groups[index + 1] ?? [], groups[index] ?? []) : sumUp(alert, groups[index] ?? [], []),
+      )
+    },
+    isWhole: () => true,
+  }
+}
+
+/** Returns one row for each domain and name, in the form of a query for the window alone. */
+function sumUp(alert: Alert, rows: readonly VolumeRow[], rowsBefore: readonly VolumeRow[]): VolumeRow[] {
+  const sums = new Map<string, VolumeRow>()
+  const add = (row: VolumeRow, column: 'count' | 'before') => {
+    const { domainId, vendor = null, event = null } = row
+    const key = JSON.stringify([domainId, vendor, event])
+    const sum = sums.get(key) ?? { domainId, vendor, event, count: 0, before: 0 }
+    const filtered = column === 'count' ? alert.id : `before ${alert.id}`
+    sum[column] = (sum[column] ?? 0) + (row.count ?? 0)
+    sum[filtered] = Number(sum[filtered] ?? 0) + Number(row[alert.id] ?? 0)
+    sums.set(key, sum)
+  }
+  for (const row of rows) add(row, 'count')
+  for (const row of rowsBefore) add(row, 'before')
+  return [...sums.values()]
+}

@@ -1,0 +1,104 @@
+import { Closed, Int, OneOf, parser } from '../../../core/schema.ts'
+import { countText, eventsText } from '../../../core/text.ts'
+import type { MeasuredType } from '../alert-type.ts'
+import { ROWS_AT_ONCE } from '../history-query.ts'
+import { thresholdLimits } from './volume-bounds.ts'
+import {
+  countedEvent,
+  refuseForVolume,
+  type VolumeRow,
+  volumeConfiguration,
+  volumeFinding,
+  volumeIn,
+  volumeQuery,
+  volumeSource,
+  volumeWords,
+  watchedOf,
+  windowUnit,
+} from './volume-count.ts'
+import { LOOKS_AT, OWN_WINDOWS, volumeEvidence, volumeScope } from './volume-evidence.ts'
+import { volumePast } from './volume-history.ts'
+
+export const CountThresholdSchema = Closed(
+  {
+    op: OneOf(['lte', 'gte'], {
+      title: 'Fires at',
+      description: 'Fires when the count is so much or less, or so much or more',
+      examples: ['lte'],
+    }),
+    count: Int({
+      minimum: 0,
+      maximum: 100_000_000,
+      'x-unit': 'events',
+      description: 'Events in one period',
+      examples: [20],
+    }),
+    event: countedEvent,
+  },
+  {
+    description: 'For `volume_threshold`: the count against a fixed number',
+    examples: [{ op: 'lte', count: 20, event: 'purchase' }],
+  },
+)
+
+const readThreshold = parser(CountThresholdSchema)
+
+/** Fires for each domain whose count of events in scope is too low or too high over a whole window. */
+export const volumeThreshold: MeasuredType<VolumeRow> = {
+  kind: 'volume_threshold',
+  title: 'Volume threshold',
+  looksAt: LOOKS_AT,
+  guide: {
+    fires: "when a period's count is too low or too high",
+    needs: '`volume`: `{"op": "lte", "count": 20}` or `gte`',
+  },
+  configuration: volumeConfiguration(CountThresholdSchema),
+  partial: false,
+  countsFirings: true,
+  unit: windowUnit,
+  words: volumeWords,
+  evidence: volumeEvidence(OWN_WINDOWS, volumeScope, ({ volume }) => {
+    const limits = thresholdLimits(readThreshold(volume, 'volume'))
+    return { boundsOf: () => limits }
+  }),
+
+  example: {
+    name: 'Fewer than 20 purchases a day',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'volume_threshold',
+    severity: 'high',
+    vendors: ['Google Analytics 4'],
+    volume: { op: 'lte', count: 19, event: 'purchase' },
+    period: '1d',
+    timezone: 'Europe/Berlin',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+  },
+
+  check: refuseForVolume,
+  scope: volumeScope,
+  isRise: ({ volume }) => readThreshold(volume, 'volume').op === 'gte',
+
+  scanOf: volumeSource,
+
+  counted: (_alert, window) => [window],
+
+  measure(alerts, window) {
+    return volumeQuery(alerts, window, null)
+  },
+
+  pastAtOnce: { rows: ROWS_AT_ONCE },
+  past: (alert, windows, options) => volumePast(alert, windows, options, null),
+
+  judge(alert, rows, window, domains) {
+    const { op, count: limit } = readThreshold(alert.volume, 'volume')
+    return watchedOf(alert, domains).flatMap((domain) => {
+      const { count } = volumeIn(alert, rows, domain.id)
+      const isTooLow = op === 'lte' && count <= limit && domain.createdAt <= window.from
+      const isTooHigh = op === 'gte' && count >= limit
+      if (!isTooLow && !isTooHigh) return []
+      const expectation = `${op === 'lte' ? 'more' : 'fewer'} than ${countText(limit)}`
+      const summary = `${eventsText(count)}, expected ${expectation}`
+      return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: limit, expectation })]
+    })
+  },
+}

@@ -1,0 +1,208 @@
+import { rootOf } from './anscombe.ts'
+import { type Calendar, MOST_BLOCKS } from './calendar.ts'
+import { Noise } from './noise.ts'
+import { centre, medianOf } from './quantile.ts'
+
+const WEEKS = 8
+const NEEDED_WEEKS = 4
+export const PAST_DAYS = 14
+/** The least values that a median is taken of. */
+export const NEEDED_PAST = 2
+const NEEDED_LEVEL = 12
+/** The most deviations by which one hour of the week is drawn towards the same hour of other days. */
+const MOST_DRAWN = 0.5
+/** Weekdays and weekends are separate where they differ by this many deviations. */
+const CLEARLY = 3
+
+const scratch = new Float64Array(MOST_BLOCKS)
+const expected = new Float64Array(MOST_BLOCKS)
+const past = new Float64Array(WEEKS * 7)
+
+/** The distribution of residuals. */
+export interface Spread {
+  /** The median absolute deviation of the residuals, and that of the values that they are residuals of. */
+  deviation: number
+  whole: number
+  /** The usual noise, by the size of the baseline. */
+  noise: Noise
+  /** How many times heavier the tails are than those of a normal distribution, at least 1. */
+  heavy: number
+}
+
+/** A count with the baseline of its slot. */
+export interface Compared {
+  count: number
+  /** The root of the baseline; NaN while there is no history for it. */
+  root: number
+  /** The count's root minus the baseline it is compared with; NaN where there is no comparable history. */
+  residual: number
+}
+
+/**
+ * Compares rows, or sums of `span` rows, with earlier slots: the same hour of the week in up to 8 weeks, smoothed by
+ * the same hour of all days of its kind; and before there are 4 weeks, the same hour of up to 14 days. Uses nothing
+ * later than the given slot.
+ */
+export class Comparison {
+  private readonly roots: SlotRing
+  private readonly residuals: SlotRing
+  private readonly samples: SlotRing
+  private noise: Noise | null = null
+
+  constructor(
+    readonly span: number,
+    private readonly calendar: Calendar,
+    private readonly isWeekend: (slot: number) => boolean,
+  ) {
+    this.roots = new SlotRing(WEEKS * calendar.week + calendar.day)
+    this.residuals = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
+    this.samples = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
+  }
+
+  /** `regular`: the season explains the series. The count is NaN when unknown. */
+  compare(slot: number, count: number, regular: boolean): Compared {
+    const basis = this.basis(slot, regular)
+    const root = Number.isNaN(basis) ? this.anyDay(slot) : basis
+    return { count, root, residual: rootOf(count) - basis }
+  }
+
+  /** Returns the root of a slot's baseline; NaN while there is no history for it. */
+  expected(slot: number, regular: boolean): number {
+    const basis = this.basis(slot, regular)
+    return Number.isNaN(basis) ? this.anyDay(slot) : basis
+  }
+
+  remember(slot: number, { count, residual }: Compared, block: number | null): void {
+    const root = rootOf(count)
+    this.roots.set(slot, root)
+    if (block === null) return
+    this.residuals.set(block, residual)
+    this.samples.set(block, Number.isNaN(residual) ? residual : root)
+  }
+
+  /** Returns the median residual of the day before a block; null while there are too few. */
+  levelBefore(block: number): number | null {
+    const size = this.residuals.collect(block - this.calendar.dayBlocks, block, scratch)
+    return size < NEEDED_LEVEL ? null : medianOf(scratch, size)
+  }
+
+  /**
+   * Returns the spread of the four weeks before a block; null while there are too few residuals. `cluster`: how many events
+   * come together.
+   */
+  spreadBefore(block: number, cluster: number): Spread | null {
+    const from = block - this.calendar.scaleBlocks
+    const size = this.residuals.collect(from, block, scratch)
+    if (size < this.calendar.neededBlocks) return null
+    this.samples.collect(from, block, expected)
+    for (let at = 0; at < size; at++) expected[at] = (expected[at] ?? 0) - (scratch[at] ?? 0)
+    const middle = medianOf(scratch, size)
+    this.residuals.collect(from, block, scratch)
+    for (let at = 0; at < size; at++) scratch[at] = Math.abs((scratch[at] ?? 0) - middle)
+    const { noise, heavy } = Noise.of(scratch, expected, size, cluster)
+    this.noise = noise
+    const deviation = medianOf(scratch, size)
+    this.samples.collect(from, block, scratch)
+    centre(scratch, size)
+    return { deviation, whole: medianOf(scratch, size), noise, heavy }
+  }
+
+  get bytes(): number {
+    return this.roots.bytes + this.residuals.bytes + this.samples.bytes
+  }
+
+  private basis(slot: number, regular: boolean): number {
+    const { week, seasonFrom } = this.calendar
+    if (slot >= NEEDED_WEEKS * week) {
+      const weekly = this.medianBack(slot, week, WEEKS)
+      if (!Number.isNaN(weekly)) return this.steadied(slot, weekly)
+    }
+    if (slot < seasonFrom) return Number.NaN
+    const like = this.medianAlike(slot, PAST_DAYS)
+    if (Number.isNaN(like) || regular) return like
+    // In a bursty series a median of few days varies more than days of two kinds differ, unless they clearly do.
+    const any = this.anyDay(slot)
+    return this.noise !== null && Math.abs(like - any) > CLEARLY * this.noise.at(any) ? like : any
+  }
+
+  /**
+   * A median of few weeks is unstable: it is drawn halfway to that of the same hour on all days of its kind, by a
+   * limited amount, so that a weekday with a shape of its own keeps it.
+   */
+  private steadied(slot: number, weekly: number): number {
+    const like = this.medianAlike(slot, past.length)
+    if (this.noise === null || Number.isNaN(like)) return weekly
+    const most = MOST_DRAWN * this.noise.at(weekly)
+    return weekly + Math.min(most, Math.max(-most, (like - weekly) / 2))
+  }
+
+  private anyDay(slot: number): number {
+    const { day, seasonFrom } = this.calendar
+    return slot < seasonFrom ? Number.NaN : this.medianBack(slot, day, PAST_DAYS)
+  }
+
+  /** Returns the median of up to `times` values that are `apart` slots from each other; NaN when there are too few. */
+  private medianBack(slot: number, apart: number, times: number): number {
+    let found = 0
+    for (let back = 1; back <= times; back++) {
+      const root = this.roots.get(slot - back * apart)
+      if (!Number.isNaN(root)) past[found++] = root
+    }
+    return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
+  }
+
+  /** As `medianBack`, for days whose first and last row are on the same kind of day, a weekend or not. */
+  private medianAlike(slot: number, times: number): number {
+    const [back, { day }] = [this.span - 1, this.calendar]
+    const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]
+    let found = 0
+    const oldest = slot - times * day
+    for (let there = slot - day; there >= oldest; there -= day) {
+      if (this.isWeekend(there) !== last || (back > 0 && this.isWeekend(there - back) !== first)) continue
+      const root = this.roots.get(there)
+      if (!Number.isNaN(root)) past[found++] = root
+    }
+    return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
+  }
+}
+
+/** The values of the newest slots of a series. A slot without a value, or too old, is NaN. */
+export class SlotRing {
+  private readonly values: Float32Array
+  private newest = -1
+
+  constructor(size: number) {
+    this.values = new Float32Array(size).fill(Number.NaN)
+  }
+
+  /** Slots come in rising order; a slot may be written again while it is kept. */
+  set(slot: number, value: number): void {
+    const size = this.values.length
+    if (slot > this.newest) {
+      const from = Math.max(this.newest + 1, slot - size + 1)
+      for (let skipped = from; skipped < slot; skipped++) this.values[skipped % size] = Number.NaN
+      this.newest = slot
+    } else if (slot <= this.newest - size || slot < 0) return
+    this.values[slot % size] = value
+  }
+
+  get(slot: number): number {
+    const size = this.values.length
+    if (slot < 0 || slot > this.newest || slot <= this.newest - size) return Number.NaN
+    return this.values[slot % size] ?? Number.NaN
+  }
+
+  /** Copies the values of `from <= slot < to` that exist to `into`; returns how many. */
+  collect(from: number, to: number, into: Float64Array): number {
+    let found = 0
+    for (let slot = Math.max(0, from); slot < to; slot++) {
+      const value = this.get(slot)
+      if (!Number.isNaN(value)) into[found++] = value
+    }
+    return found
+  }
+
+  get bytes(): number {
+    return this.values.byteLength
+  }
+}

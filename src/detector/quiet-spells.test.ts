@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { rootOf } from './anscombe.ts'
+import { Clusters } from './clusters.ts'
+import { Lapses } from './quiet-spells.ts'
+import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
+
+/** Lulls of days of minutes; `isBusy` says by the minute whether there are events. */
+function lullsOf(days: number, isBusy: (minute: number) => boolean): number[][] {
+  return Array.from({ length: days * 24 }, (_, hour) => {
+    const lulls = [0]
+    for (let minute = 0; minute < 60; minute++) {
+      if (isBusy(hour * 60 + minute)) lulls.push(0)
+      else lulls.push((lulls.pop() ?? 0) + 1)
+    }
+    return lulls
+  })
+}
+
+function learned(rows: readonly number[][], perMinute: number, most = Number.POSITIVE_INFINITY): Lapses {
+  const lapses = new Lapses()
+  for (const lulls of rows) lapses.take(lulls, perMinute, most)
+  return lapses
+}
+
+/** Visits that come by chance, so many a minute; each minute of a visit has events. */
+function visits(perMinute: number, minutes: number, random: Random): (minute: number) => boolean {
+  let until = -1
+  return (minute) => {
+    if (random() < 1 - Math.exp(-perMinute)) until = minute + Math.floor(-minutes * Math.log(1 - random()))
+    return minute <= until
+  }
+}
+
+describe('the scale of lapses is how many events come together', () => {
+  test.each<[string, number, number]>([
+    ['one event a visit, few visits', 0.02, 1],
+    ['ten events a visit, few visits', 0.02, 10],
+    ['ten events a visit, a visit every third minute', 0.3, 10],
+    ['ten events a visit, two visits a minute', 2, 10],
+    ['ten events a visit, five visits a minute', 5, 10],
+  ])('%s', (_, perMinute, size) => {
+    const random = randomOf(5)
+    const busy = visits(perMinute, 0, random)
+    const scale = learned(lullsOf(28, busy), perMinute * size).scale() ?? 0
+    expect(scale / size).toBeGreaterThan(0.7)
+    expect(scale / size).toBeLessThan(1.4)
+  })
+
+  test('however many short lapses a visit has', () => {
+    const random = randomOf(6)
+    const within = visits(0.05, 15, random)
+    const busy = (minute: number) => within(minute) && random() < 0.4
+    const rows = lullsOf(28, busy)
+    const events = rows.reduce((sum, { length }) => sum + length - 1, 0)
+    // Visits that begin in another one lengthen it.
+    const size = events / (28 * 1440 * 0.05)
+    const scale = learned(rows, events / (28 * 1440)).scale() ?? 0
+    expect(scale / size).toBeGreaterThan(0.8)
+    expect(scale / size).toBeLessThan(1.6)
+  })
+
+  test('an outage teaches little, and an unknown row nothing', () => {
+    const rows = lullsOf(14, visits(0.1, 0, randomOf(7)))
+    const before = learned(rows, 1, 300).scale() ?? 0
+    const outage = Array.from({ length: 48 }, () => [60])
+    expect(learned([...rows, ...outage, ...rows], 1, 300).scale()).toBeLessThan(1.3 * before)
+    const lapses = new Lapses()
+    const known = new Lapses()
+    for (const lulls of rows) {
+      lapses.take(lulls, 1, 300)
+      known.take(lulls, 1, 300)
+    }
+    lapses.take([60], 1, 300)
+    lapses.interrupt()
+    lapses.take([60], 1, 300)
+    known.take([60], 1, 300)
+    known.interrupt()
+    expect(lapses.scale()).toBe(known.scale())
+  })
+
+  test('is unknown at first, where nothing is expected, and where no minute is without events', () => {
+    const few = lullsOf(1, (minute) => minute % 150 === 0)
+    expect(learned([], 1).scale()).toBeNull()
+    expect(learned(few, 1).scale()).toBeNull()
+    for (const expected of [Number.NaN, 0]) {
+      expect(learned(lullsOf(28, visits(0.1, 0, randomOf(8))), expected).scale()).toBeNull()
+    }
+    expect(
+      learned(
+        lullsOf(28, () => true),
+        50,
+      ).scale(),
+    ).toBeNull()
+  })
+
+  test('follows when events come otherwise', () => {
+    const lapses = new Lapses()
+    const busy = visits(0.1, 0, randomOf(9))
+    const day = (size: number) => {
+      for (const lulls of lullsOf(1, busy)) lapses.take(lulls, 0.1 * size, Number.POSITIVE_INFINITY)
+      lapses.fade()
+    }
+    for (let days = 0; days < 60; days++) day(10)
+    for (let days = 0; days < 60; days++) day(2)
+    expect(lapses.scale()).toBeLessThan(4)
+    for (let days = 0; days < 14; days++) day(20)
+    expect(lapses.scale()).toBeGreaterThan(15)
+  })
+})
+
+describe('clusters', () => {
+  test('deviate as single events do, and events as clusters', () => {
+    const single = new Clusters(1)
+    expect(single.deviations(rootOf(20), rootOf(50))).toBeCloseTo(rootOf(20) - rootOf(50), 9)
+    expect(new Clusters(10).deviations(rootOf(200), rootOf(500))).toBeCloseTo(rootOf(20) - rootOf(50), 9)
+  })
+
+  test('that differ by chance deviate as much as larger ones that are alike', () => {
+    const random = randomOf(11)
+    const counts = Array.from({ length: 4000 }, () => {
+      let count = 0
+      for (let left = poisson(60, random); left > 0; left--) {
+        do count += 1
+        while (random() < 0.8)
+      }
+      return count
+    })
+    const clusters = Clusters.of(5)
+    const square = counts.reduce((sum, count) => sum + clusters.deviations(rootOf(count), rootOf(300)) ** 2, 0)
+    expect(Math.abs(square / counts.length - 1)).toBeLessThan(0.15)
+  })
+
+  test('reach as far as they say', () => {
+    const random = randomOf(10)
+    for (let run = 0; run < 200; run++) {
+      const clusters = new Clusters(1 + 30 * random())
+      const expected = rootOf(1000 * clusters.size * random())
+      const [below, above] = [-Math.abs(normal(random)), 5 * random()]
+      for (const deviations of [below, above]) {
+        const count = clusters.countAt(expected, deviations)
+        if (count > 0) expect(clusters.deviations(rootOf(count), expected)).toBeCloseTo(deviations, 6)
+      }
+    }
+  })
+})

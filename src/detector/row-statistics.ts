@@ -1,0 +1,296 @@
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { countOf, rootOf } from './anscombe.ts'
+import type { Compared } from './baseline.ts'
+import { Burst } from './burst.ts'
+import type { Clusters } from './clusters.ts'
+import { type Scale, Season } from './season.ts'
+import { Silence } from './silence.ts'
+
+const BURST_MS = 15 * MINUTE_MS
+const BURST_DAYS = 21
+const BURST_ROWS = 1344
+/** Sums continue across at most this many slots without a row. */
+const BRIDGED = 3
+const SHORT_SUM = 3
+/** A silence between rows is followed at most this long. */
+const LOOK_MS = 7 * DAY_MS
+
+/** The settings of a series. */
+export interface SeriesShape {
+  /** Row length in ms; a second when it is less. */
+  stepMs: number
+  /** The time zone of the season's hours and weekdays; UTC when absent. */
+  timezone?: string
+  /** Lengths, in rows, of the sliding sums that are judged beside each row; from `sumsFor` when absent. */
+  sums?: readonly number[]
+}
+
+/**
+ * Returns the sums that suit a row length. Three rows show a fault within three rows. Half a day shows small changes: a
+ * half of 20 events an hour, or the silence of 2; rows shorter than an hour serve to detect fast changes.
+ */
+export function sumsFor(stepMs: number): number[] {
+  const halfDay = stepMs < HOUR_MS ? 0 : Math.round(DAY_MS / 2 / stepMs)
+  return halfDay > SHORT_SUM ? [SHORT_SUM, halfDay] : [SHORT_SUM]
+}
+
+/** A row with its baseline and all measures that do not depend on the sensitivity. */
+export interface Reading {
+  t: Instant
+  /** The row, and the sums that end with it, with their baselines; counts are NaN while there are too few rows. */
+  compared: readonly Compared[]
+  /** The root of the row's baseline; NaN while there is no history for it. */
+  root: number
+  scale: Scale | null
+  /** Medians of the last day's residuals, at the first row of an hour. */
+  levels: readonly number[] | null
+  /** The mean of the last rows before this one; NaN before the first. */
+  recent: number
+  /** In deviations; NaN while there are too few rows. */
+  burst: number
+  /** The silence, in deviations. */
+  silence: number
+  /** True when slots were left out before this row. */
+  afterGap: boolean
+  clusters: Clusters
+}
+
+interface Row {
+  t: Instant
+  slot: number
+  count: number
+  lulls: readonly number[] | null
+  afterGap: boolean
+}
+
+/** Measures the rows of one series, which come in the order of time. */
+export class Measure {
+  readonly stepMs: number
+  private readonly slots: WallSlots
+  private readonly season: Season
+  private readonly burst: Burst
+  private readonly burstRows: number
+  private readonly silence = new Silence()
+  private readonly rows = new RecentSum(SHORT_SUM)
+  private readonly sums: readonly RecentSum[]
+  private readonly burstSum: RecentSum
+  private first = Number.NaN
+  private last = Number.NaN
+  private lastOffset = Number.NaN
+  /** Start of the last row with events. */
+  private lively = Number.NaN
+
+  constructor({ stepMs, timezone = 'UTC', sums }: SeriesShape) {
+    this.stepMs = Math.max(SECOND_MS, stepMs)
+    this.slots = new WallSlots(this.stepMs, timezone)
+    const spans = sums ?? sumsFor(this.stepMs)
+    this.season = new Season(this.stepMs, [1, ...spans], (slot) => this.slots.isWeekend(slot))
+    this.burstRows = Math.max(1, Math.round(BURST_MS / this.stepMs))
+    this.burst = new Burst(this.burstRows, Math.max(BURST_DAYS * this.season.calendar.day, BURST_ROWS))
+    this.sums = spans.map((rows) => new RecentSum(rows))
+    this.burstSum = new RecentSum(this.burstRows)
+  }
+
+  /**
+   * Takes a row; `t` is its start. Rows come in the order of time. `value` is null, or not finite, for a row whose
+   * count is unknown. `lulls`: how many minutes in a row had no events, before, between and after those that had; null
+   * when that is unknown.
+   */
+  take(t: Instant, value: number | null, lulls: readonly number[] | null = null): Reading | null {
+    if (Number.isNaN(this.first)) this.first = t
+    const slot = this.slots.slotOf(t)
+    if (value === null || !Number.isFinite(value)) {
+      this.silence.interrupt()
+      return null
+    }
+    const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
+    if (missing >= BRIDGED) this.burstSum.restart()
+    // Where clocks change, a sum contains other hours than in earlier weeks.
+    const isTorn = missing >= BRIDGED || this.slots.offset !== this.lastOffset
+    if (isTorn) for (const sum of this.sums) sum.restart()
+    this.lastOffset = this.slots.offset
+    this.last = t
+    if (missing > 0) this.silence.interrupt()
+    return this.read({ t, slot, count: value, lulls, afterGap: missing > 0 })
+  }
+
+  /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
+  expectedAt(t: Instant): number {
+    const root = this.season.expected(this.slots.slotOf(t))
+    return Number.isNaN(root) ? root : countOf(root)
+  }
+
+  /** Returns when the season and its scale will be known, if no row is missing; null when they are. */
+  learningUntil(t: Instant): Instant | null {
+    if (this.season.scale) return null
+    const at = Number.isNaN(this.first) ? t : this.first
+    const until = at + this.season.learnedFrom * this.stepMs
+    const day = this.season.calendar.day * this.stepMs
+    return until > t ? until : until + (Math.floor((t - until) / day) + 1) * day
+  }
+
+  /**
+   * Returns the baseline of a row; before its season is known, the mean of the rows before it. NaN at the first row.
+   */
+  expectedOf({ root, recent }: Reading): number {
+    return Number.isNaN(root) ? recent : countOf(root)
+  }
+
+  /** Returns the count from which rows like the last one are a burst of `k`; NaN while unknown. */
+  burstFrom(k: number, { root }: Reading): number {
+    const own = this.burst.sumAt(k)
+    const poisson = Number.isNaN(root) ? 0 : countOf(rootOf(this.burstRows * countOf(root)) + k)
+    return Math.max(own, poisson) / this.burstRows
+  }
+
+  /**
+   * Returns how unusual the silence at `now` is, in deviations, between rows as well. `lastEventAt`: the last event,
+   * where it is known more exactly than by rows; else the last event counts as having come at the end of its row.
+   */
+  silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
+    return this.silence.scoreOf(this.missingAt(now, lastEventAt))
+  }
+
+  /** Returns how many events the baseline has for the silence at `now`; parameters as in `silenceAt`. */
+  missingAt(now: Instant, lastEventAt: Instant | null = null): number {
+    if (Number.isNaN(this.last)) return 0
+    const end = this.last + this.stepMs
+    if (lastEventAt !== null && lastEventAt >= end) return this.expectedIn(lastEventAt, now)
+    let more = this.expectedIn(end, now)
+    const livelyEnd = this.lively + this.stepMs
+    if (lastEventAt !== null && lastEventAt >= this.lively && lastEventAt < livelyEnd) {
+      more += this.expectedIn(lastEventAt, livelyEnd)
+    }
+    return this.silence.missing + more
+  }
+
+  /** Factor by which more events must be missing than by Poisson's law for a silence to be as unusual. */
+  get silenceGuard(): number {
+    return this.silence.guard
+  }
+
+  get bytes(): number {
+    const parts = [this.season, this.burst, this.silence, this.rows, ...this.sums, this.burstSum]
+    return parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  private read({ t, slot, count, lulls, afterGap }: Row): Reading {
+    const { isNewDay, levels } = this.season.begin(slot, this.silence.clusters.size)
+    if (isNewDay) this.silence.learn()
+    const recent = this.rows.mean()
+    this.rows.add(count)
+    const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
+    const root = compared[0]?.root ?? Number.NaN
+    this.silence.add(count, countOf(root))
+    // Lapses are learned from the first day on, before there is a baseline.
+    const expected = Number.isNaN(root) ? recent : countOf(root)
+    if (lulls) this.silence.takeMinutes(lulls, (expected * MINUTE_MS) / this.stepMs)
+    if (count > 0) this.lively = t
+    const burst = this.burstOf(count, root)
+    this.season.remember(slot, compared)
+    const [{ scale }, silence] = [this.season, this.silence.score()]
+    return { t, compared, root, scale, levels, recent, burst, silence, afterGap, clusters: this.silence.clusters }
+  }
+
+  private burstOf(count: number, root: number): number {
+    const sum = this.burstSum.add(count)
+    if (Number.isNaN(sum)) return Number.NaN
+    const score = this.burst.score(sum)
+    this.burst.remember(sum)
+    // Rare both by its own history and by Poisson's law.
+    return Number.isNaN(root) ? score : Math.min(score, rootOf(sum) - rootOf(this.burstRows * countOf(root)))
+  }
+
+  private expectedIn(from: Instant, to: Instant): number {
+    let sum = 0
+    const end = Math.min(to, from + LOOK_MS)
+    for (let at = from; at < end; ) {
+      const start = this.last + Math.floor((at - this.last) / this.stepMs) * this.stepMs
+      const next = Math.min(end, start + this.stepMs)
+      const expected = this.expectedAt(start)
+      if (expected > 0) sum += (expected * (next - at)) / this.stepMs
+      at = next
+    }
+    return sum
+  }
+}
+
+/** The sum of the last `width` rows. */
+export class RecentSum {
+  private readonly rows: Float64Array
+  private count = 0
+
+  constructor(private readonly width: number) {
+    this.rows = new Float64Array(width)
+  }
+
+  /** Returns the sum that ends with this row; NaN until there are enough. */
+  add(value: number): number {
+    this.rows[this.count++ % this.width] = value
+    return this.count < this.width ? Number.NaN : this.total()
+  }
+
+  /** Returns the mean of the rows so far; NaN when there are none. */
+  mean(): number {
+    return this.total() / Math.min(this.count, this.width)
+  }
+
+  /** Drops all rows: rows that are far apart are not summed. */
+  restart(): void {
+    this.count = 0
+  }
+
+  get bytes(): number {
+    return this.rows.byteLength
+  }
+
+  private total(): number {
+    // Computed anew for each row: a running sum would accumulate rounding errors.
+    let sum = 0
+    for (let at = Math.min(this.count, this.width) - 1; at >= 0; at--) sum += this.rows[at] ?? 0
+    return sum
+  }
+}
+
+/** 1970-01-01 was a Thursday; Sunday is 0. */
+const FIRST_WEEKDAY = 4
+
+/**
+ * Numbers the slots of a series by local time, from 0 at the first instant. So the same hour of the week is always the
+ * same number of slots apart; when clocks go forward slots are skipped, and when they go back slots repeat.
+ */
+export class WallSlots {
+  private origin = Number.NaN
+  /** Offset of local time from UTC at the last instant, in ms. */
+  offset = 0
+  private from = Number.POSITIVE_INFINITY
+  private to = Number.NEGATIVE_INFINITY
+
+  constructor(
+    private readonly stepMs: number,
+    private readonly timezone: string,
+  ) {}
+
+  slotOf(instant: Instant): number {
+    const local = instant + this.offsetAt(instant)
+    if (Number.isNaN(this.origin)) this.origin = local
+    return Math.round((local - this.origin) / this.stepMs)
+  }
+
+  isWeekend(slot: number): boolean {
+    const day = Math.floor((this.origin + slot * this.stepMs) / DAY_MS)
+    const weekday = (((day + FIRST_WEEKDAY) % 7) + 7) % 7
+    return weekday === 0 || weekday === 6
+  }
+
+  /** Looks up a time zone's rules only where they change. */
+  private offsetAt(instant: Instant): number {
+    if (this.timezone === 'UTC') return 0
+    if (instant >= this.from && instant < this.to) return this.offset
+    const there = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant)).toZonedDateTimeISO(this.timezone)
+    this.offset = there.offsetNanoseconds / 1e6
+    this.from = Math.floor(instant)
+    this.to = there.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY
+    return this.offset
+  }
+}

@@ -1,0 +1,301 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { countOf, rootOf } from './anscombe.ts'
+import { SlotRing } from './baseline.ts'
+import { Burst } from './burst.ts'
+import { calendarOf, MOST_BLOCKS } from './calendar.ts'
+import { Noise } from './noise.ts'
+import { centre, medianOf, quantileOf } from './quantile.ts'
+import { RecentSum, WallSlots } from './row-statistics.ts'
+import { normal, poisson, randomOf } from './series.fixture.ts'
+import { Silence } from './silence.ts'
+import { deviationsOf } from './tail-deviations.ts'
+
+const rising = (values: readonly number[]) => values.toSorted((a, b) => a - b)
+const plainMedian = (values: readonly number[]) => {
+  const sorted = rising(values)
+  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
+}
+const numbers = (minLength: number) => fc.array(fc.integer({ min: -50, max: 50 }), { minLength, maxLength: 90 })
+
+test('a root leads back to its count', () => {
+  fc.assert(fc.property(fc.nat(1e9), (count) => expect(countOf(rootOf(count))).toBeCloseTo(count, 3)))
+  expect([countOf(0), countOf(-3), rootOf(-5)]).toEqual([0, 0, rootOf(0)])
+})
+
+test('roots of Poisson counts have a variance of 1', () => {
+  const random = randomOf(1)
+  for (const mean of [4, 30, 900]) {
+    const roots = Array.from({ length: 20_000 }, () => rootOf(poisson(mean, random)))
+    const middle = roots.reduce((a, b) => a + b) / roots.length
+    const variance = roots.reduce((sum, root) => sum + (root - middle) ** 2, 0) / roots.length
+    expect(Math.abs(variance - 1)).toBeLessThan(0.06)
+  }
+})
+
+describe('order', () => {
+  test('is what sorting finds, and elements after the values stay', () => {
+    fc.assert(
+      fc.property(numbers(1), (values) => {
+        const typed = Float64Array.from([...values, -99])
+        expect(medianOf(typed, values.length)).toBe(plainMedian(values))
+        expect(rising([...typed.subarray(0, values.length)])).toEqual(rising(values))
+        for (const share of [0, 0.3, 0.5, 0.9, 0.95, 1]) {
+          const place = Math.floor(share * (values.length - 1))
+          expect(quantileOf(typed, values.length, share)).toBe(rising(values)[place] ?? Number.NaN)
+        }
+        centre(typed, values.length)
+        const middle = plainMedian(values)
+        const distances = values.map((value) => Math.abs(value - middle))
+        expect(rising([...typed.subarray(0, values.length)])).toEqual(rising(distances))
+        expect(typed.at(-1)).toBe(-99)
+      }),
+    )
+    expect(medianOf(new Float64Array(3), 0)).toBeNaN()
+  })
+})
+
+describe('rarity', () => {
+  test.each([
+    [2, 3.8],
+    [3, 6.6],
+    [4, 10.4],
+    [5, 15.1],
+    [6, 20.7],
+    [7, 27.4],
+    [8, 35.0],
+  ])('%p deviations are as rare as nothing of %p', (k, expected) => {
+    expect(Math.abs(deviationsOf(expected) - k)).toBeLessThan(0.02)
+  })
+
+  test('grows with what was expected, from 0 to 40', () => {
+    const count = fc.double({ min: 0, max: 1000, noNaN: true })
+    fc.assert(
+      fc.property(count, count, (a, b) => {
+        expect(Math.sign(deviationsOf(a) - deviationsOf(b)) * Math.sign(a - b)).toBeGreaterThanOrEqual(0)
+      }),
+    )
+    expect([deviationsOf(0), deviationsOf(Number.NaN), deviationsOf(1e6)]).toEqual([0, 0, 40])
+  })
+})
+
+test('a ring answers what was put in last, as far as it reaches', () => {
+  const steps = fc.array(fc.record({ by: fc.integer({ min: -3, max: 15 }), value: fc.integer() }), { maxLength: 60 })
+  fc.assert(
+    fc.property(fc.integer({ min: 4, max: 12 }), steps, (size, moves) => {
+      const ring = new SlotRing(size)
+      const known = new Map<number, number>()
+      let slot = 0
+      let newest = -1
+      for (const { by, value } of moves) {
+        slot = Math.max(0, slot + by)
+        ring.set(slot, value)
+        if (slot > newest - size) known.set(slot, Math.fround(value))
+        newest = Math.max(newest, slot)
+        for (let at = newest - size - 3; at <= newest + 3; at++) {
+          const expected = at > newest - size && at <= newest ? (known.get(at) ?? Number.NaN) : Number.NaN
+          expect(ring.get(at)).toBe(expected)
+        }
+      }
+    }),
+  )
+})
+
+test('a recent sum is of the last rows', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 6 }), numbers(0), (width, values) => {
+      const recent = new RecentSum(width)
+      values.forEach((value, at) => {
+        const last = values.slice(Math.max(0, at + 1 - width), at + 1)
+        const sum = last.reduce((a, b) => a + b, 0)
+        expect(recent.add(value)).toBe(at + 1 < width ? Number.NaN : sum)
+        expect(recent.mean()).toBe(sum / last.length)
+      })
+      recent.restart()
+      expect(recent.mean()).toBeNaN()
+    }),
+  )
+})
+
+describe('a burst', () => {
+  /** The same from the sorted list of levels. */
+  function plainScore(history: readonly number[], sum: number): number {
+    const levels = history.map((value) => Math.round(Math.log(1 + value) / 0.02) * 0.02).toSorted((a, b) => b - a)
+    const above = levels.length - 1 - Math.floor(0.99 * (levels.length - 1))
+    const quantile = levels[above] ?? 0
+    const excess = levels.slice(0, above).reduce((total, level) => total + level - quantile, 0) / above
+    const slope = Math.max(0.05, excess, 1 / Math.sqrt(Math.exp(quantile)))
+    const beyond = (Math.log(1 + sum) - quantile) / slope
+    const share = beyond > 0 ? (1 + beyond / above) ** -above : Math.exp(-beyond)
+    return Math.max(0, (2 - Math.log10(share)) / 0.675)
+  }
+
+  test('is what its definition says, of the rows that are remembered', () => {
+    const random = randomOf(2)
+    const burst = new Burst(1, 700)
+    const history: number[] = []
+    for (let row = 0; row < 2000; row++) {
+      const value = Math.round(Math.exp(2 + normal(random)))
+      const score = burst.score(value)
+      if (row <= 500) expect(score).toBeNaN()
+      else {
+        expect(score).toBeCloseTo(plainScore(history.slice(-700), value), 6)
+        const limit = burst.sumAt(4)
+        expect(Math.abs(burst.score(limit) - 4)).toBeLessThan(1e-9)
+      }
+      burst.remember(value)
+      history.push(value)
+    }
+  })
+
+  test('counts values that equal the quantile: a hundred equal ones at the top are no burst', () => {
+    const burst = new Burst(1, 6048)
+    for (let row = 0; row < 6000; row++) burst.remember(row % 60 === 0 ? 20 : 1)
+    expect(burst.score(20)).toBeCloseTo(2 / 0.675, 1)
+    expect(burst.score(1)).toBe(0)
+    expect(burst.score(2000)).toBeGreaterThan(8)
+  })
+})
+
+describe('noise', () => {
+  interface Drawn {
+    expected: number[]
+    roots: number[]
+  }
+
+  /**
+   * Of so many hours, busy and quiet by turns, that come out busier or quieter as a whole by a share. Clusters have sizes by
+   * chance; counts vary as of clusters of one size, `cluster`.
+   */
+  function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
+    const random = randomOf(4)
+    const means = Array.from({ length: size }, (_, hour) => (hour % 2 === 0 ? 50 : 2000))
+    const expected = means.map(rootOf)
+    const mean = (cluster + 1) / 2
+    const sizeOf = () => 1 + (mean > 1 ? Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / mean)) : 0)
+    const drawn = (usual: number) => {
+      let events = 0
+      for (let left = poisson((usual / mean) * Math.exp(share * normal(random)), random); left > 0; left--)
+        events += sizeOf()
+      return events
+    }
+    const roots = means.map((usual) => rootOf(drawn(usual)))
+    const distances = Float64Array.from(roots.map((root, hour) => Math.abs(root - (expected[hour] ?? 0))))
+    return { ...Noise.of(distances, Float64Array.from(expected), size, cluster), expected, roots }
+  }
+
+  test.each([
+    [0, 1],
+    [0.05, 1],
+    [0.2, 1],
+    [0, 5],
+    [0.1, 5],
+  ])('that is a share of %p is as wide by day as by night, where %p events come together', (share, cluster) => {
+    const { noise, heavy, expected, roots } = noiseOf(share, 672, cluster)
+    for (const parity of [0, 1]) {
+      const deviations = roots.flatMap((root, hour) =>
+        hour % 2 === parity ? [Math.abs(noise.deviations(root, expected[hour] ?? 0))] : [],
+      )
+      expect(Math.abs(1.4826 * plainMedian(deviations) - 1)).toBeLessThan(0.25)
+    }
+    expect(heavy).toBeLessThan(1.2)
+    expect(Math.abs(noise.at(rootOf(2000)) - Math.hypot(Math.sqrt(cluster), (share * rootOf(2000)) / 2))).toBeLessThan(
+      1.5,
+    )
+  })
+
+  test('reaches as far down and up as it says', () => {
+    const expected = fc.double({ min: 2, max: 300, noNaN: true })
+    const k = fc.double({ min: 0, max: 8, noNaN: true })
+    fc.assert(
+      fc.property(fc.constantFrom(0, 0.05, 0.3), fc.constantFrom(1, 5), expected, k, k, (...drawn) => {
+        const [share, cluster, middle, below, above] = drawn
+        const { noise } = noiseOf(share, 60, cluster)
+        const { low, high } = noise.around(middle, below, above)
+        expect(noise.deviations(low, middle)).toBeCloseTo(-below, 6)
+        expect(noise.deviations(high, middle)).toBeCloseTo(above, 6)
+      }),
+    )
+  })
+})
+
+describe('silence', () => {
+  test('is counted in events that are missing, and ends with one', () => {
+    const silence = new Silence()
+    for (const value of [3, 0, 0]) silence.add(value, 10)
+    expect(silence.missing).toBe(20)
+    expect(silence.score()).toBeCloseTo(deviationsOf(20 / 1.5), 9)
+    expect(silence.scoreOf(silence.missing + 4)).toBeCloseTo(deviationsOf(24 / 1.5), 9)
+    silence.add(0, Number.NaN)
+    expect(silence.missing).toBe(20)
+    silence.add(1, 10)
+    expect(silence.score()).toBe(0)
+  })
+
+  test('of a series that is often silent must be longer', () => {
+    const random = randomOf(3)
+    const used = new Silence()
+    for (let lapse = 0; lapse < 400; lapse++) {
+      used.add(0, -20 * Math.log(1 - random()))
+      used.add(1, 1)
+    }
+    const before = used.scoreOf(100)
+    used.learn()
+    expect(used.scoreOf(100)).toBeLessThan(before / 2)
+    const poissonLike = new Silence()
+    for (let lapse = 0; lapse < 400; lapse++) {
+      poissonLike.add(0, -Math.log(1 - random()))
+      poissonLike.add(1, 1)
+    }
+    poissonLike.learn()
+    expect(poissonLike.scoreOf(10)).toBeCloseTo(deviationsOf(10 / 1.5), 9)
+  })
+})
+
+describe('slots', () => {
+  const at = (text: string) => Date.parse(text)
+
+  test.each<[string, string, string, number]>([
+    ['UTC', '2026-03-25T09:00Z', '2026-04-01T09:00Z', 168],
+    ['Europe/Berlin', '2026-03-25T09:00+01:00', '2026-04-01T09:00+02:00', 168],
+    ['Europe/Berlin', '2026-10-24T09:00+02:00', '2026-10-25T09:00+01:00', 24],
+    ['Europe/Berlin', '2026-03-29T01:00+01:00', '2026-03-29T03:00+02:00', 2],
+    ['Europe/Berlin', '2026-10-25T02:00+02:00', '2026-10-25T02:00+01:00', 0],
+    ['Asia/Kolkata', '2026-03-25T09:30+05:30', '2026-03-26T09:30+05:30', 24],
+  ])('in %s, from %s to %s: %p hours on the wall', (timezone, from, to, hours) => {
+    const slots = new WallSlots(HOUR_MS, timezone)
+    expect([slots.slotOf(at(from)), slots.slotOf(at(to))]).toEqual([0, hours])
+  })
+
+  test('agree with asking for each instant anew, over the changes of two years', () => {
+    const slots = new WallSlots(15 * MINUTE_MS, 'America/New_York')
+    const start = at('2025-01-01T00:00Z')
+    const wall = (instant: number) =>
+      Date.parse(
+        `${Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO('America/New_York').toPlainDateTime()}Z`,
+      )
+    for (let hour = 0; hour < 2 * 8766; hour += 7) {
+      const instant = start + hour * HOUR_MS
+      expect(slots.slotOf(instant)).toBe((wall(instant) - wall(start)) / (15 * MINUTE_MS))
+    }
+  })
+
+  test('know the weekend on the wall', () => {
+    const slots = new WallSlots(HOUR_MS, 'Asia/Tokyo')
+    // Friday 23:00 there.
+    slots.slotOf(at('2026-03-27T14:00Z'))
+    expect([0, 1, 24, 48, 49].map((slot) => slots.isWeekend(slot))).toEqual([false, true, true, true, false])
+  })
+})
+
+test('no calendar has more blocks than there is room for', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1000, max: 30 * 24 * HOUR_MS }), (stepMs) => {
+      const { scaleBlocks, neededBlocks, day, week } = calendarOf(stepMs)
+      expect(scaleBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
+      expect(neededBlocks).toBeLessThanOrEqual(scaleBlocks)
+      expect(Math.min(day, week)).toBeGreaterThanOrEqual(1)
+    }),
+  )
+})

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { volumeInput } from '../alerts/alert.fixture.ts'
+import { activeAlerts, createAlert } from '../alerts/alert-store.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
+import { findingOf, NOON } from '../issues/issue.fixture.ts'
+import { evaluateGroup, type Result, tasksOf } from './evaluation-task.ts'
+
+const clear: Result = { findings: [], isLostToGaps: false }
+
+/** Two alerts that share their windows, each with an open issue that one more clear window resolves. */
+async function setUp() {
+  const db = memoryDb()
+  const clock = testClock(NOON - 2 * HOUR_MS)
+  const { orgId } = cast(db, clock)
+  const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
+  for (const name of ['One', 'Two']) createAlert(db, clock, orgId, { ...volumeInput, name })
+  const evaluate = (results: Result[]) => {
+    clock.advance(HOUR_MS)
+    const group = activeAlerts(db).flatMap((active) => tasksOf(active, clock.now(), false))
+    return evaluateGroup({ db, clock, enqueue() {}, gapsOf: () => [] }, group, () => Promise.resolve(results))
+  }
+  const fired = { findings: [findingOf({ domainId })], isLostToGaps: false }
+  for (const result of [fired, clear]) expect(await evaluate([result, result])).toEqual([])
+  return {
+    evaluate,
+    states: () => db.prepare('SELECT status FROM issue').pluck().all(),
+    through: () => activeAlerts(db).map(({ cursor }) => cursor.evaluatedThrough),
+  }
+}
+
+describe('an evaluation', () => {
+  test('that finds nothing resolves', async () => {
+    const { evaluate, states, through } = await setUp()
+    expect(await evaluate([clear, clear])).toEqual([])
+    expect(states()).toEqual(['resolved', 'resolved'])
+    expect(through()).toEqual([NOON + HOUR_MS, NOON + HOUR_MS])
+  })
+
+  test.each([1, 3])('of two alerts with %i results commits none: results cannot be matched to tasks', async (count) => {
+    const { evaluate, states, through } = await setUp()
+    const failures = await evaluate(Array.from({ length: count }, () => clear))
+    expect(failures.map(({ alert, error }) => `${alert.name}: ${error}`).sort()).toEqual([
+      `One: Error: 2 evaluations have ${count} results`,
+      `Two: Error: 2 evaluations have ${count} results`,
+    ])
+    expect(states()).toEqual(['open', 'open'])
+    expect(through()).toEqual([NOON, NOON])
+  })
+})

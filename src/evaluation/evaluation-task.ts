@@ -1,0 +1,198 @@
+import type { Alert } from '../alerts/alert.ts'
+import { type ActiveAlert, advanceAlert, postpone } from '../alerts/alert-store.ts'
+import { type Cursor, type DueWindow, dueWindows, nextDueAt, scheduleOf } from '../alerts/due-windows.ts'
+import type { Finding, Window } from '../alerts/finding.ts'
+import type { GapsOf } from '../alerts/gap-coverage.ts'
+import { windowAt } from '../alerts/period.ts'
+import { meetsRunWindow } from '../alerts/run-window.ts'
+import { allFailed } from '../core/attempt.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
+import { Pace } from '../core/pace.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { applyFindings } from '../issues/store.ts'
+import { coveredMs } from '../signals/gap.ts'
+import { type Db, tx } from '../store/database.ts'
+import { dropLateWindow, type LateWindow } from './late-windows.ts'
+
+export interface CommitParts {
+  db: Db
+  clock: Clock
+  enqueue: Enqueue
+  gapsOf: GapsOf
+}
+
+/** One evaluation of one alert. */
+export interface Task {
+  alert: Alert
+  from: Cursor
+  due: DueWindow
+  /** A late window to judge; absent: the task moves the alert's cursor. */
+  late?: LateWindow
+}
+
+/** The result of an evaluation. */
+export interface Result {
+  findings: Finding[]
+  /** True when collection gaps cover too much of the window: it then clears and resolves nothing. */
+  isLostToGaps: boolean
+}
+
+export interface Failure {
+  alert: Alert
+  error: unknown
+}
+
+/** Returns everything that is due of one alert, in order. */
+export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): Task[] {
+  const tasks: Task[] = []
+  let from = cursor
+  for (const due of dueWindows(cursor, scheduleOf(alert), watermark, isWoken)) {
+    tasks.push({ alert, from, due })
+    from = due.next
+  }
+  return tasks
+}
+
+/** Returns the task for a late window, as a part of a window: it opens and counts, and clears nothing. */
+export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Task {
+  const { period, timezone } = scheduleOf(alert)
+  const windowStartAt = windowAt(period, timezone, late.fromAt).start
+  const window = { from: late.fromAt, to: late.toAt, complete: false }
+  return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
+}
+
+/** Returns the tasks of many alerts; for those without any, stores when they are next due. */
+export function tasksOfAll(
+  db: Db,
+  found: readonly ActiveAlert[],
+  watermark: Instant,
+  isWoken: (alert: Alert) => boolean,
+): Task[] {
+  const idle: ActiveAlert[] = []
+  const tasks = found.flatMap((active) => {
+    const own = tasksOf(active, watermark, isWoken(active.alert))
+    if (own.length === 0 && active.dueAt <= watermark) idle.push(active)
+    return own
+  })
+  if (idle.length > 0) {
+    tx(db, () => {
+      for (const active of idle) postpone(db, active)
+    })
+  }
+  return tasks
+}
+
+/** Returns the groups by the end of their windows, earliest first. */
+export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
+  const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
+  return [...groups].sort((a, b) => endOf(a) - endOf(b))
+}
+
+/**
+ * Evaluates tasks together and commits each. One that can't be committed does not affect the others. Tasks left when
+ * the program stops are no failure: they stay due. Returns the failures.
+ */
+export async function evaluateGroup(
+  parts: CommitParts,
+  group: readonly Task[],
+  evaluated: () => Promise<Result[]>,
+  stopping?: AbortSignal,
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  let committed = 0
+  try {
+    if (stopping?.aborted) return []
+    const evaluations = paired(group, await evaluated())
+    // A batch on its way to the disk takes several turns of the event loop, and may wait for one of these in each.
+    const pace = new Pace()
+    while (committed < group.length && !stopping?.aborted) {
+      const turn = commitTasks(parts, evaluations.slice(committed), pace)
+      failures.push(...turn.failures)
+      committed += turn.committed
+      if (committed < group.length) await pace.rest()
+    }
+    return failures
+  } catch (error) {
+    if (stopping?.aborted) return failures
+    return [...failures, ...group.slice(committed).map(({ alert }) => ({ alert, error }))]
+  }
+}
+
+type Evaluation = readonly [Task, Result]
+
+/** Throws where there is not one result for each task: a missing one would count as clear, and resolve issues. */
+function paired(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
+  return tasks.map((task, index) => {
+    const result = results[index]
+    if (!result || results.length > tasks.length) {
+      throw new Error(`${tasks.length} evaluations have ${results.length} results`)
+    }
+    return [task, result]
+  })
+}
+
+/**
+ * Commits the tasks of one turn in one transaction, which costs one sync to disk; a task that fails is rolled back
+ * alone.
+ */
+function commitTasks(
+  parts: CommitParts,
+  evaluations: readonly Evaluation[],
+  pace: Pace,
+): { committed: number; failures: Failure[] } {
+  const { db } = parts
+  return tx(db, () => {
+    const failures: Failure[] = []
+    for (const [index, [task, result]] of evaluations.entries()) {
+      if (index > 0 && pace.isDue) return { committed: index, failures }
+      try {
+        savepoint(db, () => commitTask(parts, task, result))
+      } catch (error) {
+        // A full disk ends the whole transaction.
+        if (!db.inTransaction) throw error
+        failures.push({ alert: task.alert, error })
+      }
+    }
+    return { committed: evaluations.length, failures }
+  })
+}
+
+/** Runs `work` in a part of the current transaction that is rolled back alone. */
+function savepoint(db: Db, work: () => void): void {
+  db.transaction(work)()
+}
+
+/** Writes issue, history, outbox and cursor in the caller's transaction: all or none. */
+function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { findings, isLostToGaps }: Result): void {
+  const { alert, from, due, late } = task
+  const schedule = scheduleOf(alert)
+  const isStill = late
+    ? dropLateWindow(db, late)
+    : advanceAlert(db, alert.id, from, due.next, nextDueAt(due.next, schedule))
+  if (!isStill) return
+  applyFindings(
+    db,
+    {
+      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: schedule.period.lengthMs },
+      findings,
+      window: { ...due.window, complete: due.window.complete && !isLostToGaps },
+      windowStartAt: due.windowStartAt,
+      inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, judgedWindow(task)),
+      gapMs: (start, end) => coveredMs(gapsOf(start, end), { from: start, to: end }),
+      now: clock.now(),
+    },
+    enqueue,
+  )
+}
+
+/** For an alert that is evaluated tick by tick, its last part covers the whole window. */
+function judgedWindow({ alert, due: { window, windowStartAt } }: Task): Window {
+  return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
+}
+
+/** Returns the error that a round fails with. */
+export function failureOf(failures: readonly Failure[]): AggregateError {
+  const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
+  return allFailed('evaluations', errors)
+}

@@ -1,0 +1,55 @@
+import { domainsOf } from '../alerts/alert.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import type { Instant } from '../core/clock.ts'
+import { importedUntil } from '../ingest/import-store.ts'
+import type { Db } from '../store/database.ts'
+import type { Task } from './evaluation-task.ts'
+
+/**
+ * What was imported is known to those who learn from the past, and opens nothing: so a count that has imported events in it
+ * is not judged, and neither is a session that may.
+ */
+
+/** When the last imported event that the alert may look at was received; 0 when there is none. */
+function importedBefore({ alert }: Task, until: ReadonlyMap<string, Instant>): Instant {
+  const watched = domainsOf(alert)
+  const times = watched.length > 0 ? watched.map((id) => until.get(id) ?? 0) : [...until.values()]
+  return times.reduce((last, at) => Math.max(last, at), 0)
+}
+
+/** Returns `importedUntil`, which looks once for each organization: thousands of alerts are evaluated together. */
+function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
+  const known = new Map<string, ReadonlyMap<string, Instant>>()
+  return (orgId) => {
+    const until = known.get(orgId) ?? importedUntil(db, orgId)
+    known.set(orgId, until)
+    return until
+  }
+}
+
+/** Returns the tasks, each beginning behind what was imported where only a part of its window may be judged. */
+export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
+  const untilOf = imports(db)
+  return tasks.map((task) => {
+    const { orgId, alertType } = task.alert
+    const { counted, judgedOnArrival, settlesMs = 0 } = alertTypeOf(alertType)
+    if (counted || judgedOnArrival) return task
+    const last = importedBefore(task, untilOf(orgId))
+    const { window } = task.due
+    if (last === 0 || window.from > last + settlesMs) return task
+    const from = Math.min(window.to, last + settlesMs + 1)
+    return { ...task, due: { ...task.due, window: { ...window, from } } }
+  })
+}
+
+/** Returns a function that is true for a task whose verdict counts events that were imported. */
+export function countingImports(db: Db): (task: Task) => boolean {
+  const untilOf = imports(db)
+  return (task) => {
+    const { alert, due } = task
+    const last = importedBefore(task, untilOf(alert.orgId))
+    if (last === 0) return false
+    const spans = alertTypeOf(alert.alertType).counted?.(alert, due.window) ?? []
+    return spans.some(({ from }) => from <= last)
+  }
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { DomainGuard } from './domain-drop.ts'
+import type { Outcome } from './verdict-row.ts'
+
+describe('a domain', () => {
+  const outcome = (hour: number, values: Partial<Outcome> = {}): Outcome => {
+    const row = { observed: 60, expected: 60, low: 30, high: 120 }
+    return {
+      ...{ at: hour * HOUR_MS, since: (hour - 1) * HOUR_MS, state: 'normal', learningUntil: null, ...row, row },
+      ...{ open: false, alarm: false, silentSince: null, lastEventAt: null, score: 0, unlikely: 0, touchesGap: false },
+      ...values,
+    }
+  }
+  const counted = (observed: number, expected = 60) => ({ row: { observed, expected, low: 30, high: 120 } })
+  const low = (hour: number, values: Partial<Outcome> = {}) =>
+    outcome(hour, { state: 'low', open: true, ...counted(20), ...values })
+  /** Silent at a minute since another; 15.1 of chance are 5 deviations. */
+  const silent = (minute: number, since: number, unlikely = 16) =>
+    outcome(minute / 60, { state: 'silent', open: true, row: null, since: since * MINUTE_MS, unlikely })
+
+  /** The whole traffic, of 240 an hour, and its signals, each by itself. */
+  function guardOf(whole: readonly Outcome[], signals: readonly (readonly Outcome[])[]): DomainGuard {
+    const guard = new DomainGuard({ stepMs: HOUR_MS }, 5)
+    for (const hour of [0, 1, 2, 3, 4]) guard.takeWhole(outcome(hour, counted(240, 240)))
+    for (const one of whole) guard.takeWhole(one)
+    for (const signal of signals) {
+      let [last, lastRow]: (Outcome | null)[] = [null, null]
+      for (const one of signal) {
+        guard.takeSignal(one, last ?? null, lastRow ?? null)
+        last = one
+        if (one.row) lastRow = one
+      }
+    }
+    return guard
+  }
+  const fallsOf = (guard: DomainGuard) => guard.falls().map(({ at, alarm }) => `${at / HOUR_MS}${alarm ? '!' : ''}`)
+  const few = { ...counted(80, 240) }
+  const rows = (...observed: number[]) => observed.map((count, hour) => outcome(hour, counted(count)))
+  const usual = rows(60, 60, 60, 60)
+
+  test.each<[string, Outcome[], Outcome[][], string[]]>([
+    ['is low, with three of four signals', [low(1, few)], [rows(60, 20), rows(60, 20), rows(60, 20), usual], ['1!']],
+    ['is low, with half of them', [low(1, few)], [rows(60, 20), rows(60, 20), usual, usual], []],
+    ['is low, and they are low by chance', [low(1, few)], [rows(60, 50), rows(60, 50), rows(60, 50), usual], []],
+    ['is as always, whatever they do', [outcome(1)], [rows(60, 0), rows(60, 0)], []],
+    ['is high', [outcome(1, { state: 'high', open: true })], [rows(60, 0), rows(60, 0)], []],
+    [
+      'is low because of one that was low before',
+      [low(1, { ...counted(140, 240) })],
+      [[low(0), low(1)], rows(60, 55), rows(60, 30), rows(60, 55)],
+      [],
+    ],
+    [
+      'is low, one was so before, and the others are now',
+      [low(1, few)],
+      [[low(0), low(1)], rows(60, 20), rows(60, 20), rows(60, 20)],
+      ['1!'],
+    ],
+    ['is low without signals', [low(1, few)], [], []],
+    ['whose signals are learning', [silent(75, 60)], [[outcome(1, { state: 'learning' })]], []],
+    ['is silent', [silent(75, 60)], [usual, usual], ['1.25!']],
+    ['is silent, where half of it was dead before', [silent(75, 60)], [[low(0), low(1, counted(0, 120))], usual], []],
+    [
+      'is silent for longer, where half of it was dead before',
+      [silent(75, 60, 31)],
+      [[low(0), low(1, counted(0, 120))], usual],
+      ['1.25!'],
+    ],
+    [
+      'is silent, where one fell silent in the same hour before',
+      [silent(100, 85)],
+      [[outcome(0, counted(120, 120)), outcome(1, counted(120, 120)), silent(80, 61), silent(85, 61)], usual],
+      [],
+    ],
+    ['is silent for hours, whatever was dead before', [silent(200, 60)], [[low(3, counted(0, 240))]], [`${200 / 60}!`]],
+    ['stays so', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
+    ['is so again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
+    ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
+  ])('that %s', (_, whole, signals, expected) => {
+    expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
+  })
+
+  const marksOf = (guard: DomainGuard, outcomes: readonly Outcome[]) =>
+    guard.explain(outcomes).map(({ explained = false, alarm }) => `${explained ? 'explained' : ''}${alarm ? '!' : ''}`)
+
+  test('explains falls while it is down; one that outlasts it by two hours is on its own, once', () => {
+    const guard = guardOf([low(1, few), low(2, few)], [rows(60, 20, 20)])
+    const lows = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => low(hour, { alarm: hour < 3 }))
+    expect(marksOf(guard, lows)).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])
+    // Almost back.
+    expect(marksOf(guard, [low(5, counted(55))])).toEqual([''])
+    expect(marksOf(guard, [outcome(2, { state: 'high', open: true, alarm: true })])).toEqual(['!'])
+    expect(marksOf(guard, [low(0.5, { alarm: true })])).toEqual(['!'])
+  })
+
+  /** A tick at which nothing had come of the domain since a minute. */
+  const lull = (minute: number, since: number) =>
+    outcome(minute / 60, { row: null, lastEventAt: since * MINUTE_MS, since: since * MINUTE_MS })
+  const found = (minute: number, since: number) => ({ ...silent(minute, since), alarm: true })
+  const on = (minutes: readonly number[], since: number) => minutes.map((minute) => silent(minute, since))
+
+  test.each<[string, Outcome[], Outcome[], string[]]>([
+    ['is told at once while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
+    [
+      'waits while nothing came of the domain either, and is told at its first event',
+      [lull(75, 60), lull(80, 60)],
+      [found(75, 60), ...on([80, 85, 90], 60)],
+      ['', '', '!', ''],
+    ],
+    ['waits where the domain was silent for half of it', [lull(75, 67)], [found(75, 60), silent(80, 60)], ['', '!']],
+    ['does not wait for a short lull of the domain', [lull(75, 68)], [found(75, 60), silent(80, 60)], ['!', '']],
+    [
+      'is explained when the domain falls meanwhile',
+      [lull(75, 60), { ...silent(80, 60), lastEventAt: 60 * MINUTE_MS }],
+      [found(75, 60), ...on([80, 85], 60)],
+      ['', 'explained', 'explained'],
+    ],
+    [
+      'waits for an hour at most',
+      [75, 130, 135].map((minute) => lull(minute, 60)),
+      [found(75, 60), ...on([130, 135, 140], 60)],
+      ['', '', '!', ''],
+    ],
+    [
+      'is told when it returns, where it had an event before it was told',
+      [lull(75, 60)],
+      [found(75, 60), silent(110, 80)],
+      ['', '!'],
+    ],
+    [
+      'is over where it had an event before it was told, hours ago',
+      [lull(75, 60)],
+      [found(75, 60), silent(240, 200)],
+      ['', ''],
+    ],
+    ['does not hold back a rise', [lull(75, 60)], [{ ...found(75, 60), state: 'high' }], ['!']],
+    ['does not hold back a low row', [lull(120, 60)], [low(2, { alarm: true })], ['!']],
+  ])('the silence of a signal %s', (_, whole, outcomes, expected) => {
+    expect(marksOf(guardOf(whole, [usual]), outcomes)).toEqual(expected)
+  })
+})

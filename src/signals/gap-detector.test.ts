@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
+import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { type Gap, PAUSE_MS } from './gap.ts'
+import { GapWatch } from './gap-detector.ts'
+import { gapsBetween } from './gap-store.ts'
+
+/** A watch over a database of its own; times are minutes since the start. */
+function stand() {
+  const db = memoryDb()
+  const clock = testClock()
+  const notified: Gap[] = []
+  const reported: unknown[] = []
+  const newWatch = () =>
+    new GapWatch({ db, clock, began: (gap) => notified.push(gap), report: (error) => reported.push(error) })
+  const minutes = ({ fromAt, toAt, cause }: Gap) =>
+    `${cause} ${(fromAt - TEST_START) / MINUTE_MS}–${(toAt - TEST_START) / MINUTE_MS}`
+  let watch = newWatch()
+  /** The program runs on to this minute. */
+  const until = (minute: number) => {
+    const to = TEST_START + minute * MINUTE_MS
+    while (clock.now() < to) {
+      clock.set(Math.min(clock.now() + SECOND_MS, to))
+      watch.beat()
+    }
+  }
+  return {
+    ...{ db, clock, notified, reported, until },
+    get watch() {
+      return watch
+    },
+    gaps: () => watch.gapsOf(0, Number.MAX_SAFE_INTEGER).map(minutes),
+    kept: () => gapsBetween(db, 0, Number.MAX_SAFE_INTEGER).map(minutes),
+    /** Killed now, it starts again at this minute. */
+    killedUntil(minute: number) {
+      clock.set(TEST_START + minute * MINUTE_MS)
+      watch = newWatch()
+    },
+    stoppedUntil(minute: number) {
+      watch.close()
+      this.killedUntil(minute)
+    },
+    refused: () => watch.refused(clock.now()),
+    stored: () => watch.stored(clock.now()),
+  }
+}
+
+describe('a gap', () => {
+  test('is none while the program runs, and none at the first start', () => {
+    const world = stand()
+    world.until(10)
+    world.stored()
+    expect([world.gaps(), world.notified, world.reported]).toEqual([[], [], []])
+  })
+
+  test.each<[string, (world: ReturnType<typeof stand>) => void, string[]]>([
+    ['of a kill begins with the last heartbeat', (world) => world.killedUntil(30), ['down 10–30']],
+    ['of a stop begins with it', (world) => world.stoppedUntil(30), ['down 10.25–30']],
+    ['is not made by a quick start anew', (world) => world.stoppedUntil(12), []],
+    ['is not made by a start that was quick enough', (world) => world.killedUntil(12), []],
+    [
+      'is one when the program is killed again and again',
+      (world) => {
+        world.killedUntil(20)
+        world.until(21)
+        world.killedUntil(30)
+      },
+      ['down 10–30'],
+    ],
+    [
+      'is another one after some time',
+      (world) => {
+        world.killedUntil(20)
+        world.until(30)
+        world.killedUntil(40)
+      },
+      ['down 10–20', 'down 30–40'],
+    ],
+    [
+      'is a suspension of the process',
+      (world) => {
+        world.clock.set(TEST_START + 60 * MINUTE_MS)
+        world.watch.beat()
+        world.until(61)
+      },
+      ['down 10.25–60'],
+    ],
+    [
+      'is what was refused, up to what was stored again',
+      (world) => {
+        world.refused()
+        world.until(15)
+        world.refused()
+        world.until(20)
+        world.stored()
+        world.until(25)
+        world.stored()
+      },
+      ['refused 10.25–20'],
+    ],
+    [
+      'is one while storing fails now and then',
+      (world) => {
+        for (const minute of [11, 12, 13, 14]) {
+          world.refused()
+          world.until(minute)
+          world.stored()
+        }
+      },
+      ['refused 10.25–14'],
+    ],
+    [
+      'of what was refused goes on in the time when the program was stopped',
+      (world) => {
+        world.refused()
+        world.until(20)
+        world.stoppedUntil(40)
+      },
+      ['refused 10.25–40'],
+    ],
+    [
+      'of what was refused survives a quick start anew',
+      (world) => {
+        world.refused()
+        world.until(20)
+        world.killedUntil(21)
+        world.refused()
+        world.until(25)
+        world.stored()
+      },
+      ['refused 10.25–25'],
+    ],
+  ])('%s', (_, happens, expected) => {
+    const world = stand()
+    world.until(10.25)
+    happens(world)
+    expect(world.gaps()).toEqual(expected)
+    expect(world.kept()).toEqual(expected)
+    expect(world.notified).toHaveLength(expected.length)
+    expect(world.reported).toEqual([])
+  })
+
+  test('that goes on reaches to this moment, whatever was written', () => {
+    const world = stand()
+    world.until(10)
+    world.refused()
+    world.clock.advance(SECOND_MS)
+    expect(world.watch.refusing).toBe(true)
+    expect(world.watch.gapsOf(0, world.clock.now())).toMatchObject([{ toAt: world.clock.now() }])
+    expect(world.watch.gapsOf(0, world.clock.now() - SECOND_MS)).toEqual([])
+    world.stored()
+    expect(world.watch.refusing).toBe(false)
+    expect(world.watch.gapsOf(world.clock.now(), world.clock.now() + HOUR_MS)).toEqual([])
+  })
+
+  test('that the disk does not take is known, and kept when there is room', () => {
+    const world = stand()
+    world.until(10)
+    world.db.pragma('query_only = ON')
+    world.refused()
+    world.until(20)
+    world.stored()
+    world.until(25)
+    world.refused()
+    world.until(30)
+    world.stored()
+    const gaps = ['refused 10–20', 'refused 25–30']
+    expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, [], 2])
+    expect(world.reported.length).toBeGreaterThan(0)
+    // Every half minute, and when something begins or ends: not with every batch.
+    expect(world.reported.length).toBeLessThan(50)
+    world.db.pragma('query_only = OFF')
+    world.until(31)
+    expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, gaps, 2])
+  })
+
+  test('that was never written is seen at the next start, by its missing heartbeats', () => {
+    const world = stand()
+    world.until(10)
+    world.db.pragma('query_only = ON')
+    world.refused()
+    world.until(20)
+    world.db.pragma('query_only = OFF')
+    world.killedUntil(21)
+    expect(world.kept()).toEqual(['down 10–21'])
+  })
+
+  test('is not made by a clock that is put back', () => {
+    const world = stand()
+    world.until(10)
+    world.killedUntil(5)
+    world.until(9)
+    world.killedUntil(10)
+    expect(world.gaps()).toEqual([])
+  })
+})
+
+type Step = { kind: 'run' | 'kill' | 'stop' | 'refuse' | 'store'; seconds: number }
+
+test('gaps are separate, in order, reported once each, and cover every time when nothing could be stored', () => {
+  const step = fc.record({
+    kind: fc.constantFrom<Step['kind']>('run', 'kill', 'stop', 'refuse', 'store'),
+    seconds: fc.integer({ min: 1, max: 400 }),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const world = stand()
+      const lost: [Instant, Instant][] = []
+      let refusedAt: Instant | null = null
+      const minute = () => (world.clock.now() - TEST_START) / MINUTE_MS
+      for (const { kind, seconds } of steps) {
+        const before = world.clock.now()
+        if (kind === 'kill') world.killedUntil(minute() + seconds / 60)
+        else if (kind === 'stop') world.stoppedUntil(minute() + seconds / 60)
+        else world.until(minute() + seconds / 60)
+        const now = world.clock.now()
+        if ((kind === 'kill' || kind === 'stop') && now - before > PAUSE_MS) lost.push([before, now])
+        // Whoever starts anew does not know that the disk is still full.
+        if (kind === 'kill' || kind === 'stop') refusedAt = null
+        if (kind === 'refuse') refusedAt ??= now
+        if (kind === 'refuse') world.refused()
+        if (kind === 'store') {
+          if (refusedAt !== null) lost.push([refusedAt, now])
+          refusedAt = null
+          world.stored()
+        }
+      }
+      const gaps = world.watch.gapsOf(0, Number.MAX_SAFE_INTEGER)
+      for (const [index, gap] of gaps.entries()) {
+        expect(gap.toAt).toBeGreaterThan(gap.fromAt)
+        const next = gaps[index + 1]
+        if (next) expect(next.fromAt - gap.toAt).toBeGreaterThan(PAUSE_MS)
+      }
+      expect(world.notified).toHaveLength(gaps.length)
+      const uncovered = lost.filter(([from, to]) => !gaps.some(({ fromAt, toAt }) => fromAt <= from && toAt >= to))
+      expect(uncovered).toEqual([])
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('since when nothing can be stored is known while it lasts', () => {
+  const world = stand()
+  world.until(5)
+  expect(world.watch.refusingSince).toBeNull()
+  world.refused()
+  world.until(8)
+  world.refused()
+  expect(world.watch.refusingSince).toBe(TEST_START + 5 * MINUTE_MS)
+  world.stored()
+  expect(world.watch.refusingSince).toBeNull()
+})

@@ -1,0 +1,78 @@
+import { dayOf, type SignalName } from './active-signals.ts'
+import { EVERY, type SeriesScope } from './series.ts'
+import type { SignalMode, SignalSetting } from './signal.ts'
+import type { SignalsByDay } from './signal-cache.ts'
+import type { Member } from './verdict-table.ts'
+
+/** A signal and its setting. */
+interface KnownSignal {
+  name: SignalName
+  mode: SignalMode
+  /** Null: the scope's. */
+  sensitivity: number | null
+  /** Days on which it has enough traffic; null: a setting makes it a signal on every day. */
+  days: ReadonlySet<number> | null
+}
+
+/**
+ * Returns the series that a scope covers. `sensitivities`: those to try, null for the scope's own; a signal with its
+ * own keeps it. `found`: the signals of each domain.
+ */
+export function membersOf(
+  scope: SeriesScope,
+  sensitivities: readonly number[] | null,
+  found: ReadonlyMap<string, SignalsByDay>,
+  settings: readonly SignalSetting[],
+): Member[] {
+  const { sensitivity, ...series } = scope
+  const wanted = sensitivities ?? [sensitivity]
+  if (scope.vendor !== EVERY) return [{ scope, series, role: 'one', muted: false, sensitivities: wanted }]
+  const whole = { ...series, vendor: null, event: null }
+  const signals = knownSignals(scope, found, settings).flatMap(({ name, mode, sensitivity: own, days }): Member[] => {
+    if (mode === 'off') return []
+    const member: Member = {
+      ...{ scope, series: { ...series, ...name }, role: 'signal', muted: mode === 'muted' },
+      sensitivities: own === null ? wanted : wanted.map(() => own),
+    }
+    return [days === null ? member : { ...member, isOn: (instant) => days.has(dayOf(instant)) }]
+  })
+  return [{ scope, series: whole, role: 'whole', muted: false, sensitivities: wanted }, ...signals]
+}
+
+/** Returns the signals of a scope `*`, by vendor and event, including those that are off. */
+export function signalsNow(
+  scope: SeriesScope,
+  found: ReadonlyMap<string, SignalsByDay>,
+  settings: readonly SignalSetting[],
+): { name: SignalName; mode: SignalMode; sensitivity: number }[] {
+  return knownSignals(scope, found, settings).map(({ name, mode, sensitivity }) => ({
+    ...{ name, mode },
+    sensitivity: sensitivity ?? scope.sensitivity,
+  }))
+}
+
+function knownSignals(
+  { domainId }: SeriesScope,
+  found: ReadonlyMap<string, SignalsByDay>,
+  settings: readonly SignalSetting[],
+): KnownSignal[] {
+  const known = new Map<string, KnownSignal>()
+  const days = new Map<string, Set<number>>()
+  for (const [day, names] of found.get(domainId) ?? []) {
+    for (const name of names) {
+      const key = keyOf(name)
+      const own = days.get(key) ?? new Set()
+      days.set(key, own.add(day))
+      known.set(key, { name, mode: 'auto', sensitivity: null, days: own })
+    }
+  }
+  for (const { vendor, event, mode, sensitivity, ...of } of settings) {
+    if (of.domainId !== domainId) continue
+    const name = { vendor, event }
+    known.set(keyOf(name), { name, mode, sensitivity, days: null })
+  }
+  return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, signal]) => signal)
+}
+
+/** Joins with NUL, which no name contains and which sorts before everything. */
+const keyOf = ({ vendor, event }: SignalName) => `${vendor}\0${event}`

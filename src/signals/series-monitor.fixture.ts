@@ -1,0 +1,110 @@
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { quoteText } from '../warehouse/duckdb/dialect.ts'
+import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type SeriesScope, type Span, TICK_MS } from './series.ts'
+import { Follower, type FollowerParts } from './series-monitor.ts'
+import type { VerdictRow } from './verdict-row.ts'
+
+/** A Monday, midnight. */
+export const MONDAY: Instant = Date.UTC(2026, 0, 5)
+
+/** When something is wrong with a tag: it sends so many times as much. */
+export interface Fault {
+  from: Instant
+  to: Instant
+  factor: number
+}
+
+/** What a tag sends: at random by the minute, less at night. */
+export interface Traffic {
+  orgId?: string
+  domainId?: string
+  vendor?: string
+  event?: string
+  from: Instant
+  to: Instant
+  /** On average; at most 240. */
+  perHour: number
+  faults?: readonly Fault[]
+  /** The weight of each event from an instant on; 1 before. */
+  sampled?: { from: Instant; weight: number }
+}
+
+const DRAWS = 8
+
+/** As SQL, because months of minutes are many. The same for the same traffic. */
+function countsSql(traffic: Traffic): string {
+  const { orgId = 'org_1', domainId = 'dom_1', vendor = 'Shop', event = 'view', from, to, perHour } = traffic
+  const name = [orgId, domainId, vendor, event].map(quoteText).join(', ')
+  const wave = `(0.4 + 1.2 * power(sin(pi() * (minute % 86400000) / 86400000), 2))`
+  const factors = (traffic.faults ?? []).map(
+    (fault) => `WHEN minute >= ${fault.from} AND minute < ${fault.to} THEN ${fault.factor}`,
+  )
+  const factor = factors.length > 0 ? `CASE ${factors.join(' ')} ELSE 1 END` : '1'
+  const chance = `${perHour / 60 / DRAWS}::DOUBLE * ${wave} * ${factor} * ${thinned(traffic)}`
+  const draws = Array.from(
+    { length: DRAWS },
+    (_, at) => `(hash(${quoteText(`${vendor}${event}${at}`)}, minute) % 1000000 < 1000000 * ${chance})::INTEGER`,
+  )
+  return `SELECT ${name}, 'prod' AS env, minute, events::BIGINT AS events, events * ${weightSql(traffic)} AS weight, 1::BIGINT AS sessions
+    FROM (
+      SELECT minute, ${draws.join(' + ')} AS events
+      FROM (SELECT (${from} + step * ${MINUTE_MS})::BIGINT AS minute FROM range(${Math.round((to - from) / MINUTE_MS)}) t(step))
+    ) WHERE events > 0`
+}
+
+const thinned = ({ sampled }: Traffic) =>
+  sampled ? `CASE WHEN minute >= ${sampled.from} THEN ${1 / sampled.weight} ELSE 1 END` : '1'
+const weightSql = ({ sampled }: Traffic) =>
+  sampled ? `CASE WHEN minute >= ${sampled.from} THEN ${sampled.weight}::DOUBLE ELSE 1.0 END` : '1.0::DOUBLE'
+
+/** Puts what came into the history, as a file of counts. Names must differ. */
+export async function addTraffic({ parquet, manifest }: WarehouseStand, name: string, traffic: Traffic): Promise<void> {
+  const columns = 'orgId, domainId, vendor, event, env, minute, events, weight, sessions'
+  const path = `counts/${name}.parquet`
+  const rows = await parquet.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`)
+  manifest.swapRollups([], [await parquet.describeRollup(path, rows, 'day')])
+}
+
+/** A history of counts in real files. */
+export class CountsStand {
+  private constructor(readonly stand: WarehouseStand) {}
+
+  static async with(...traffic: readonly Traffic[]): Promise<CountsStand> {
+    const stand = await WarehouseStand.open()
+    for (const [index, one] of traffic.entries()) await addTraffic(stand, `t${index}`, one)
+    return new CountsStand(stand)
+  }
+
+  follower(parts: Partial<FollowerParts> = {}): Follower {
+    return new Follower({ warehouse: this.stand.warehouse, gapsOf: () => [], settingsOf: () => [], ...parts })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stand[Symbol.asyncDispose]()
+  }
+}
+
+export const hours = (count: number) => count * HOUR_MS
+
+/** Of one tag, by the hour. */
+export const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
+  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
+  ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
+})
+
+/** Ticks between two instants, as windows. */
+export function ticks({ from, to }: Span): Span[] {
+  const first = Math.floor(from / TICK_MS) * TICK_MS
+  return Array.from({ length: Math.round((to - first) / TICK_MS) }, (_, at) => ({
+    from: Math.max(from, first + at * TICK_MS),
+    to: first + (at + 1) * TICK_MS,
+  }))
+}
+
+/** Asked tick by tick, as the scheduler asks. */
+export async function follow(follower: Follower, scopes: readonly SeriesScope[], span: Span): Promise<VerdictRow[][]> {
+  const rows: VerdictRow[][] = []
+  for (const window of ticks(span)) rows.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+  return rows
+}

@@ -1,0 +1,357 @@
+import { totalmem } from 'node:os'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { PriorityLock } from './priority-lock.ts'
+import type { RowCounts } from './row-counts.ts'
+import { membersOf, signalsNow } from './scope-members.ts'
+import {
+  type Block,
+  blocksOf,
+  EVERY,
+  rowStart,
+  type Series,
+  type SeriesScope,
+  SIGNAL_STEP_MS,
+  type Span,
+  tickBefore,
+} from './series.ts'
+import { advance, type ReaderParts, rowsAhead, type Track } from './series-reader.ts'
+import type { Emit, Tracker } from './series-tracker.ts'
+import type { Signal, SignalSetting } from './signal.ts'
+import { SignalDirectory } from './signal-cache.ts'
+import { CachedTracker, keyOf, LEAD_MS, TrackerMemory } from './tracker-cache.ts'
+import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
+import { isLull, type Outcome } from './verdict-row.ts'
+import { VerdictTable } from './verdict-table.ts'
+
+/**
+ * Enough for the trackers of 1,400 series with hourly rows; more on larger machines, because relearning takes far
+ * longer.
+ */
+const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
+/** The follower of the past has a fourth of the memory. */
+const PAST_SHARE = 4
+/** The most series, and about the most rows, in one turn; waiting callers are served between turns. */
+const AT_ONCE = 500
+const ROWS_AT_ONCE = 10_000
+
+export interface FollowerParts extends ReaderParts {
+  settingsOf(orgId: string): readonly SignalSetting[]
+  /** The most memory for trackers; 0: none are kept. */
+  memoryBytes?: number
+}
+
+/** Options for judging windows. */
+export interface VerdictOptions {
+  /** Returns whether an instant counts; ticks and rows are represented by their last instant. All count when absent. */
+  counts?(instant: Instant): boolean
+  /** Passed by background callers, which yield to others; when it is aborted, the call fails with its reason. */
+  stopping?: AbortSignal
+}
+
+/** The domain whose signals are listed. */
+export interface SignalScope {
+  orgId: string
+  domainId: string
+  /** For signals without a sensitivity of their own. */
+  sensitivity: number
+  timezone: string
+}
+
+/** What is known of a signal without judging its counts. */
+export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
+
+/** The series of one tracker in a call. */
+interface Followed {
+  series: Series
+  sensitivities: readonly number[]
+  emits: Emit[]
+  onEnd?(tracker: Tracker, counts: RowCounts | null): void
+  /** True when rows suffice, without ticks, except for the end of the span. */
+  rowsSuffice?: boolean
+}
+
+/**
+ * Follows series of counts and returns their state. The result depends on the counts alone, never on when the follower
+ * was created or what was queried before: it keeps the trackers of recently queried series, and relearns the others
+ * from the counts.
+ */
+export class Follower {
+  private memory: TrackerMemory
+  private readonly directory: SignalDirectory
+  /** Calls run one after the other, because they advance the same trackers. */
+  private readonly lock = new PriorityLock()
+  private ofPast: Follower | null = null
+
+  constructor(private readonly parts: FollowerParts) {
+    this.memory = this.newMemory()
+    this.directory = new SignalDirectory(parts.warehouse)
+  }
+
+  /**
+   * Returns one row for each series, for each window in order; of the signals that a `*` covers, only those that were
+   * open. Windows are in order and don't overlap; for a window that has not ended, `to` is the end of its last tick.
+   * All scopes are of one organization. Fails with `unavailable` when the warehouse does.
+   */
+  async verdicts(
+    scopes: readonly SeriesScope[],
+    windows: readonly Span[],
+    options: VerdictOptions = {},
+  ): Promise<VerdictRow[][]> {
+    const [rows = []] = await this.judge(scopes, windows, options, null)
+    return rows
+  }
+
+  /** As `verdicts`, at several sensitivities, in their order; signals with a sensitivity of their own keep it. */
+  alternatives(
+    scopes: readonly SeriesScope[],
+    sensitivities: readonly number[],
+    windows: readonly Span[],
+    options: VerdictOptions = {},
+  ): Promise<VerdictRow[][][]> {
+    return this.judge(scopes, windows, options, sensitivities)
+  }
+
+  /**
+   * Returns the rows that begin in `from <= start < to` and before `now`, each with its baseline at that time. `now`:
+   * up to when counts are known (`watermark`). The scope is one series, not `*`; vendor and event null: all events.
+   * Fails with `unavailable` when the warehouse does.
+   */
+  async chart(scope: SeriesScope, range: Span, now: Instant): Promise<SeriesChart> {
+    const [chart] = await this.charts([scope], range, now)
+    if (!chart) throw new Error('a series has no chart')
+    return chart
+  }
+
+  /** As `chart`, for several series of one organization, in their order. */
+  async charts(scopes: readonly SeriesScope[], range: Span, now: Instant): Promise<SeriesChart[]> {
+    const drafts = scopes.map((scope) => chartOf(scope, range, now))
+    for (const group of Map.groupBy(drafts, ({ span }) => `${span.from} ${span.to}`).values()) {
+      const [first] = group
+      if (first && first.span.to > first.span.from)
+        await this.follow(
+          group.map(({ followed }) => followed),
+          first.span,
+        )
+    }
+    return drafts.map(({ chart }) => chart())
+  }
+
+  /**
+   * Returns the signals of domains of one organization with their current state, for each domain by vendor and event,
+   * including those that are off. `now`: up to when counts are known. `isWanted` is called for each signal in that
+   * order; unwanted signals are left out, and their counts are not read. Fails with `unavailable` when the warehouse
+   * does.
+   */
+  async signals(
+    of: readonly SignalScope[],
+    now: Instant,
+    isWanted: (signal: KnownSignal) => boolean = () => true,
+  ): Promise<Signal[][]> {
+    const [first] = of
+    if (!first) return []
+    const { orgId } = first
+    const tick = tickBefore(now)
+    const domainIds = of.map(({ domainId }) => domainId)
+    const found = await this.directory.find(orgId, domainIds, { from: tick - 1, to: tick })
+    const settings = Map.groupBy(this.parts.settingsOf(orgId), ({ domainId }) => domainId)
+    const listed = of.map((one) => {
+      const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
+      const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
+      const wanted = signals.filter(({ name, mode }) => isWanted({ domainId: one.domainId, ...name, mode }))
+      return wanted.map((signal) => ({ scope, signal, signalState: new SignalState() }))
+    })
+    const followed = listed
+      .flat()
+      .flatMap(({ scope, signal: { name, mode, sensitivity }, signalState }): Followed[] => {
+        if (mode === 'off') return []
+        const emits: Emit[] = [(_place, outcome) => signalState.take(outcome)]
+        return [{ series: seriesOf(scope, name), sensitivities: [sensitivity], emits }]
+      })
+    await this.follow(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
+    return listed.map((ofDomain) =>
+      ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, signalState }) => ({
+        ...{ domainId, ...name, mode, sensitivity },
+        ...(mode === 'off' ? NOT_FOLLOWED : signalState.at(tick)),
+      })),
+    )
+  }
+
+  /** Bytes of the trackers that it keeps. */
+  get bytes(): number {
+    return this.memory.bytes
+  }
+
+  /**
+   * For questions on what is long past, which relearn much: it has trackers and a lock of its own, so that nobody who asks for
+   * the present waits for them. It says the same.
+   */
+  get past(): Follower {
+    this.ofPast ??= new Follower({ ...this.parts, memoryBytes: this.memoryBytes / PAST_SHARE })
+    return this.ofPast
+  }
+
+  /** Drops all trackers; for a clock that was set back, after which they are ahead of time. */
+  forget(): void {
+    this.memory = this.newMemory()
+    this.ofPast?.forget()
+  }
+
+  private get memoryBytes(): number {
+    return this.parts.memoryBytes ?? MEMORY_BYTES
+  }
+
+  private newMemory = () => new TrackerMemory(this.memoryBytes)
+
+  private async judge(
+    scopes: readonly SeriesScope[],
+    windows: readonly Span[],
+    { counts = () => true, stopping }: VerdictOptions,
+    sensitivities: readonly number[] | null,
+  ): Promise<VerdictRow[][][]> {
+    const [first, last] = [windows.at(0), windows.at(-1)]
+    const table = new VerdictTable(windows, sensitivities ?? [null], counts)
+    if (!first || !last) return table.rows()
+    const span = { from: first.from - LEAD_MS, to: last.to }
+    const followed = new Map<string, Followed>()
+    for (const member of await this.membersOf(scopes, span, sensitivities)) {
+      const own = [...new Set(member.sensitivities)].sort((a, b) => a - b)
+      const key = keyOf(member.series, own)
+      const one = followed.get(key) ?? { series: member.series, sensitivities: own, emits: [] }
+      one.emits.push(table.sink(member, own))
+      followed.set(key, one)
+    }
+    await this.follow([...followed.values()], span, stopping)
+    return table.rows()
+  }
+
+  private async membersOf(scopes: readonly SeriesScope[], span: Span, sensitivities: readonly number[] | null) {
+    const every = scopes.filter(({ vendor }) => vendor === EVERY)
+    const [one] = every
+    const domainIds = [...new Set(every.map(({ domainId }) => domainId))]
+    const found = one ? await this.directory.find(one.orgId, domainIds, span) : new Map()
+    const settings = Map.groupBy(one ? this.parts.settingsOf(one.orgId) : [], ({ domainId }) => domainId)
+    return scopes.flatMap((scope) => membersOf(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
+  }
+
+  /** Emits everything that ends in `from < t <= to`, and some outcomes that ended shortly before. */
+  private async follow(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<void> {
+    const alike = Map.groupBy(followed, ({ series }) => `${series.stepMs} ${series.offsetMs ?? 0}`)
+    for (const group of alike.values()) {
+      for (let at = 0; at < group.length; ) {
+        const some = group.slice(at, at + AT_ONCE)
+        at += await this.lock.take(() => this.followSome(some, span, stopping), stopping !== undefined)
+      }
+    }
+  }
+
+  /** Advances as many of the first series as fit in a turn; returns how many. */
+  private async followSome(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<number> {
+    stopping?.throwIfAborted()
+    const tracks: (Track & { key: string })[] = []
+    let [count, rows] = [0, 0]
+    for (const one of followed) {
+      const own = this.tracksOf(one, span)
+      tracks.push(...own)
+      rows += own.reduce((sum, track) => sum + rowsAhead(track), 0)
+      count++
+      if (rows >= ROWS_AT_ONCE) break
+    }
+    await advance(tracks, this.parts, stopping)
+    for (const { key, cached } of tracks) this.memory.keep(key, cached, span.to)
+    return count
+  }
+
+  private tracksOf(one: Followed, span: Span): (Track & { key: string })[] {
+    const key = keyOf(one.series, one.sensitivities)
+    let before: Track | null = null
+    return blocksOf(one.series, span).map((block) => {
+      const track = this.trackOf(one, key, { block, before }, span)
+      before = track
+      return track
+    })
+  }
+
+  private trackOf(
+    one: Followed,
+    key: string,
+    { block, before }: { block: Block; before: Track | null },
+    { from, to }: Span,
+  ): Track & { key: string } {
+    const [start, end] = [Math.max(from, block.from - 1), Math.min(to, block.to - 1)]
+    const emit: Emit = (place, outcome) => {
+      for (const each of one.emits) each(place, outcome)
+    }
+    const known = this.memory.find(key, block)
+    const isKnown = known?.knows(start) || (one.rowsSuffice && known?.recalls({ from: start, to: end }))
+    const cached = isKnown && known ? known : CachedTracker.from(one.series, block, one.sensitivities, start)
+    const track = { key, cached, from: start, to: end, emit, before }
+    if (!one.onEnd || end < to) return track
+    const { onEnd } = one
+    return { ...track, onEnd: (counts) => onEnd(cached.tracker, counts) }
+  }
+}
+
+/** Returns what must be followed for a chart, over which span, and a function that returns the chart afterwards. */
+function chartOf(
+  scope: SeriesScope,
+  range: Span,
+  now: Instant,
+): { followed: Followed; span: Span; chart(): SeriesChart } {
+  const { sensitivity, ...series } = scope
+  const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
+  const first = rowStart(scope, range.from + scope.stepMs - 1)
+  const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
+  const signalState = new SignalState()
+  const points: SeriesPoint[] = []
+  const take: Emit = (_place, outcome) => {
+    signalState.take(outcome)
+    if (!outcome.row || outcome.at <= first) return
+    points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.touchesGap })
+  }
+  const onEnd = (tracker: Tracker, counts: RowCounts | null) => {
+    if (tracker.rowStart >= first && tracker.rowStart < span.to) {
+      points.push({ start: tracker.rowStart, ...tracker.running(counts), low: null, high: null, partial: true })
+    }
+  }
+  const chart = () => {
+    const { state, learningUntil } = signalState.at(tickBefore(span.to))
+    return { points, state, learningUntil }
+  }
+  return { followed: { series, sensitivities: [sensitivity], emits: [take], onEnd, rowsSuffice: true }, span, chart }
+}
+
+const NOT_FOLLOWED = { state: null, learningUntil: null, observed: null, expected: null, silentSince: null }
+
+const seriesOf = (
+  { orgId, domainId, stepMs, timezone }: SeriesScope,
+  name: { vendor: string; event: string },
+): Series => ({
+  ...{ orgId, domainId, stepMs, timezone },
+  ...name,
+})
+
+/** The state of a series, from its outcomes in the order of time. */
+class SignalState {
+  private lastRow: Outcome | null = null
+  private last: Outcome | null = null
+
+  take(outcome: Outcome): void {
+    if (isLull(outcome)) return
+    if (outcome.row) this.lastRow = outcome
+    this.last = outcome
+  }
+
+  /** Returns the state at the end of a tick; ticks inside a row have outcomes only in a silence. */
+  at(tick: Instant): Pick<Signal, 'learningUntil' | 'observed' | 'expected' | 'silentSince'> & {
+    state: NonNullable<Signal['state']>
+  } {
+    const outcome = this.last?.at === tick ? this.last : this.lastRow
+    const { observed = null, expected = null } = this.lastRow?.row ?? {}
+    const { learningUntil = null, silentSince = null } = outcome ?? {}
+    return { state: this.stateOf(outcome), learningUntil, observed, expected, silentSince }
+  }
+
+  private stateOf(outcome: Outcome | null): NonNullable<Signal['state']> {
+    return outcome?.state ?? 'learning'
+  }
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type SeriesScope, type Span, TICK_MS } from './series.ts'
+import { CountsStand, MONDAY } from './series-monitor.fixture.ts'
+import { type CommonFall, commonFall, type DomainState, Suspicion, suspicionNotice } from './server-outage.ts'
+import type { VerdictRow } from './verdict-row.ts'
+
+const AT = Date.UTC(2026, 0, 5, 12)
+const ago = (minutes: number) => AT - minutes * MINUTE_MS
+
+const stateOf = (state: DomainState['state'], minutes: number): DomainState => ({
+  domainId: `dom_${state}_${minutes}`,
+  state,
+  down: state === 'silent' || state === 'low',
+  since: ago(minutes),
+})
+const silent = (minutes: number) => stateOf('silent', minutes)
+const low = (minutes: number) => stateOf('low', minutes)
+const normal = stateOf('normal', 60)
+const learning = stateOf('learning', 60)
+
+describe('we are suspected', () => {
+  const doubtful = [normal.domainId]
+  test.each<[string, DomainState[], CommonFall | null]>([
+    ['not without domains', [], null],
+    ['not when all is normal', [normal, normal, normal], null],
+    ['when three fell silent', [silent(20), silent(21), silent(25)], { since: ago(20), doubtful: [] }],
+    ['when three fell', [low(60), low(120), silent(130)], { since: ago(60), doubtful: [] }],
+    ['not when two fell', [silent(20), silent(21)], null],
+    ['not when two fell and others are learning', [silent(20), silent(21), learning, learning], null],
+    ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), doubtful: [] }],
+    ['doubtful when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), doubtful }],
+    [
+      'in doubt when half of them stand',
+      [silent(20), normal, silent(25), normal],
+      { since: ago(20), doubtful: [...doubtful, ...doubtful] },
+    ],
+    ['not when most stand', [silent(20), normal, normal], null],
+    ['not when one fell for reasons of its own, long before', [silent(20), silent(21), silent(300)], null],
+    [
+      'when one more fell long before',
+      [silent(20), silent(21), silent(25), silent(9000)],
+      { since: ago(20), doubtful: [] },
+    ],
+    ['when they fell long ago, together', [silent(900), silent(901), silent(925)], { since: ago(900), doubtful: [] }],
+    ['not by a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
+  ])('%s', (_, domains, expected) => {
+    expect(commonFall(domains)).toEqual(expected)
+  })
+
+  test('by the same domains in whatever order, and never by those that are learning', () => {
+    const minutes = fc.integer({ min: 2, max: 2000 })
+    const domain = fc.oneof(minutes.map(silent), minutes.map(low), fc.constantFrom(normal, learning))
+    fc.assert(
+      fc.property(fc.array(domain, { maxLength: 8 }), (domains) => {
+        const fall = commonFall(domains)
+        expect(commonFall(domains.toReversed())?.since).toBe(fall?.since)
+        expect(commonFall([...domains, learning])).toEqual(fall)
+        if (fall) expect(domains.filter(({ down }) => down).length).toBeGreaterThanOrEqual(2)
+      }),
+    )
+  })
+})
+
+/** Whatever its scopes are, they stand as `states` says. */
+function stand() {
+  const world = {
+    states: {} as Record<string, DomainState>,
+    calls: [] as { scopes: readonly SeriesScope[]; windows: readonly Span[] }[],
+    arose: [] as Instant[],
+    fails: false,
+    hasTraffic: true,
+  }
+  const watched = ['a', 'b', 'c'].map((domainId, index) => ({
+    orgId: index < 2 ? 'one' : 'two',
+    domainId,
+    sensitivity: 5,
+    timezone: 'UTC',
+  }))
+  const follower = {
+    async verdicts(scopes: readonly SeriesScope[], windows: readonly Span[]): Promise<VerdictRow[][]> {
+      world.calls.push({ scopes, windows })
+      if (world.fails) throw new Error('no answer')
+      // Nothing but how a domain stands is looked at.
+      return [scopes.map(({ domainId }) => world.states[domainId] ?? learning)] as VerdictRow[][]
+    },
+  }
+  const warehouse = { query: async <T>() => (world.hasTraffic ? [1] : []) as T[] }
+  const suspicion = new Suspicion({ warehouse, follower, domains: () => watched, arose: (at) => world.arose.push(at) })
+  const all = (state: DomainState) => {
+    world.states = { a: state, b: state, c: state }
+  }
+  return { world, watched, suspicion, all }
+}
+
+test('a suspicion is reported when it arises, evaluated once a tick, and ends', async () => {
+  const { world, suspicion, all } = stand()
+  all(normal)
+  expect(await suspicion.at(AT)).toBe(false)
+  all(silent(20))
+  // The tick was looked at.
+  expect(await suspicion.at(AT)).toBe(false)
+  expect(world.calls).toHaveLength(2)
+  for (const minute of [5, 10, 15]) expect(await suspicion.at(AT + minute * MINUTE_MS)).toBe(true)
+  expect([world.arose, suspicion.suspected]).toEqual([[AT + 5 * MINUTE_MS], true])
+  all(normal)
+  expect(await suspicion.at(AT + 20 * MINUTE_MS)).toBe(false)
+  expect([world.arose.length, suspicion.suspected]).toEqual([1, false])
+  all(silent(20))
+  expect(await suspicion.at(AT + HOUR_MS)).toBe(true)
+  expect(world.arose).toHaveLength(2)
+  expect(suspicionNotice(AT).subject).toContain('2026-01-05T12:00:00.000Z')
+})
+
+test('ticks of the past are evaluated, and not reported', async () => {
+  const { world, suspicion, all } = stand()
+  all(normal)
+  await suspicion.at(AT)
+  all(silent(20))
+  expect(await suspicion.at(AT - HOUR_MS)).toBe(true)
+  expect([world.arose, suspicion.suspected]).toEqual([[], false])
+})
+
+test('concurrent calls share one evaluation; a failed one is repeated', async () => {
+  const { world, suspicion, all } = stand()
+  all(silent(20))
+  world.fails = true
+  expect(suspicion.at(AT)).rejects.toThrow('no answer')
+  await suspicion.at(AT).catch(() => {})
+  world.fails = false
+  world.calls.length = 0
+  expect(await Promise.all([suspicion.at(AT), suspicion.at(AT), suspicion.at(AT)])).toEqual([true, true, true])
+  expect(world.calls.map(({ scopes }) => scopes.map(({ orgId, domainId }) => `${orgId} ${domainId}`))).toEqual([
+    ['one a', 'one b'],
+    ['two c'],
+  ])
+  for (const { scopes, windows } of world.calls) {
+    expect(windows).toEqual([{ from: AT - 5 * MINUTE_MS, to: AT }])
+    for (const scope of scopes) expect(scope).toMatchObject({ vendor: null, event: null, stepMs: HOUR_MS })
+  }
+})
+
+test('an outage of ours is known within the half hour, by what the counts say, and is over with it', async () => {
+  const [from, outAt] = [MONDAY, MONDAY + 66 * DAY_MS + 12 * HOUR_MS]
+  const outage = { from: outAt, to: outAt + HOUR_MS, factor: 0 }
+  const rates = [240, 120, 60, 2]
+  const traffic = rates.map((perHour, index) => ({
+    ...{ orgId: `org_${index % 2}`, domainId: `dom_${index}`, from, to: outAt + 3 * HOUR_MS, perHour },
+    faults: [outage],
+  }))
+  const lonely = traffic.map((one, index) => (index === 1 ? { ...one, faults: [] } : one))
+  const ticks = Array.from({ length: 24 }, (_, tick) => outAt + tick * TICK_MS)
+  const answers: boolean[][] = []
+  for (const world of [traffic, lonely]) {
+    await using stand = await CountsStand.with(...world)
+    const watched = world.map(({ orgId, domainId }) => ({ orgId, domainId, sensitivity: 5, timezone: 'UTC' }))
+    const arose: Instant[] = []
+    const suspicion = new Suspicion({
+      warehouse: stand.stand.warehouse,
+      follower: stand.follower(),
+      domains: () => watched,
+      arose: (at) => void arose.push(at),
+    })
+    const answer: boolean[] = []
+    for (const tick of ticks) answer.push(await suspicion.at(tick))
+    answers.push(answer)
+    expect(arose).toEqual(ticks.filter((_, index) => answer[index] && !answer[index - 1]))
+  }
+  const [ours = [], theirs = []] = answers
+  expect([ours.slice(0, 1), ours.slice(6, 12)]).toEqual([[false], Array(6).fill(true)])
+  expect(theirs).toEqual(ticks.map(() => false))
+})
+
+test('two domains are not queried', async () => {
+  const { world, watched, suspicion, all } = stand()
+  all(silent(20))
+  watched.pop()
+  expect([await suspicion.at(AT), world.calls]).toEqual([false, []])
+})

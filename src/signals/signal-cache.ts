@@ -1,0 +1,46 @@
+import type { History } from '../warehouse/warehouse.ts'
+import { type DailyEvents, dailyEventsQuery, dayOf, type SignalName, signalsOn } from './active-signals.ts'
+import type { Span } from './series.ts'
+
+/** By the UTC day, counted from 1970. */
+export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
+
+/** Recent days are kept, because they are queried again. */
+const KEPT_DAYS = 2
+
+/** Caches which signals domains have; queries them once a day. */
+export class SignalDirectory {
+  private readonly known = new Map<string, SignalsByDay>()
+
+  constructor(private readonly warehouse: History) {}
+
+  /**
+   * Returns the signals of domains of one organization on each day of `from < t <= to`. Fails when the warehouse does.
+   */
+  async find(orgId: string, domainIds: readonly string[], { from, to }: Span): Promise<Map<string, SignalsByDay>> {
+    const first = dayOf(from + 1)
+    const days = Array.from({ length: dayOf(to) - first + 1 }, (_, at) => first + at)
+    const isKnown = (id: string) => days.every((day) => this.known.get(id)?.has(day))
+    const found = new Map(domainIds.filter(isKnown).map((id) => [id, this.daysOf(id, days)]))
+    const missing = domainIds.filter((id) => !found.has(id))
+    if (missing.length === 0) return found
+    const rows = await this.warehouse.query<DailyEvents>(dailyEventsQuery(orgId, missing, { from: from + 1, to }))
+    const daily = Map.groupBy(rows, ({ domainId }) => domainId)
+    for (const id of missing) {
+      const byDay = new Map(days.map((day) => [day, signalsOn(day, daily.get(id) ?? [])]))
+      found.set(id, byDay)
+      this.remember(id, byDay)
+    }
+    return found
+  }
+
+  private daysOf(domainId: string, days: readonly number[]): SignalsByDay {
+    return new Map(days.map((day) => [day, this.known.get(domainId)?.get(day) ?? []]))
+  }
+
+  private remember(domainId: string, byDay: SignalsByDay): void {
+    const all = [...(this.known.get(domainId) ?? []), ...byDay]
+    const last = Math.max(...all.map(([day]) => day))
+    this.known.set(domainId, new Map(all.filter(([day]) => day > last - KEPT_DAYS)))
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { EVERY, type SeriesScope, SIGNAL_STEP_MS } from './series.ts'
+import { SignalStates } from './signal-changes.ts'
+import type { VerdictRow } from './verdict-row.ts'
+
+const scopeOf = (domainId: string, vendor = EVERY): SeriesScope => ({
+  ...{ orgId: 'org_1', domainId, vendor, event: null, sensitivity: 5, stepMs: SIGNAL_STEP_MS, timezone: 'UTC' },
+})
+const shop = scopeOf('dom_shop')
+
+const rowOf = (event: string, more: Partial<VerdictRow> = {}): VerdictRow => ({
+  ...{ scope: shop, domainId: shop.domainId, vendor: 'Shop', event, sensitivity: 5, muted: false },
+  ...{ open: true, alarm: false, down: true, explained: false, explains: false },
+  ...{ at: 1, since: 0, state: 'low', learningUntil: null, observed: 1, expected: 9, low: 5, high: 12 },
+  ...{ silentSince: null, lastEventAt: 1, score: 7 },
+  ...more,
+})
+
+test('a domain is named when one of its signals begins to stray, strays otherwise, or ceases to', () => {
+  const moved: string[] = []
+  const states = new SignalStates((orgId, domainId) => moved.push(`${orgId} ${domainId}`))
+  const ticks: [string, VerdictRow[], boolean][] = [
+    ['all is well', [], false],
+    ['one is low', [rowOf('buy')], true],
+    ['it still is, by more', [rowOf('buy', { at: 2, score: 9, observed: 0 })], false],
+    ['now it is silent', [rowOf('buy', { state: 'silent' })], true],
+    ['another is high', [rowOf('buy', { state: 'silent' }), rowOf('view', { state: 'high', down: false })], true],
+    ['the first is well', [rowOf('view', { state: 'high', down: false })], true],
+    ['it is in the past of the window only', [rowOf('view', { open: false })], true],
+    ['all is well again', [], false],
+  ]
+  for (const [what, rows, isTold] of ticks) {
+    const before = moved.length
+    states.take([shop], rows)
+    expect([what, moved.length - before]).toEqual([what, isTold ? 1 : 0])
+  }
+  expect(new Set(moved)).toEqual(new Set(['org_1 dom_shop']))
+})
+
+test('domains are apart, and what is followed by an alert of one vendor is no signal', () => {
+  const moved: string[] = []
+  const states = new SignalStates((_orgId, domainId) => moved.push(domainId))
+  const [blog, one] = [scopeOf('dom_blog'), scopeOf('dom_shop', 'Shop')]
+  states.take([shop, blog, one], [rowOf('buy', { scope: blog }), rowOf('buy', { scope: one })])
+  expect(moved).toEqual(['dom_blog'])
+})

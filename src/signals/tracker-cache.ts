@@ -1,0 +1,127 @@
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { RowLog } from './row-history.ts'
+import { type Block, nameOf, rowStart, type Series, type Span } from './series.ts'
+import { type Emit, Tracker } from './series-tracker.ts'
+import type { Outcome } from './verdict-row.ts'
+
+/** Recent outcomes are kept this long, so that repeated queries and current states are answered from memory. */
+const KEPT_MS = 10 * HOUR_MS
+/** The verdict on a window takes this much time before it into account. */
+export const LEAD_MS = 7 * HOUR_MS
+/** Trackers that were not queried for this long are dropped. */
+const IDLE_MS = HOUR_MS
+const MOST_KEPT = 1000
+/** Bytes of a tracker beside its arrays, and of each kept outcome. */
+const OVERHEAD_BYTES = 5000
+const OUTCOME_BYTES = 350
+
+/** A tracker with its recent outcomes. */
+export class CachedTracker {
+  private outcomes: { place: number; outcome: Outcome }[] = []
+  /** Present when there is one sensitivity: the rows for charts, which reach further back than outcomes. */
+  private readonly log: RowLog | null
+  /** All outcomes that ended later are kept. */
+  private knownFrom: Instant
+
+  private constructor(readonly tracker: Tracker) {
+    this.knownFrom = tracker.block.from - 1
+    this.log = tracker.sensitivities.length === 1 ? new RowLog(tracker.series.stepMs) : null
+  }
+
+  /** Returns a new tracker with nothing learned; it will keep what ends after `from`, and some time before. */
+  static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
+    const knownFrom = Math.max(block.from - 1, rowStart(series, from) - KEPT_MS)
+    const cached = new CachedTracker(new Tracker(series, block, sensitivities, knownFrom))
+    cached.knownFrom = knownFrom
+    return cached
+  }
+
+  /** True when it keeps all outcomes that ended after `from`. */
+  knows(from: Instant): boolean {
+    return this.knownFrom <= from
+  }
+
+  /** True when it keeps at least the rows that ended after `from`, and the outcome at `to`. */
+  recalls({ from, to }: Span): boolean {
+    return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
+  }
+
+  /** Emits the kept outcomes that ended in `from < t <= to`; where only rows are kept, the rows. */
+  replay({ from, to }: Span, emit: Emit): void {
+    this.log?.replay({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
+    for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
+  }
+
+  /** Keeps an outcome of the tracker. Returns false when it must not be emitted: it belongs to the previous block. */
+  record(place: number, outcome: Outcome): boolean {
+    this.log?.add(outcome)
+    if (outcome.at <= this.knownFrom) return false
+    this.outcomes.push({ place, outcome })
+    if (this.outcomes.length >= MOST_KEPT) this.trim()
+    return true
+  }
+
+  /** Drops outcomes that are older than needed. */
+  trim(): void {
+    const from = this.tracker.position - KEPT_MS
+    if (from <= this.knownFrom) return
+    this.knownFrom = from
+    this.outcomes = this.outcomes.filter(({ outcome }) => outcome.at > from)
+  }
+
+  get bytes(): number {
+    return this.tracker.bytes + (this.log?.bytes ?? 0) + OVERHEAD_BYTES + this.outcomes.length * OUTCOME_BYTES
+  }
+}
+
+/** Returns equal keys for series and sensitivities that share one tracker in each block. */
+export function keyOf(series: Series, sensitivities: readonly number[]): string {
+  const { stepMs, offsetMs = 0, timezone } = series
+  return `${nameOf(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
+}
+
+const placeOf = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
+
+/** The trackers that are kept in memory, up to a number of bytes. */
+export class TrackerMemory {
+  private readonly entries = new Map<string, { cached: CachedTracker; bytes: number; usedAt: Instant }>()
+  private used = 0
+  private cleanedAt = Number.NEGATIVE_INFINITY
+
+  constructor(private readonly maxBytes: number) {}
+
+  get bytes(): number {
+    return this.used
+  }
+
+  find(key: string, block: Block): CachedTracker | null {
+    return this.entries.get(placeOf(key, block))?.cached ?? null
+  }
+
+  /** Keeps the tracker, if there is room beside those that were queried recently. `at`: up to when it was queried. */
+  keep(key: string, cached: CachedTracker, at: Instant): void {
+    const { tracker } = cached
+    const place = placeOf(key, tracker.block)
+    const before = this.entries.get(place)
+    if (before && before.cached.tracker.position > tracker.position) return
+    this.drop(place)
+    if (at >= this.cleanedAt + IDLE_MS) this.dropIdle(at)
+    cached.trim()
+    const { bytes } = cached
+    if (this.used + bytes > this.maxBytes) return
+    this.entries.set(place, { cached, bytes, usedAt: at })
+    this.used += bytes
+  }
+
+  private dropIdle(at: Instant): void {
+    this.cleanedAt = at
+    for (const [place, { usedAt }] of this.entries) if (usedAt < at - IDLE_MS) this.drop(place)
+  }
+
+  private drop(place: string): void {
+    const entry = this.entries.get(place)
+    if (!entry) return
+    this.entries.delete(place)
+    this.used -= entry.bytes
+  }
+}
