@@ -5,17 +5,16 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ArrivalContext } from './api/arrival.ts'
-import { type Arrival, arrive } from './api/arrive.ts'
+import { bootstrap, type LinkParams, LinkParamsContext } from './api/bootstrap.ts'
 import { prepareClient } from './api/client.ts'
-import { preload, queries } from './api/queries.ts'
+import { prefetch, queries } from './api/queries.ts'
 import { whoAskedFor } from './api/who.ts'
 import { isolating } from './isolated.ts'
+import { english, messages, setMessages } from './messages.ts'
 import { router } from './routes.ts'
 import { listenToKeys } from './shell/keys.ts'
 import { preferences } from './shell/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
-import { english, speak, words } from './words.ts'
 
 /** So long nothing is drawn while the page's script is on its way. */
 const PATIENCE_MS = 300
@@ -25,26 +24,26 @@ void begin()
 /** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
-  speak(isolating(isPseudo ? (await import('./pseudo.ts')).pseudo(english) : english))
-  prepareClient(() => words.shell.unreachable)
+  setMessages(isolating(isPseudo ? (await import('./pseudo.ts')).pseudo(english) : english))
+  prepareClient(() => messages.shell.unreachable)
   listenToKeys()
-  const arrival = await arrive()
-  preload(whoAskedFor())
+  const arrival = await bootstrap()
+  prefetch(whoAskedFor())
   // What is there is drawn at once and not in turns; what takes longer is waited for by the page.
   await Promise.race([router.load(), new Promise((done) => setTimeout(done, PATIENCE_MS))])
   draw(arrival)
 }
 
-function draw(arrival: Arrival): void {
+function draw(arrival: LinkParams): void {
   const place = document.getElementById('root')
   if (place === null) throw new Error('the document has no root')
   createRoot(place).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
         <QueryClientProvider client={queries}>
-          <ArrivalContext value={arrival}>
+          <LinkParamsContext value={arrival}>
             <RouterProvider router={router} />
-          </ArrivalContext>
+          </LinkParamsContext>
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,

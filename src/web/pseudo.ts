@@ -1,4 +1,4 @@
-import type { Words } from './words.ts'
+import type { Messages } from './messages.ts'
 
 /** Lengthens by about 40 %, as a translation may. */
 const LONGER = 0.4
@@ -12,7 +12,7 @@ export function pseudoText(text: string): string {
 }
 
 /** Returns the same words in the pseudo-language. */
-export const pseudo = (words: Words): Words => translate(words) as Words
+export const pseudo = (words: Messages): Messages => translate(words) as Messages
 
 function translate(value: unknown): unknown {
   if (typeof value === 'string') return pseudoText(value)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PERMISSIONS } from '../../src/http/permission.ts'
-import { english } from '../../src/web/words.ts'
+import { english } from '../../src/web/messages.ts'
 import { testApp } from '../app.ts'
 
 /** Acts that are written down by hand: of public routes, of routes that others concern, and of commands. */

@@ -1,5 +1,5 @@
+import { messages } from '../messages.ts'
 import { notices } from '../shell/notices.ts'
-import { words } from '../words.ts'
 import type { Dropped } from './search.ts'
 
 const told = new Set<string>()
@@ -10,5 +10,5 @@ export function reportDropped(dropped: readonly Dropped[]): void {
   if (parts.length === 0) return
   for (const part of parts) told.add(part)
   // The router reads addresses while it draws.
-  queueMicrotask(() => notices.say(words.shell.dropped(parts.join(', '))))
+  queueMicrotask(() => notices.say(messages.shell.dropped(parts.join(', '))))
 }

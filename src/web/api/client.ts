@@ -1,5 +1,5 @@
 import { client } from '#client/client.gen'
-import { fetchOnce } from './ahead.ts'
+import { fetchPreloaded } from './preload.ts'
 import { Refusal } from './refusal.ts'
 import { session } from './session.ts'
 
@@ -9,7 +9,7 @@ export function prepareClient(unreachable: () => string): void {
     baseUrl: '',
     throwOnError: true,
     // The generated client asks with a `Request`.
-    fetch: Object.assign((request: URL | RequestInfo) => fetchOnce(request as Request), { preconnect() {} }),
+    fetch: Object.assign((request: URL | RequestInfo) => fetchPreloaded(request as Request), { preconnect() {} }),
     auth: () => {
       const state = session.state()
       return state.is === 'open' ? state.session.credential : undefined

@@ -58,14 +58,14 @@ export function askAgain(refusal: unknown, refetch: () => Promise<unknown>): voi
  * Asks for what a page will show, while the pointer nears its link or the page opens. The page does not wait for it, and
  * a refusal is shown by the page.
  */
-export function preload<Answer, Failure, Data, Key extends QueryKey>(
+export function prefetch<Answer, Failure, Data, Key extends QueryKey>(
   options: FetchQueryOptions<Answer, Failure, Data, Key>,
 ): void {
   if (session.state().is === 'open') void queries.prefetchQuery(options)
 }
 
 /** The same for a list in pages: its first one. */
-export function preloadPages<Answer, Failure, Data, Key extends QueryKey, Param>(
+export function prefetchPages<Answer, Failure, Data, Key extends QueryKey, Param>(
   options: FetchInfiniteQueryOptions<Answer, Failure, Data, Key, Param>,
 ): void {
   if (session.state().is === 'open') void queries.prefetchInfiniteQuery(options)

@@ -1,8 +1,8 @@
 import type { StreamEvent } from '#client/core/serverSentEvents.gen'
 import { streamChanges } from '#client/sdk.gen'
 import type { StreamPulse } from '#client/types.gen'
-import { Freshness } from './freshness.ts'
-import { NewIssues, type News } from './news.ts'
+import { Invalidator } from './invalidation.ts'
+import { NewIssueCollector, type NewIssueSummary } from './new-issues.ts'
 import { queries } from './queries.ts'
 
 /** Whether changes come in as they happen. */
@@ -14,7 +14,7 @@ export interface LiveState {
   /** How the server's own intake stood then. */
   pulse: StreamPulse | null
   /** What was told last of issues that opened, and when; null before the first. */
-  news: (News & { at: number }) | null
+  newIssues: (NewIssueSummary & { at: number }) | null
 }
 
 /** What tabs of a browser tell each other: an event of the stream, or that the stream is lost, by which nothing came for long. */
@@ -26,7 +26,7 @@ const SILENCE_MS = 25_000
 const PATIENCE_MS = 10_000
 const RETRY_MS = { first: 500, most: 15_000 }
 
-let state: LiveState = { isLive: true, heardAt: null, pulse: null, news: null }
+let state: LiveState = { isLive: true, heardAt: null, pulse: null, newIssues: null }
 const listeners = new Set<() => void>()
 
 function change(part: Partial<LiveState>): void {
@@ -59,8 +59,8 @@ const isSeen = () => document.visibilityState === 'visible'
 
 class Follower {
   private readonly channel: BroadcastChannel
-  private readonly freshness = new Freshness(queries, isSeen)
-  private readonly newIssues = new NewIssues()
+  private readonly freshness = new Invalidator(queries, isSeen)
+  private readonly newIssues = new NewIssueCollector()
   private telling: ReturnType<typeof setTimeout> | null = null
   private lastId: string | null = null
   private lost: ReturnType<typeof setTimeout> | null = null
@@ -78,7 +78,7 @@ class Follower {
       this.freshness.stop()
       if (this.lost) clearTimeout(this.lost)
       if (this.telling) clearTimeout(this.telling)
-      change({ news: null })
+      change({ newIssues: null })
     })
     // A tab that joins others hears nothing before the next pulse.
     this.waitForMore(SILENCE_MS)
@@ -179,7 +179,7 @@ class Follower {
     this.telling = null
     const at = Date.now()
     const news = this.newIssues.take(at)
-    if (news) change({ news: { ...news, at } })
+    if (news) change({ newIssues: { ...news, at } })
   }
 
   private waitForMore(ms: number): void {

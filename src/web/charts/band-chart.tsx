@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { formatNumber } from '../parts/format.ts'
 import { useZone } from '../parts/zone.ts'
-import { words } from '../words.ts'
 import { Axes, DATA } from './axes.tsx'
 import {
   type BandDrawing,
@@ -44,33 +44,33 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
   const legend = (
     <>
-      <LegendItem word={words.charts.observed}>
+      <LegendItem word={messages.charts.observed}>
         <path d="M1,6H15" className={classes.line} />
       </LegendItem>
       {hasRange && (
-        <LegendItem word={words.charts.expectedRange}>
+        <LegendItem word={messages.charts.expectedRange}>
           <rect x={0.5} y={1.5} width={15} height={9} className={classes.band} />
           <path d="M0.5,1.5H15.5M0.5,10.5H15.5" className={classes.edge} />
         </LegendItem>
       )}
       {hasExpected && (
-        <LegendItem word={words.charts.expected}>
+        <LegendItem word={messages.charts.expected}>
           <path d="M1,6H15" className={classes.expected} />
         </LegendItem>
       )}
       {isBad && (
-        <LegendItem word={words.charts.firstAnomaly}>
+        <LegendItem word={messages.charts.firstAnomaly}>
           <circle cx={8} cy={6} r={5} className={classes.dot} />
         </LegendItem>
       )}
       {isBad && (
-        <LegendItem word={words.charts.notAsExpected}>
+        <LegendItem word={messages.charts.notAsExpected}>
           <rect width={16} height={12} className={classes.bad} />
           <path d="M0,1.5H16" className={classes.badEdge} />
         </LegendItem>
       )}
       {changes.length > 0 && (
-        <LegendItem word={words.charts.change}>
+        <LegendItem word={messages.charts.change}>
           <path d="M8,0V12" className={classes.change} />
         </LegendItem>
       )}
@@ -111,7 +111,7 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
     () => layOutBand({ points, changes, bad, width, height, zone }),
     [points, changes, bad, width, height, zone],
   )
-  if (!drawing) return <div className={classes.empty}>{words.charts.empty}</div>
+  if (!drawing) return <div className={classes.empty}>{messages.charts.empty}</div>
   const step = stepOf(points)
   const shown = index === null ? null : points[index]
   const say = (at: number) => {
@@ -122,7 +122,7 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
     <>
       <Drawing drawing={drawing} width={width} height={height} />
       <Walker
-        label={words.charts.walk(title)}
+        label={messages.charts.walk(title)}
         xs={drawing.xs}
         index={shown ? index : null}
         show={show}
@@ -168,22 +168,22 @@ function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMar
   const place = side === 'right' ? { x: x + 4, textAnchor: 'start' as const } : { x: x - 4, textAnchor: 'end' as const }
   return (
     <text {...place} y={row * LABEL_ROW_PX + 11} className={classes.changeLabel} {...(count === 1 ? DATA : {})}>
-      {count === 1 ? label : words.charts.changes(count)}
+      {count === 1 ? label : messages.charts.changes(count)}
     </text>
   )
 }
 
-const sayCount = (count: number | null) => (count === null ? words.charts.unknown : formatNumber(count, 0))
+const sayCount = (count: number | null) => (count === null ? messages.charts.unknown : formatNumber(count, 0))
 
 /** What a screen reader says of a point. */
 function sayPoint(point: BandPoint, step: number, zone: string): string {
   const range = sayRange(point)
   return [
     formatBucket(point.start, zone, step),
-    words.charts.said(sayCount(point.observed)),
-    range && words.charts.expectedSaid(range),
-    isOutside(point) && words.charts.notAsExpected,
-    point.partial && words.charts.partial,
+    messages.charts.said(sayCount(point.observed)),
+    range && messages.charts.expectedSaid(range),
+    isOutside(point) && messages.charts.notAsExpected,
+    point.partial && messages.charts.partial,
   ]
     .filter(Boolean)
     .join(', ')
@@ -207,21 +207,21 @@ function Card({ point, changes, step, zone }: CardProps) {
         <Data>{formatBucket(point.start, zone, step)}</Data>
       </div>
       <div className={classes.cardLine}>
-        {words.charts.observed}
+        {messages.charts.observed}
         <span className="figure">
           <Data>{sayCount(point.observed)}</Data>
         </span>
       </div>
       {range && (
         <div className={classes.cardLine}>
-          {words.charts.expectedRange}
+          {messages.charts.expectedRange}
           <span className="figure">
             <Data>{range}</Data>
           </span>
         </div>
       )}
-      {isOutside(point) && <div>{words.charts.notAsExpected}</div>}
-      {point.partial && <div>{words.charts.partialHint}</div>}
+      {isOutside(point) && <div>{messages.charts.notAsExpected}</div>}
+      {point.partial && <div>{messages.charts.partialHint}</div>}
       {changesIn(changes, point.start, step).map(({ id, title }) => (
         <div key={id}>
           <Data>{title}</Data>
@@ -235,10 +235,10 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
   const step = stepOf(points)
   return {
     head: [
-      { name: words.charts.time },
-      { name: words.charts.observed, isNumber: true },
-      { name: words.charts.expectedRange, isNumber: true },
-      { name: words.charts.remarks },
+      { name: messages.charts.time },
+      { name: messages.charts.observed, isNumber: true },
+      { name: messages.charts.expectedRange, isNumber: true },
+      { name: messages.charts.remarks },
     ],
     rows: points.map((point) => ({
       key: point.start,
@@ -255,7 +255,7 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
 function Remarks({ point, changes }: { point: BandPoint; changes: readonly ChartChange[] }) {
   return (
     <>
-      {[isOutside(point) && words.charts.notAsExpected, point.partial && words.charts.partial]
+      {[isOutside(point) && messages.charts.notAsExpected, point.partial && messages.charts.partial]
         .filter(Boolean)
         .join(', ')}
       {changes.map(({ id, title }) => (

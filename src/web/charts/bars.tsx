@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState } from 'react'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { formatNumber } from '../parts/format.ts'
 import { useZone } from '../parts/zone.ts'
-import { words } from '../words.ts'
 import { Axes } from './axes.tsx'
 import { stepOf } from './band.ts'
 import { type BarPoint, layOutBars } from './bars.ts'
@@ -30,7 +30,7 @@ export function Bars({ points, unit, scope, badWord, onPick, height = HEIGHT_PX,
   const zone = useZone()
   const [index, show] = useState<number | null>(null)
   const step = stepOf(points)
-  const sayBad = badWord ?? words.charts.bad
+  const sayBad = badWord ?? messages.charts.bad
   const say = (at: number) => {
     const point = points[at]
     return point
@@ -55,7 +55,7 @@ export function Bars({ points, unit, scope, badWord, onPick, height = HEIGHT_PX,
         <Plot {...{ points, width, height, zone }}>
           {(xs) => (
             <Walker
-              label={words.charts.walk(chart.title)}
+              label={messages.charts.walk(chart.title)}
               xs={xs}
               index={shown ? index : null}
               show={show}
@@ -80,7 +80,7 @@ interface PlotProps {
 
 function Plot({ points, width, height, zone, children }: PlotProps) {
   const drawing = useMemo(() => layOutBars(points, width, height, zone), [points, width, height, zone])
-  if (!drawing) return <div className={classes.empty}>{words.charts.empty}</div>
+  if (!drawing) return <div className={classes.empty}>{messages.charts.empty}</div>
   const { axis, left, right, bottom, ticks, bars, xs } = drawing
   return (
     <>
@@ -101,7 +101,7 @@ function Plot({ points, width, height, zone, children }: PlotProps) {
   )
 }
 
-const sayValue = ({ value }: BarPoint) => (value === null ? words.charts.unknown : formatNumber(value, 0))
+const sayValue = ({ value }: BarPoint) => (value === null ? messages.charts.unknown : formatNumber(value, 0))
 
 function Card({ point, step, zone, badWord }: { point: BarPoint; step: number; zone: string; badWord: string }) {
   return (
@@ -110,13 +110,13 @@ function Card({ point, step, zone, badWord }: { point: BarPoint; step: number; z
         <Data>{formatBucket(point.start, zone, step)}</Data>
       </div>
       <div className={classes.cardLine}>
-        {words.charts.count}
+        {messages.charts.count}
         <span className="figure">
           <Data>{sayValue(point)}</Data>
         </span>
       </div>
       {point.isBad && <div>{badWord}</div>}
-      {point.partial && <div>{words.charts.partialHint}</div>}
+      {point.partial && <div>{messages.charts.partialHint}</div>}
     </>
   )
 }
@@ -124,13 +124,17 @@ function Card({ point, step, zone, badWord }: { point: BarPoint; step: number; z
 function barsTable(points: readonly BarPoint[], zone: string, badWord: string) {
   const step = stepOf(points)
   return {
-    head: [{ name: words.charts.time }, { name: words.charts.count, isNumber: true }, { name: words.charts.remarks }],
+    head: [
+      { name: messages.charts.time },
+      { name: messages.charts.count, isNumber: true },
+      { name: messages.charts.remarks },
+    ],
     rows: points.map((point) => ({
       key: point.start,
       cells: [
         <Data key="time">{formatBucket(point.start, zone, step)}</Data>,
         <Data key="count">{sayValue(point)}</Data>,
-        [point.isBad && badWord, point.partial && words.charts.partial].filter(Boolean).join(', '),
+        [point.isBad && badWord, point.partial && messages.charts.partial].filter(Boolean).join(', '),
       ],
     })),
   }

@@ -1,6 +1,6 @@
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { formatNumber, formatPercent } from '../parts/format.ts'
-import { words } from '../words.ts'
 import classes from './flow.module.css'
 import type { FlowGraph, FlowNode } from './flow.ts'
 import { nodeName } from './flow-words.ts'
@@ -19,7 +19,7 @@ export function FlowColumns({ graph: { nodes }, all, chosenId, press }: FlowColu
     <div className={classes.columns}>
       {steps.map((step) => (
         <section key={step} className={classes.column}>
-          <h3 className={classes.stepTitle}>{words.charts.stepTitle(step + 1)}</h3>
+          <h3 className={classes.stepTitle}>{messages.charts.stepTitle(step + 1)}</h3>
           <ol className={classes.ranks}>
             {nodes
               .filter((node) => node.step === step)

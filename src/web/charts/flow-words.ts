@@ -1,11 +1,11 @@
+import { messages } from '../messages.ts'
 import { formatNumber, formatPercent } from '../parts/format.ts'
-import { words } from '../words.ts'
 import type { FlowNode } from './flow.ts'
 
 /** The name of a node: its page, `3 others`, or `left`. */
 export function nodeName({ kind, path, count }: FlowNode): string {
-  if (kind === 'left') return words.charts.left
-  return path ?? words.charts.others(count)
+  if (kind === 'left') return messages.charts.left
+  return path ?? messages.charts.others(count)
 }
 
 /** The share of all sessions, in words. */
@@ -13,4 +13,4 @@ export const shareOf = (sessions: number, all: number) => formatPercent(all === 
 
 /** What is spoken of a node. */
 export const sayNode = (node: FlowNode, all: number): string =>
-  words.charts.node(nodeName(node), node.step + 1, formatNumber(node.sessions), shareOf(node.sessions, all))
+  messages.charts.node(nodeName(node), node.step + 1, formatNumber(node.sessions), shareOf(node.sessions, all))

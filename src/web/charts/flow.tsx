@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { formatNumber } from '../parts/format.ts'
-import { words } from '../words.ts'
 import { DATA } from './axes.tsx'
 import classes from './flow.module.css'
 import {
@@ -159,10 +159,10 @@ function NodeLabel({ node, all, roomPx }: { node: PlacedNode; all: number; roomP
 function flowTable({ nodes }: FlowGraph, all: number): ChartTable {
   return {
     head: [
-      { name: words.charts.step, isNumber: true },
-      { name: words.charts.page },
-      { name: words.charts.sessions, isNumber: true },
-      { name: words.charts.share, isNumber: true },
+      { name: messages.charts.step, isNumber: true },
+      { name: messages.charts.page },
+      { name: messages.charts.sessions, isNumber: true },
+      { name: messages.charts.share, isNumber: true },
     ],
     rows: nodes.map((node) => ({
       key: node.id,

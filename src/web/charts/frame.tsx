@@ -1,7 +1,7 @@
 import { Anchor, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { useValues } from '../address/use-search.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { SHOW } from './address.ts'
 import classes from './charts.module.css'
 import { useWidth } from './use-width.ts'
@@ -66,7 +66,7 @@ export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, 
         {!isTable && legend}
         {table && (
           <Anchor component="button" type="button" fz="xs" onClick={() => set({ show: isTable ? null : 'table' })}>
-            {isTable ? words.api.showAsChart : words.api.showAsTable}
+            {isTable ? messages.api.showAsChart : messages.api.showAsTable}
           </Anchor>
         )}
       </div>

@@ -1,5 +1,5 @@
 import { type FocusEvent, type PointerEvent, useRef, useState } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import classes from './ago.module.css'
 import { Data } from './data.tsx'
 import { type Distance, distanceOf, formatMoment, UNKNOWN } from './format.ts'
@@ -34,9 +34,9 @@ export function At({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
 }
 
 function sayDistance(distance: Distance): string {
-  if (distance.is === 'now') return words.api.justNow
+  if (distance.is === 'now') return messages.api.justNow
   if (distance.is === 'date') return distance.date
-  return distance.is === 'ago' ? words.api.ago(distance.age) : words.api.ahead(distance.age)
+  return distance.is === 'ago' ? messages.api.ago(distance.age) : messages.api.ahead(distance.age)
 }
 
 function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: boolean }) {

@@ -1,6 +1,6 @@
 import { Combobox, InputBase, useCombobox } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import classes from './choices.module.css'
 import { Data } from './data.tsx'
 
@@ -41,7 +41,7 @@ export function Choices({ label, options, chosen, choose, error, isData = false 
           onClick={() => list.toggleDropdown()}
           classNames={{ input: classes.field }}
         >
-          {names.length === 0 ? words.parts.any : text(names.join(', '))}
+          {names.length === 0 ? messages.parts.any : text(names.join(', '))}
         </InputBase>
       </Combobox.Target>
       <Combobox.Dropdown className={classes.list}>
@@ -60,7 +60,7 @@ export function Choices({ label, options, chosen, choose, error, isData = false 
               </Combobox.Option>
             )
           })}
-          {options.length === 0 && <Combobox.Empty>{words.parts.none}</Combobox.Empty>}
+          {options.length === 0 && <Combobox.Empty>{messages.parts.none}</Combobox.Empty>}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

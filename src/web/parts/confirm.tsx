@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Data } from './data.tsx'
 import { useSending } from './form.tsx'
 import { useIsHere } from './is-here.ts'
@@ -24,7 +24,7 @@ export const Confirm = ({ asks, close }: ConfirmProps) => (
     opened={asks !== null}
     onClose={close}
     title={asks?.title}
-    closeButtonProps={{ 'aria-label': words.shell.close }}
+    closeButtonProps={{ 'aria-label': messages.shell.close }}
   >
     {/* Each question anew: what was said of the one before, and what is still on its way, is none of its business. */}
     {asks && <Question asks={asks} close={close} />}
@@ -47,7 +47,7 @@ function Question({ asks: { sentence, button, act }, close }: { asks: Asks; clos
       )}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close}>
-          {words.settings.cancel}
+          {messages.settings.cancel}
         </Button>
         <Button className="destroys" loading={isSending} onClick={() => submit()}>
           {button}

@@ -3,7 +3,7 @@ import classes from './data.module.css'
 import { UNKNOWN } from './format.ts'
 
 /**
- * What comes from the data, and not from `words.ts`: names, titles, the server's sentences. Its direction is its own, so
+ * What comes from the data, and not from `messages.ts`: names, titles, the server's sentences. Its direction is its own, so
  * that right-to-left names change nothing around them, and browsers do not translate it. What is null is shown as –.
  */
 export function Data({ children, className }: { children: ReactNode; className?: string }) {

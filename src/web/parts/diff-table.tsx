@@ -1,6 +1,6 @@
 import { Button, Table } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Code } from './data.tsx'
 import { type DiffRow, diffOf, type Parameters } from './diff.ts'
 import classes from './diff-table.module.css'
@@ -33,7 +33,7 @@ export function DiffTable({ name, heads, left, right, first: named = [] }: DiffT
         <Table aria-label={name} layout="fixed" className={classes.table}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">{words.parts.parameter}</Table.Th>
+              <Table.Th scope="col">{messages.parts.parameter}</Table.Th>
               <Table.Th scope="col">{heads[0]}</Table.Th>
               {right !== null && <Table.Th scope="col">{heads[1]}</Table.Th>}
             </Table.Tr>
@@ -47,7 +47,7 @@ export function DiffTable({ name, heads, left, right, first: named = [] }: DiffT
       </Table.ScrollContainer>
       {rows.length > first.length && (
         <Button variant="subtle" size="compact-sm" aria-expanded={isWhole} onClick={() => showAll(!isWhole)}>
-          {isWhole ? words.parts.showLess : words.parts.showMore(rows.length - first.length, right !== null)}
+          {isWhole ? messages.parts.showLess : messages.parts.showMore(rows.length - first.length, right !== null)}
         </Button>
       )}
     </>
@@ -59,7 +59,7 @@ function Row({ row: { key, left, right, differs }, isPair }: { row: DiffRow; isP
     <Table.Tr className={classes.row} data-differs={(differs && isPair) || undefined}>
       <Table.Th scope="row" fw={400}>
         <Code>{key}</Code>
-        {differs && isPair && <span className={classes.mark}>{words.parts.differs}</span>}
+        {differs && isPair && <span className={classes.mark}>{messages.parts.differs}</span>}
       </Table.Th>
       <Value value={left} />
       {isPair && <Value value={right} />}
@@ -68,8 +68,8 @@ function Row({ row: { key, left, right, differs }, isPair }: { row: DiffRow; isP
 }
 
 function Value({ value }: { value: string | null }) {
-  if (value === null) return <Table.Td className={classes.none}>{words.parts.absent}</Table.Td>
-  if (value.trim() === '') return <Table.Td className={classes.none}>{words.parts.blank}</Table.Td>
+  if (value === null) return <Table.Td className={classes.none}>{messages.parts.absent}</Table.Td>
+  if (value.trim() === '') return <Table.Td className={classes.none}>{messages.parts.blank}</Table.Td>
   return (
     <Table.Td className={classes.value}>
       <Code>{value}</Code>

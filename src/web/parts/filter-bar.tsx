@@ -1,7 +1,7 @@
 import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core'
 import type { Field, Fields, ValuesOf } from '../address/fields.ts'
 import { useValues } from '../address/use-search.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Choices, type Option } from './choices.tsx'
 import { Data } from './data.tsx'
 import classes from './filter-bar.module.css'
@@ -30,7 +30,7 @@ export function FilterBar<F extends Fields>({ fields, filters }: FilterBarProps<
   const active = filters.filter(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))
   return (
     <div className={classes.bar}>
-      <search className={classes.fields} aria-label={words.parts.filters}>
+      <search className={classes.fields} aria-label={messages.parts.filters}>
         {filters.map((filter) => (
           <FilterField
             key={filter.name}
@@ -51,7 +51,7 @@ export function FilterBar<F extends Fields>({ fields, filters }: FilterBarProps<
             />
           ))}
           <Button variant="subtle" size="compact-sm" onClick={() => set(atRest(fields, filters))}>
-            {words.parts.clearAll}
+            {messages.parts.clearAll}
           </Button>
         </div>
       )}
@@ -64,7 +64,7 @@ export function ClearFilters<F extends Fields>({ fields, filters }: FilterBarPro
   const [, set] = useValues(fields)
   return (
     <Button variant="default" onClick={() => set(atRest(fields, filters))}>
-      {words.parts.clearFilters}
+      {messages.parts.clearFilters}
     </Button>
   )
 }
@@ -94,7 +94,7 @@ interface FieldProps {
 function FilterField({ filter, value, change }: FieldProps) {
   switch (filter.is) {
     case 'search':
-      return <SearchField label={filter.label ?? words.parts.search} value={String(value)} change={change} />
+      return <SearchField label={filter.label ?? messages.parts.search} value={String(value)} change={change} />
     case 'several':
       return (
         <Choices
@@ -125,16 +125,16 @@ function SearchField({ label, value, change }: { label: string; value: string; c
 }
 
 function Chip({ filter, value, remove }: { filter: Filter; value: unknown; remove(): void }) {
-  const label = filter.label ?? words.parts.search
+  const label = filter.label ?? messages.parts.search
   const options = 'options' in filter ? filter.options : []
   const values = Array.isArray(value) ? (value as string[]) : [String(value)]
   const names = values.map((one) => options.find((option) => option.value === one)?.label ?? one)
   const isOurs = filter.is === 'several' && !filter.isData
-  const text = names.length === 0 ? words.parts.any : names.join(', ')
+  const text = names.length === 0 ? messages.parts.any : names.join(', ')
   return (
     <span className={classes.chip}>
-      {words.parts.chip(label)} {isOurs ? text : <Data className={classes.value}>{text}</Data>}
-      <CloseButton size="xs" aria-label={words.parts.without(label)} onClick={remove} />
+      {messages.parts.chip(label)} {isOurs ? text : <Data className={classes.value}>{text}</Data>}
+      <CloseButton size="xs" aria-label={messages.parts.without(label)} onClick={remove} />
     </span>
   )
 }

@@ -1,10 +1,10 @@
 import { Popover, Text, UnstyledButton } from '@mantine/core'
 import { useId, useState } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import classes from './help.module.css'
 
 interface HelpProps {
-  term: keyof typeof words.help
+  term: keyof typeof messages.help
   /** The term as it stands here; as the list of terms has it unless told. */
   children?: string
 }
@@ -13,7 +13,7 @@ interface HelpProps {
 export function Help({ term, children }: HelpProps) {
   const [isOpen, open] = useState(false)
   const id = useId()
-  const known = words.help[term]
+  const known = messages.help[term]
   return (
     <Popover opened={isOpen} onChange={open} width={280} position="top" withArrow trapFocus={false} returnFocus={false}>
       <Popover.Target>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../api/queries.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Data } from './data.tsx'
 import { formatChange, formatDuration, formatMoney, formatNumber, formatPercent, UNKNOWN } from './format.ts'
 
@@ -23,7 +23,7 @@ function Figure({ value, format, title }: { value: Maybe; format(value: number):
       <Data>
         <span aria-hidden>{UNKNOWN}</span>
       </Data>
-      <span className="heard">{words.api.notKnown}</span>
+      <span className="heard">{messages.api.notKnown}</span>
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import { Group, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 import { recent } from '../api/recent.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Sentence } from './data.tsx'
 import { nameWhole } from './name-whole.ts'
 import classes from './page-head.module.css'
@@ -30,7 +30,7 @@ interface PageHeadProps {
 export function PageHead({ title, isData = false, count = null, above, children }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = words.shell.documentTitle(title, count)
+    document.title = messages.shell.documentTitle(title, count)
   }, [title, count])
   useEffect(() => {
     if (isData) recent.visit(location.pathname, title)

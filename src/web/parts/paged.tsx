@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { formatNumber } from './format.ts'
 import classes from './paged.module.css'
 import type { Pages } from './virtual-table.tsx'
@@ -78,13 +78,13 @@ export function Pager({ first, count, size, total, isAsking, goTo, goOn, onGo }:
           onGo?.()
         }}
       >
-        {words.parts.back}
+        {messages.parts.back}
       </Button>
       <Button variant="default" disabled={isLast} loading={isAsking} onClick={() => void goOn().then(onGo)}>
-        {words.parts.goOn}
+        {messages.parts.goOn}
       </Button>
       <Text c="dimmed" fz="sm">
-        {words.parts.place(
+        {messages.parts.place(
           formatNumber(first + 1),
           formatNumber(first + count),
           total === null ? null : formatNumber(total),

@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Group, Skeleton, Stack, Text } from '@mantine/co
 import { type ReactNode, useEffect, useState } from 'react'
 import { askAgain } from '../api/queries.ts'
 import { isPassing, Refusal, sentenceOf } from '../api/refusal.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Data } from './data.tsx'
 import { PageHead } from './page-head.tsx'
 import classes from './query-state.module.css'
@@ -126,7 +126,7 @@ export function Refused({ refusal, retry, isAsking }: { refusal: unknown; retry(
         {after !== null && <Countdown key={after} seconds={after} />}
         <Group>
           <Button variant="default" onClick={retry} loading={isAsking}>
-            {words.shell.retry}
+            {messages.shell.retry}
           </Button>
         </Group>
       </Stack>
@@ -142,7 +142,7 @@ function Countdown({ seconds }: { seconds: number }) {
   }, [])
   return (
     <Text c="dimmed" fz="sm" aria-hidden>
-      {words.shell.retryIn(left)}
+      {messages.shell.retryIn(left)}
     </Text>
   )
 }

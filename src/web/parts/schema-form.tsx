@@ -14,7 +14,7 @@ import {
   Text,
 } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { asData, Data, Sentence } from './data.tsx'
 import { requiredLabel } from './required.tsx'
 import {
@@ -129,7 +129,7 @@ function labelOf(props: SchemaFieldProps): ReactNode {
   return props.isRequired ? requiredLabel(label) : label
 }
 
-const sayValue = (value: unknown) => words.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
+const sayValue = (value: unknown) => messages.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
 
 function TextField(props: SchemaFieldProps) {
   const { name, schema, value, change, suggest } = props
@@ -176,7 +176,7 @@ function SavedSecret(props: SchemaFieldProps) {
       <Stack gap="xs" align="flex-start">
         <SchemaField {...props} isSet={undefined} />
         <Button variant="subtle" size="compact-sm" onClick={keep}>
-          {words.forms.keep}
+          {messages.forms.keep}
         </Button>
       </Stack>
     )
@@ -192,9 +192,9 @@ function SavedSecret(props: SchemaFieldProps) {
         </Text>
       )}
       <Group gap="sm" mt="xs">
-        <Text fz="sm">{words.forms.set}</Text>
+        <Text fz="sm">{messages.forms.set}</Text>
         <Button variant="default" size="compact-sm" onClick={() => replace(true)}>
-          {words.forms.replace(titleOf(props))}
+          {messages.forms.replace(titleOf(props))}
         </Button>
       </Group>
     </div>
@@ -233,7 +233,7 @@ function BooleanField(props: SchemaFieldProps) {
 function OneField(props: SchemaFieldProps) {
   const { schema, value, change, isRequired } = props
   const values = valuesOf(schema)
-  const left = isRequired && value !== undefined ? [] : [{ value: '', label: words.forms.left }]
+  const left = isRequired && value !== undefined ? [] : [{ value: '', label: messages.forms.left }]
   return (
     <NativeSelect
       {...around(props)}
@@ -318,13 +318,13 @@ function ListField(props: SchemaFieldProps) {
               mt="xs"
               onClick={() => set(items.filter((_, other) => other !== index))}
             >
-              {words.forms.remove(`${one} ${index + 1}`)}
+              {messages.forms.remove(`${one} ${index + 1}`)}
             </Button>
           </div>
         ))}
         {items.length < (schema.maxItems ?? Number.POSITIVE_INFINITY) && (
           <Button variant="default" size="compact-sm" w="fit-content" onClick={() => set([...items, startOf(item)])}>
-            {words.forms.add(title)}
+            {messages.forms.add(title)}
           </Button>
         )}
       </Stack>
@@ -347,7 +347,7 @@ function ShapeField(props: SchemaFieldProps) {
         <FrameError {...props} />
         {mark !== null && (
           <NativeSelect
-            label={words.forms.shape}
+            label={messages.forms.shape}
             description={schema.description && <Sentence>{schema.description}</Sentence>}
             value={String(index)}
             onChange={({ currentTarget }) => change(startOf(shapes[Number(currentTarget.value)] ?? {}))}
@@ -378,7 +378,7 @@ function JsonField(props: SchemaFieldProps) {
   return (
     <JsonInput
       {...around(props)}
-      error={isNone ? words.forms.notJson : errorOf(path)}
+      error={isNone ? messages.forms.notJson : errorOf(path)}
       value={typed}
       onChange={(text) => {
         type(text)

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { messages } from '../messages.ts'
 import { notices } from '../shell/notices.ts'
-import { words } from '../words.ts'
 import { copy } from './copy.ts'
 
 interface SecretProps {
@@ -25,8 +25,8 @@ export function Secret({ label, hint, value, button, close }: SecretProps) {
         onFocus={({ target }) => target.select()}
       />
       <Group gap="sm" justify="flex-end">
-        <Button variant="default" onClick={() => void copy(value).then(() => notices.say(words.shell.copied))}>
-          {words.shell.copy}
+        <Button variant="default" onClick={() => void copy(value).then(() => notices.say(messages.shell.copied))}>
+          {messages.shell.copy}
         </Button>
         <Button onClick={close}>{button}</Button>
       </Group>

@@ -1,4 +1,4 @@
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Data } from './data.tsx'
 import classes from './marks.module.css'
 
@@ -32,7 +32,7 @@ export function SeverityMark({ severity, isWordShown = true }: SeverityMarkProps
         ))}
       </svg>
       <span className={isWordShown ? classes.word : 'heard'}>
-        {words.api.severities[severity] ?? <Data>{severity}</Data>}
+        {messages.api.severities[severity] ?? <Data>{severity}</Data>}
       </span>
     </span>
   )

@@ -1,8 +1,8 @@
 import { ActionIcon } from '@mantine/core'
 import { IconCopy } from '@tabler/icons-react'
 import { type RefObject, useLayoutEffect, useRef } from 'react'
+import { messages } from '../messages.ts'
 import { notices } from '../shell/notices.ts'
-import { words } from '../words.ts'
 import classes from './ago.module.css'
 import { copy } from './copy.ts'
 import { Data } from './data.tsx'
@@ -31,9 +31,9 @@ export function TimeCard({ at, anchor }: { at: number; anchor: RefObject<HTMLEle
     element.style.top = `${isRoomBelow ? bottom : Math.max(MARGIN_PX, top - height)}px`
   }, [anchor])
   const lines = [
-    { name: words.api.local, text: `${formatDate(at, zone, EXACT)} ${zone}` },
-    { name: words.api.utc, text: new Date(at).toISOString() },
-    { name: words.api.epoch, text: String(at) },
+    { name: messages.api.local, text: `${formatDate(at, zone, EXACT)} ${zone}` },
+    { name: messages.api.utc, text: new Date(at).toISOString() },
+    { name: messages.api.epoch, text: String(at) },
   ]
   return (
     <span popover="manual" ref={card} className={classes.card}>
@@ -47,8 +47,8 @@ export function TimeCard({ at, anchor }: { at: number; anchor: RefObject<HTMLEle
             variant="subtle"
             color="gray"
             size={24}
-            aria-label={words.api.copyTime(name)}
-            onClick={() => void copy(text).then(() => notices.say(words.shell.copied))}
+            aria-label={messages.api.copyTime(name)}
+            onClick={() => void copy(text).then(() => notices.say(messages.shell.copied))}
           >
             <IconCopy size={14} aria-hidden />
           </ActionIcon>

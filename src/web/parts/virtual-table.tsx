@@ -12,7 +12,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { nameWhole } from './name-whole.ts'
 import { Refused } from './query-state.tsx'
 import { useRowKeys } from './row-keys.ts'
@@ -217,7 +217,7 @@ function Head<Row>({ columns, rows, idOf, selection }: HeadProps<Row>) {
           <th scope="col" className={`${classes.column} ${classes.check}`}>
             <Checkbox
               size="xs"
-              aria-label={words.parts.selectAll}
+              aria-label={messages.parts.selectAll}
               checked={isAll}
               indeterminate={selected > 0 && !isAll}
               onChange={() => (isAll ? selection.clear() : selection.add(rows.map(idOf)))}
@@ -268,7 +268,7 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
         <td className={classes.check}>
           <Checkbox
             size="xs"
-            aria-label={words.parts.select(name)}
+            aria-label={messages.parts.select(name)}
             checked={isSelected}
             onClick={(event: MouseEvent) => select(id, event.shiftKey)}
             onChange={() => {}}

@@ -2,19 +2,19 @@ import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Refusal, sentenceOf } from '../api/refusal.ts'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Refused } from '../parts/query-state.tsx'
-import { words } from '../words.ts'
 import { useLive } from './live-dot.tsx'
 
 /** An address that is no page. */
 export function NotFound() {
   return (
     <>
-      <PageHead title={words.shell.noSuchPage} />
+      <PageHead title={messages.shell.noSuchPage} />
       <Anchor component={Link} to="/">
-        {words.shell.toOverview}
+        {messages.shell.toOverview}
       </Anchor>
     </>
   )
@@ -25,12 +25,12 @@ export function Failed({ error }: ErrorComponentProps) {
   if (error instanceof Refusal) return <Unreachable refusal={error} />
   return (
     <Stack p="lg" role="alert" maw="72ch">
-      <Text fz="md">{words.shell.failed}</Text>
+      <Text fz="md">{messages.shell.failed}</Text>
       <Text c="dimmed" fz="sm">
         <Data>{sentenceOf(error)}</Data>
       </Text>
       <Button variant="default" onClick={() => location.reload()} w="fit-content">
-        {words.shell.reload}
+        {messages.shell.reload}
       </Button>
     </Stack>
   )
@@ -52,7 +52,7 @@ function Unreachable({ refusal }: { refusal: Refusal }) {
   }, [heardAt, again])
   return (
     <>
-      <PageHead title={words.shell.notLoaded} />
+      <PageHead title={messages.shell.notLoaded} />
       <Refused refusal={refusal} retry={() => void again()} isAsking={isAsking} />
     </>
   )

@@ -2,11 +2,11 @@ import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useArrival } from '../api/arrival.ts'
+import { useLinkParams } from '../api/bootstrap.ts'
 import { type SessionState, useSessionState } from '../api/session.ts'
+import { messages } from '../messages.ts'
 import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
 import { Once } from '../parts/once.tsx'
-import { words } from '../words.ts'
 import { NoticeList } from './notice-list.tsx'
 import { Shell } from './shell.tsx'
 
@@ -28,7 +28,7 @@ function useOwnAnswers(state: SessionState): void {
 /** Lets who is signed in to the page, and shows the form to everybody else, at the same address. */
 export function Gate() {
   const state = useSessionState()
-  const { failure } = useArrival()
+  const { failure } = useLinkParams()
   const path = useLocation({ select: ({ pathname }) => pathname })
   const wasIn = useRef(false)
   if (state.is === 'open') wasIn.current = true
@@ -46,9 +46,9 @@ export function Gate() {
             onClose={() => {}}
             withCloseButton={false}
             closeOnEscape={false}
-            title={words.signIn.title}
+            title={messages.signIn.title}
           >
-            <SignInForms reason={words.signIn.ended} />
+            <SignInForms reason={messages.signIn.ended} />
           </Modal>
         )}
       </Once>

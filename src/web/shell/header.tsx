@@ -8,8 +8,8 @@ import { RANGES } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWho } from '../api/who.ts'
+import { messages } from '../messages.ts'
 import { dataOption } from '../parts/data.tsx'
-import { words } from '../words.ts'
 import classes from './header.module.css'
 import { LiveDot } from './live-dot.tsx'
 import { notices } from './notices.ts'
@@ -28,12 +28,12 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
   return (
     <header className={classes.header}>
       {openMenu && (
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={words.shell.menu} onClick={openMenu}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={messages.shell.menu} onClick={openMenu}>
           <IconMenu2 size={18} aria-hidden />
         </ActionIcon>
       )}
       <Anchor component={Link} to="/" className={classes.product} c="inherit" underline="never">
-        {words.shell.product}
+        {messages.shell.product}
       </Anchor>
       <ProjectField />
       <div className={classes.space} />
@@ -52,10 +52,10 @@ function ProjectField() {
   return (
     <NativeSelect
       className={classes.project}
-      aria-label={words.shell.project}
+      aria-label={messages.shell.project}
       value={project}
       onChange={({ currentTarget }) => setShared({ project: currentTarget.value })}
-      data={[{ value: '', label: words.shell.allProjects }, ...options]}
+      data={[{ value: '', label: messages.shell.allProjects }, ...options]}
     />
   )
 }
@@ -63,7 +63,7 @@ function ProjectField() {
 function RangeField() {
   const [{ range, from, to }, setShared] = useShared()
   return (
-    <div role="radiogroup" className={classes.range} aria-label={words.shell.range}>
+    <div role="radiogroup" className={classes.range} aria-label={messages.shell.range}>
       {RANGES.map((value) => (
         <label key={value} className={classes.choice}>
           <input
@@ -74,7 +74,7 @@ function RangeField() {
             checked={from === null && to === null && range === value}
             onChange={() => setShared({ range: value, from: null, to: null })}
           />
-          {words.shell.ranges[value]}
+          {messages.shell.ranges[value]}
         </label>
       ))}
     </div>
@@ -95,7 +95,7 @@ function SearchButton({ showPalette }: { showPalette(): void }) {
         </Kbd>
       }
     >
-      {words.shell.search}
+      {messages.shell.search}
     </Button>
   )
 }
@@ -110,12 +110,12 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
     queries.clear()
     const atProvider = answer?.data?.endSessionUrl
     if (atProvider) location.assign(atProvider)
-    else notices.say(words.shell.signedOut)
+    else notices.say(messages.shell.signedOut)
   }
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <ActionIcon variant="default" size="lg" aria-label={words.shell.account}>
+        <ActionIcon variant="default" size="lg" aria-label={messages.shell.account}>
           <IconUser size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -129,10 +129,10 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
         )}
         <Organizations />
         <Menu.Item component={Link} to="/settings/organization">
-          {words.shell.settings}
+          {messages.shell.settings}
         </Menu.Item>
-        <Menu.Item onClick={showShortcuts}>{words.shell.shortcuts}</Menu.Item>
-        <Menu.Item onClick={() => void leave()}>{words.shell.signOut}</Menu.Item>
+        <Menu.Item onClick={showShortcuts}>{messages.shell.shortcuts}</Menu.Item>
+        <Menu.Item onClick={() => void leave()}>{messages.shell.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
@@ -152,7 +152,7 @@ function Organizations() {
   }
   return others.map(({ id, name }) => (
     <Menu.Item key={id} onClick={() => change(id)}>
-      {words.shell.changeTo} <bdi translate="no">{name}</bdi>
+      {messages.shell.changeTo} <bdi translate="no">{name}</bdi>
     </Menu.Item>
   ))
 }

@@ -1,11 +1,11 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { followStream, type LiveState, live } from '../api/stream.ts'
 import { useWho } from '../api/who.ts'
+import { messages } from '../messages.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Data } from '../parts/data.tsx'
 import { formatDate } from '../parts/format.ts'
 import { useZone } from '../parts/zone.ts'
-import { words } from '../words.ts'
 import classes from './live-dot.module.css'
 
 export const useLive = (): LiveState => useSyncExternalStore(live.subscribe, live.read)
@@ -22,16 +22,16 @@ export function LiveDot() {
     <span
       className={classes.live}
       data-live={isLive || undefined}
-      title={isLive ? words.shell.live : words.shell.notLiveHelp}
+      title={isLive ? messages.shell.live : messages.shell.notLiveHelp}
     >
       <span className={classes.dot} aria-hidden />
       <span aria-live="polite" className={isLive ? 'heard' : undefined}>
-        {isLive ? words.shell.live : words.shell.notLive}{' '}
+        {isLive ? messages.shell.live : messages.shell.notLive}{' '}
         {!isLive && <Data>{formatDate(since, zone, { hour: '2-digit', minute: '2-digit' })}</Data>}
       </span>
       {isLive && pulse?.lastStoredAt && (
         <span className={classes.fresh}>
-          {words.shell.lastEvent} <Ago at={pulse.lastStoredAt} isQuiet />
+          {messages.shell.lastEvent} <Ago at={pulse.lastStoredAt} isQuiet />
         </span>
       )}
     </span>

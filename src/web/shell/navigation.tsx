@@ -17,11 +17,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps, useLocation, useMatchRoute } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import classes from './navigation.module.css'
 
 interface Entry {
-  name: keyof typeof words.shell.pages
+  name: keyof typeof messages.shell.pages
   to: NonNullable<LinkProps['to']>
   icon: ComponentType<IconProps>
   /** After `g`. */
@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /** The pages that one goes to, by group, in the order of the navigation. */
-export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | null; entries: readonly Entry[] }[] = [
+export const NAVIGATION: readonly { group: keyof typeof messages.shell.groups | null; entries: readonly Entry[] }[] = [
   {
     group: null,
     entries: [
@@ -69,10 +69,10 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
 export function Navigation({ onGo }: { onGo?: () => void }) {
   const open = useOpenIssues()
   return (
-    <nav aria-label={words.shell.main} className={classes.navigation}>
+    <nav aria-label={messages.shell.main} className={classes.navigation}>
       {NAVIGATION.map(({ group, entries }) => (
         <div key={group} className={classes.group}>
-          {group && <div className={classes.title}>{words.shell.groups[group]}</div>}
+          {group && <div className={classes.title}>{messages.shell.groups[group]}</div>}
           {entries.map((entry) => (
             <PageLink key={entry.name} entry={entry} count={entry.name === 'issues' ? open : 0} onGo={onGo} />
           ))}
@@ -94,7 +94,7 @@ function PageLink({
   const path = useLocation({ select: ({ pathname }) => pathname })
   const isBelow = useMatchRoute()({ to, fuzzy: to !== '/' }) !== false
   const isHere = under === undefined ? isBelow : path.startsWith(`${under}/`)
-  const label = words.shell.pages[name]
+  const label = messages.shell.pages[name]
   return (
     <NavLink
       component={Link}

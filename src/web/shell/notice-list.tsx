@@ -1,7 +1,7 @@
 import { Button, CloseButton, Paper } from '@mantine/core'
 import { useEffect, useRef } from 'react'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
-import { words } from '../words.ts'
 import classes from './notice-list.module.css'
 import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
 
@@ -51,15 +51,15 @@ function Line({ notice: { id, kind, text, undo, retry } }: { notice: Notice }) {
       <span className={classes.text}>{kind === 'refused' ? <Data>{text}</Data> : text}</span>
       {undo && (
         <Button size="compact-sm" variant="default" onClick={undo}>
-          {words.shell.undo}
+          {messages.shell.undo}
         </Button>
       )}
       {retry && (
         <Button size="compact-sm" variant="default" onClick={retry}>
-          {words.shell.retry}
+          {messages.shell.retry}
         </Button>
       )}
-      <CloseButton size="sm" aria-label={words.shell.dismiss} onClick={() => notices.dismiss(id)} />
+      <CloseButton size="sm" aria-label={messages.shell.dismiss} onClick={() => notices.dismiss(id)} />
     </Paper>
   )
 }

@@ -6,9 +6,9 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
 import { recent } from '../api/recent.ts'
 import { useMay } from '../api/who.ts'
+import { messages } from '../messages.ts'
 import { Data } from '../parts/data.tsx'
 import { Refused } from '../parts/query-state.tsx'
-import { words } from '../words.ts'
 import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
 import { matching, type PaletteAct, paletteActs } from './palette-acts.ts'
@@ -45,7 +45,7 @@ export function Palette({ isOpen, close }: PaletteProps) {
       transitionProps={{ duration: 0 }}
     >
       <Modal.Overlay />
-      <Modal.Content aria-label={words.palette.title}>
+      <Modal.Content aria-label={messages.palette.title}>
         <Modal.Body p={0}>
           <Search close={close} />
         </Modal.Body>
@@ -82,12 +82,12 @@ function Search({ close }: { close(): void }) {
     <>
       <TextInput
         role="combobox"
-        aria-label={words.palette.field}
+        aria-label={messages.palette.field}
         aria-expanded
         aria-controls={list}
         aria-activedescendant={items[chosen] && `${list}-${chosen}`}
         aria-autocomplete="list"
-        placeholder={words.palette.hint}
+        placeholder={messages.palette.hint}
         value={typed}
         size="md"
         data-autofocus
@@ -102,7 +102,7 @@ function Search({ close }: { close(): void }) {
       <div
         role="listbox"
         id={list}
-        aria-label={words.palette.title}
+        aria-label={messages.palette.title}
         className={classes.list}
         aria-busy={found.isAsking}
       >
@@ -110,7 +110,7 @@ function Search({ close }: { close(): void }) {
           <div key={item.key} role="presentation">
             {item.group !== items[index - 1]?.group && (
               <div className={classes.group} role="presentation">
-                {words.palette[item.group]}
+                {messages.palette[item.group]}
               </div>
             )}
             <Row
@@ -124,7 +124,7 @@ function Search({ close }: { close(): void }) {
         ))}
       </div>
       {found.error ? <Refused refusal={found.error} retry={found.retry} /> : null}
-      {items.length === 0 && !found.isAsking && <p className={classes.nothing}>{words.palette.nothing}</p>}
+      {items.length === 0 && !found.isAsking && <p className={classes.nothing}>{messages.palette.nothing}</p>}
     </>
   )
 }
@@ -162,7 +162,7 @@ function useOffers(typed: string): Item[] {
   const { history } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
   const mayEdit = useMay('member')
-  const { palette, shell, settings } = words
+  const { palette, shell, settings } = messages
   const go = (path: string) => () => history.push(path)
   const making = [
     { name: palette.newAlert, keywords: palette.newAlertKeywords, letter: 'c', run: go('/alerts/new') },
@@ -191,7 +191,7 @@ function useOffers(typed: string): Item[] {
 
 /** Things whose pages were open lately. */
 function recentItems(go: (path: string) => () => void): Item[] {
-  const places: Readonly<Record<string, string>> = { ...words.shell.pages, audits: words.tests.audits }
+  const places: Readonly<Record<string, string>> = { ...messages.shell.pages, audits: messages.tests.audits }
   return recent.before(location.pathname).map(({ path, name }) => ({
     ...{ key: `recent${path}`, group: 'recent', name, isData: true, run: go(path) },
     detail: { kind: places[path.split('/')[1] ?? ''] ?? '' },
@@ -211,7 +211,7 @@ function useFound(typed: string) {
   const items = (isAsked ? (data?.results ?? []) : []).map(
     ({ kind, id, title, detail, path }): Item => ({
       ...{ key: `${kind}${id}`, group: 'things', name: title, isData: true },
-      detail: { kind: words.palette.kinds[kind], text: detail },
+      detail: { kind: messages.palette.kinds[kind], text: detail },
       run: () => history.push(path),
     }),
   )

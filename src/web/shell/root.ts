@@ -1,6 +1,6 @@
 import { createRootRoute } from '@tanstack/react-router'
 import { Refusal } from '../api/refusal.ts'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 import { Failed, NotFound } from './faults.tsx'
 import { Gate } from './gate.tsx'
 
@@ -19,7 +19,7 @@ export const room =
 /** The router takes code that can't be had for that of an older server, and loads the document anew: not where there is none. */
 async function sayWhy(error: unknown): Promise<never> {
   await fetch('/', { method: 'HEAD' }).catch(() => {
-    throw new Refusal(words.shell.unreachable, 0, null)
+    throw new Refusal(messages.shell.unreachable, 0, null)
   })
   throw error
 }

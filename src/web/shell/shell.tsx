@@ -6,8 +6,8 @@ import { lazy, Suspense } from 'react'
 import { RANGES, type Range } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
 import { whoAskedFor } from '../api/who.ts'
+import { messages } from '../messages.ts'
 import { Once } from '../parts/once.tsx'
-import { words } from '../words.ts'
 import { Header } from './header.tsx'
 import { type Bindings, useKeys } from './keys.ts'
 import { NAVIGATION, Navigation } from './navigation.tsx'
@@ -30,7 +30,7 @@ export function Shell() {
   return (
     <>
       <a href="#main" className={classes.skip}>
-        {words.shell.skip}
+        {messages.shell.skip}
       </a>
       <Header openMenu={isWide ? null : menu.open} showShortcuts={keys.open} showPalette={palette.open} />
       <div className={classes.body}>
@@ -43,8 +43,8 @@ export function Shell() {
             opened={isMenuOpen}
             onClose={menu.close}
             size={260}
-            title={words.shell.product}
-            closeButtonProps={{ 'aria-label': words.shell.close }}
+            title={messages.shell.product}
+            closeButtonProps={{ 'aria-label': messages.shell.close }}
           >
             <Navigation onGo={menu.close} />
           </Drawer>

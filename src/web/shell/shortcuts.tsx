@@ -1,5 +1,5 @@
 import { Kbd, Modal, Table } from '@mantine/core'
-import { words } from '../words.ts'
+import { messages } from '../messages.ts'
 
 /** The list of all keys. */
 export function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void }) {
@@ -7,11 +7,11 @@ export function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void })
     <Modal
       opened={isOpen}
       onClose={close}
-      title={words.shell.shortcuts}
+      title={messages.shell.shortcuts}
       size="lg"
-      closeButtonProps={{ 'aria-label': words.shell.close }}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
     >
-      {words.keys.map(({ title, keys }) => (
+      {messages.keys.map(({ title, keys }) => (
         <Table key={title} captionSide="top" mb="md">
           <Table.Caption ta="start" fw={600}>
             {title}

@@ -7,13 +7,13 @@ import { useValues } from '../../address/use-search.ts'
 import { shared } from '../../api/queries.ts'
 import { sentenceOf } from '../../api/refusal.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { ALERTS } from './address.ts'
 import { columnsWith } from './columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
@@ -29,7 +29,7 @@ export function AlertsPage() {
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
   const empty = isFiltered ? (
     <Stack align="flex-start">
-      <Text>{words.parts.noneMatch}</Text>
+      <Text>{messages.parts.noneMatch}</Text>
       <ClearFilters fields={ALERTS} filters={filters} />
     </Stack>
   ) : (
@@ -37,10 +37,10 @@ export function AlertsPage() {
   )
   return (
     <>
-      <PageHead title={words.shell.pages.alerts}>
+      <PageHead title={messages.shell.pages.alerts}>
         <Acts />
       </PageHead>
-      <MayLine needs="member" what={words.alerts.what} />
+      <MayLine needs="member" what={messages.alerts.what} />
       <FilterBar fields={ALERTS} filters={filters} />
       <QueryState
         query={query}
@@ -50,7 +50,7 @@ export function AlertsPage() {
       >
         {({ pages }) => (
           <VirtualTable
-            name={words.shell.pages.alerts}
+            name={messages.shell.pages.alerts}
             rows={pages.flatMap(({ alerts }) => alerts)}
             columns={columnsWith({ domains, openIssues: Object.assign({}, ...pages.map((page) => page.openIssues)) })}
             idOf={({ id }) => id}
@@ -67,20 +67,20 @@ export function AlertsPage() {
 function Acts() {
   const may = useMay('member')
   const [isImporting, importing] = useDisclosure()
-  const said = words.alerts
+  const t = messages.alerts
   return (
     <>
       {may && (
         <Button variant="default" onClick={importing.open}>
-          {said.import}
+          {t.import}
         </Button>
       )}
       <Button variant="default" onClick={() => void exportAll()}>
-        {said.export}
+        {t.export}
       </Button>
       {may && (
         <Button component={Link} to="/alerts/new">
-          {said.new}
+          {t.new}
         </Button>
       )}
       <ImportDialog isOpen={isImporting} close={importing.close} />
@@ -98,7 +98,7 @@ async function exportAll(): Promise<void> {
     link.download = 'tagwarden-alerts.json'
     link.click()
     setTimeout(() => URL.revokeObjectURL(link.href))
-    notices.say(words.alerts.exported(alerts.length))
+    notices.say(messages.alerts.exported(alerts.length))
   } catch (error) {
     notices.refuse(sentenceOf(error), () => void exportAll())
   }
@@ -108,10 +108,10 @@ function NoAlerts() {
   const may = useMay('member')
   return (
     <Stack align="flex-start">
-      <Text>{words.alerts.none}</Text>
+      <Text>{messages.alerts.none}</Text>
       {may && (
         <Button component={Link} to="/alerts/new">
-          {words.alerts.new}
+          {messages.alerts.new}
         </Button>
       )}
     </Stack>
@@ -125,24 +125,24 @@ function useDomainNames(): ReadonlyMap<string, string> {
 
 function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof typeof ALERTS>[] {
   const { data } = useQuery(shared.forms())
-  const said = words.alerts
-  const titles: Readonly<Record<string, string>> = words.api.alertTypes
+  const t = messages.alerts
+  const titles: Readonly<Record<string, string>> = messages.api.alertTypes
   return [
     { is: 'search', name: 'q' },
     {
-      ...{ is: 'several', name: 'alertType', label: said.type },
+      ...{ is: 'several', name: 'alertType', label: t.type },
       options: data?.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title })) ?? [],
     },
     {
-      ...{ is: 'several', name: 'domainId', label: said.domain, isData: true },
+      ...{ is: 'several', name: 'domainId', label: t.domain, isData: true },
       options: [...domains].map(([value, label]) => ({ value, label })),
     },
     {
-      ...{ is: 'one', name: 'enabled', label: said.state },
+      ...{ is: 'one', name: 'enabled', label: t.state },
       options: [
-        { value: '', label: said.states.all },
-        { value: 'true', label: said.states.true },
-        { value: 'false', label: said.states.false },
+        { value: '', label: t.states.all },
+        { value: 'true', label: t.states.true },
+        { value: 'false', label: t.states.false },
       ],
     },
   ]

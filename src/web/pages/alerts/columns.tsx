@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router'
 import type { Alert } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { line } from '../../isolated.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { domainsOf } from './editor/draft.ts'
 import { switchAlert } from './question.ts'
 
@@ -19,27 +19,27 @@ interface Known {
 
 /** The columns of the list. */
 export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
-  const said = words.alerts
+  const t = messages.alerts
   return [
-    { id: 'on', head: said.on, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
+    { id: 'on', head: t.on, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
     {
-      ...{ id: 'name', head: said.name, isLink: true },
+      ...{ id: 'name', head: t.name, isLink: true },
       cell: ({ name }) => <Data>{name}</Data>,
       below: (alert) => (
-        <div className="under">{words.api.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}</div>
+        <div className="under">{messages.api.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}</div>
       ),
     },
     {
-      ...{ id: 'scope', head: said.scope, hideBelow: 768 },
+      ...{ id: 'scope', head: t.scope, hideBelow: 768 },
       cell: (alert) => <Scope alert={alert} domains={domains} />,
     },
     {
-      ...{ id: 'severity', head: said.severity, width: '120px', isUnderMain: true },
+      ...{ id: 'severity', head: t.severity, width: '120px', isUnderMain: true },
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
-    { id: 'told', head: said.told, width: '160px', hideBelow: 1200, cell: (alert) => <Told alert={alert} /> },
+    { id: 'told', head: t.told, width: '160px', hideBelow: 1200, cell: (alert) => <Told alert={alert} /> },
     {
-      ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
+      ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
       cell: ({ id }) =>
         openIssues[id] ? (
           <Anchor component={Link} to="/issues" search={{ alertId: [id] } as never} fz="sm">
@@ -66,15 +66,15 @@ function EnabledSwitch({ alert }: { alert: Alert }) {
 }
 
 function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
-  const said = words.alerts
+  const t = messages.alerts
   const ids = domainsOf(alert as never)
   const [first = ''] = ids
   const vendors = alert.vendors ?? []
   return (
     <div>
-      {ids.length === 0 && said.allDomains}
+      {ids.length === 0 && t.allDomains}
       {ids.length === 1 && <Data>{domains.get(first) ?? first}</Data>}
-      {ids.length > 1 && said.manyDomains(ids.length)}
+      {ids.length > 1 && t.manyDomains(ids.length)}
       <div className="under">
         <Data>{[line(vendors, ', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
       </div>
@@ -90,6 +90,6 @@ function eventsOf({ filters = [], volume }: Alert): string {
 }
 
 function Told({ alert: { channels } }: { alert: Alert }) {
-  if (channels.length === 0) return words.alerts.nobody
-  return [...new Set(channels.map(({ type }) => words.deliveries.channels[type] ?? type))].join(', ')
+  if (channels.length === 0) return messages.alerts.nobody
+  return [...new Set(channels.map(({ type }) => messages.deliveries.channels[type] ?? type))].join(', ')
 }

@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { createAlerts } from '#client/sdk.gen'
 import type { AlertBulkResult, AlertInput } from '#client/types.gen'
 import { Refusal } from '../../api/refusal.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import { alertsIn } from './question.ts'
 
 interface Done {
@@ -20,10 +20,10 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
   const queries = useQueryClient()
   const [file, choose] = useState<File | null>(null)
   const [done, finish] = useState<Done | null>(null)
-  const said = words.alerts
+  const t = messages.alerts
   const sending = useSending(['file'], async () => {
     const alerts = alertsIn((await file?.text()) ?? '')
-    if (!alerts) throw new Refusal(`file: ${said.notJson}`, 400, null)
+    if (!alerts) throw new Refusal(`file: ${t.notJson}`, 400, null)
     const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] }, throwOnError: true })
     finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAlerts' }] })
@@ -37,16 +37,16 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
     <Modal
       opened={isOpen}
       onClose={leave}
-      title={said.import}
+      title={t.import}
       size="lg"
-      closeButtonProps={{ 'aria-label': words.shell.close }}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
     >
       <Stack gap="md">
         {done && <Result {...done} />}
-        <Form sending={sending} button={said.importButton} isWide>
+        <Form sending={sending} button={t.importButton} isWide>
           <FileInput
-            label={said.file}
-            description={said.importHint}
+            label={t.file}
+            description={t.importHint}
             accept="application/json,.json"
             value={file}
             onChange={(chosen) => {
@@ -62,22 +62,22 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
 }
 
 function Result({ result: { created, errors }, names }: Done) {
-  const said = words.alerts
+  const t = messages.alerts
   const reasons = new Map(errors.map(({ index, error }) => [index, error]))
   return (
     <div role="status">
       <Text mb="sm">
-        {said.made(created)} {errors.length > 0 && said.refused(errors.length)}
+        {t.made(created)} {errors.length > 0 && t.refused(errors.length)}
       </Text>
       <SimpleTable
-        name={said.imported}
+        name={t.imported}
         rows={[...names.entries()].toSorted(([a], [b]) => Number(reasons.has(b)) - Number(reasons.has(a)) || a - b)}
         keyOf={([index]) => String(index)}
         columns={[
-          { head: said.name, cell: ([, name]) => (name ? <Data>{name}</Data> : said.noName) },
+          { head: t.name, cell: ([, name]) => (name ? <Data>{name}</Data> : t.noName) },
           {
-            head: said.outcome,
-            cell: ([index]) => (reasons.has(index) ? <Data>{reasons.get(index)}</Data> : said.madeOne),
+            head: t.outcome,
+            cell: ([index]) => (reasons.has(index) ? <Data>{reasons.get(index)}</Data> : t.madeOne),
           },
         ]}
       />

@@ -4,10 +4,10 @@ import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
 import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
-import { act } from '../../api/act.ts'
+import { mutate } from '../../api/mutate.ts'
 import { PAGED } from '../../api/pages.ts'
 import { FRESH } from '../../api/queries.ts'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 import type { ALERTS } from './address.ts'
 
 const AT_ONCE = 100
@@ -38,19 +38,19 @@ export const suggestionsAskedFor = (project: string) => ({
 export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
-  await act({
+  await mutate({
     send: () => setAlertEnabled({ path: { id }, body: { enabled }, throwOnError: true }),
-    changes: [
+    optimistic: [
       {
-        of: [{ _id: 'listAlerts' }],
-        to: (answer: AlertList | InfiniteData<AlertList>) =>
+        queryKey: [{ _id: 'listAlerts' }],
+        update: (answer: AlertList | InfiniteData<AlertList>) =>
           'pages' in answer
             ? { ...answer, pages: answer.pages.map((page) => ({ ...page, alerts: page.alerts.map(change) })) }
             : { ...answer, alerts: answer.alerts.map(change) },
       },
-      { of: [{ _id: 'getAlert' }], to: (answer: Alert) => change(answer) },
+      { queryKey: [{ _id: 'getAlert' }], update: (answer: Alert) => change(answer) },
     ],
-    say: enabled ? words.alerts.switchedOn(name) : words.alerts.switchedOff(name),
+    message: enabled ? messages.alerts.switchedOn(name) : messages.alerts.switchedOff(name),
     undo: () => void switchAlert(alert, !enabled),
   })
 }

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAlertOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
 import { ALERTS, NEW_ALERT } from './address.ts'
@@ -17,10 +17,10 @@ export const alertsRoutes = [
     ...search(ALERTS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      preloadPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps)))
-      preload(shared.domains())
-      preload(shared.forms())
-      preload(suggestionsAskedFor(deps.project ?? ''))
+      prefetchPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps)))
+      prefetch(shared.domains())
+      prefetch(shared.forms())
+      prefetch(suggestionsAskedFor(deps.project ?? ''))
     },
     component: lazyRouteComponent(pages, 'AlertsPage'),
   }),
@@ -28,7 +28,7 @@ export const alertsRoutes = [
     ...at,
     path: '/alerts/new',
     ...search({ ...NEW_ALERT, ...SHOW }),
-    loader: () => preload(shared.forms()),
+    loader: () => prefetch(shared.forms()),
     component: lazyRouteComponent(pages, 'NewAlertPage'),
   }),
   createRoute({
@@ -36,8 +36,8 @@ export const alertsRoutes = [
     path: '/alerts/$id',
     ...search(SHOW),
     loader: ({ params: { id } }) => {
-      preload(getAlertOptions({ path: { id } }))
-      preload(shared.forms())
+      prefetch(getAlertOptions({ path: { id } }))
+      prefetch(shared.forms())
     },
     component: lazyRouteComponent(pages, 'AlertPage'),
   }),

@@ -5,12 +5,12 @@ import { useState } from 'react'
 import type { SuggestionList } from '#client/types.gen'
 import { useShared } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import { suggestionsAskedFor, switchAlert } from './question.ts'
 
 type Suggestion = SuggestionList['suggestions'][number]
@@ -26,14 +26,14 @@ export function Suggested() {
   return (
     <Stack gap="lg" mt="lg">
       {idle.length > 0 && <IdleAlerts alerts={idle} />}
-      <Card title={words.alerts.suggested}>
+      <Card title={messages.alerts.suggested}>
         <Text c="dimmed" mb="md" maw="72ch">
-          {words.alerts.suggestedHint}
+          {messages.alerts.suggestedHint}
         </Text>
         <QueryState
           query={answer}
           isEmpty={({ suggestions }) => suggestions.length === 0}
-          empty={<Text>{words.alerts.noneSuggested}</Text>}
+          empty={<Text>{messages.alerts.noneSuggested}</Text>}
         >
           {({ suggestions }) => <Rules suggestions={suggestions} />}
         </QueryState>
@@ -52,7 +52,7 @@ function Rules({ suggestions }: { suggestions: readonly Suggestion[] }) {
       ))}
       {more > 0 && !isAll && (
         <Button variant="subtle" w="fit-content" onClick={() => showAll(true)}>
-          {words.alerts.moreSuggested(more)}
+          {messages.alerts.moreSuggested(more)}
         </Button>
       )}
     </Stack>
@@ -61,7 +61,7 @@ function Rules({ suggestions }: { suggestions: readonly Suggestion[] }) {
 
 function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggestion }) {
   const may = useMay('member')
-  const said = words.alerts
+  const t = messages.alerts
   return (
     <Group justify="space-between" gap="sm" wrap="wrap">
       <div style={{ flex: '1 1 280px', minWidth: 0, overflowWrap: 'anywhere' }}>
@@ -71,7 +71,7 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
         <Text fz="sm" c="dimmed">
           <Sentence>{reason}</Sentence>
         </Text>
-        <Text fz="sm">{said.fired(backtest.fired, backtest.days)}</Text>
+        <Text fz="sm">{t.fired(backtest.fired, backtest.days)}</Text>
       </div>
       {may && (
         <Button
@@ -79,9 +79,9 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
           component={Link}
           to="/alerts/new"
           state={{ rule } as never}
-          aria-label={said.takeOf(rule.name)}
+          aria-label={t.takeOf(rule.name)}
         >
-          {said.take}
+          {t.take}
         </Button>
       )}
     </Group>
@@ -90,28 +90,28 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
 
 function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
   const may = useMay('member')
-  const said = words.alerts
+  const t = messages.alerts
   return (
-    <Card title={said.idle}>
+    <Card title={t.idle}>
       <Text c="dimmed" mb="md" maw="72ch">
-        {said.idleHint}
+        {t.idleHint}
       </Text>
       <SimpleTable
-        name={said.idle}
+        name={t.idle}
         rows={alerts}
         keyOf={({ alertId }) => alertId}
         columns={[
           {
-            head: said.name,
+            head: t.name,
             cell: ({ alertId, name }) => (
               <Anchor component={Link} to={`/alerts/${alertId}`} fz="sm">
                 <Data>{name}</Data>
               </Anchor>
             ),
           },
-          { head: said.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={words.api.never} /> },
+          { head: t.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={messages.api.never} /> },
           ...(may
-            ? [{ head: said.switchOff, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }]
+            ? [{ head: t.switchOff, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }]
             : []),
         ]}
       />
@@ -121,14 +121,14 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
 
 function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
   const queries = useQueryClient()
-  const said = words.alerts
+  const t = messages.alerts
   const switchOff = async () => {
     await switchAlert({ id: alertId, name }, false)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
   }
   return (
-    <Button variant="default" size="compact-sm" aria-label={said.switchOffOf(name)} onClick={() => void switchOff()}>
-      {said.switchOff}
+    <Button variant="default" size="compact-sm" aria-label={t.switchOffOf(name)} onClick={() => void switchOff()}>
+      {t.switchOff}
     </Button>
   )
 }

@@ -7,6 +7,7 @@ import { cancelAudit } from '#client/sdk.gen'
 import type { AuditDetail } from '#client/types.gen'
 import { PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
@@ -17,7 +18,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_STANDING } from '../tests/standing.ts'
 import { PageTable } from './page-table.tsx'
@@ -35,14 +35,14 @@ export function AuditPage() {
     ...getAuditOptions({ path: { id } }),
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
   })
-  const said = words.tests
+  const t = messages.tests
   const gone = (
-    <NoSuch sentence={said.noSuchAudit}>
-      <Link to="/audits">{said.toAudits}</Link>
+    <NoSuch sentence={t.noSuchAudit}>
+      <Link to="/audits">{t.toAudits}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
       {(audit) => <AuditDetailView audit={audit} />}
     </QueryState>
   )
@@ -52,45 +52,45 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
   const [isSharing, share] = useState(false)
   const may = useMay('member')
   const queries = useQueryClient()
-  const said = words.tests
+  const t = messages.tests
   const cancel = async () => {
     await cancelAudit({ path: { id: audit.id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getAudit' }] })
-    notices.say(said.auditCancelled)
+    notices.say(t.auditCancelled)
   }
   return (
     <>
       <PageHead title={audit.name} isData>
-        <StatusMark status={AUDIT_STANDING[audit.status]} word={said.auditStatuses[audit.status]} />
+        <StatusMark status={AUDIT_STANDING[audit.status]} word={t.auditStatuses[audit.status]} />
         {may && (audit.status === 'finished' || audit.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
-            {said.shareAudit}
+            {t.shareAudit}
           </Button>
         )}
         {may && !isOver(audit.status) && (
           <Button variant="default" onClick={() => void cancel()}>
-            {said.cancelAudit}
+            {t.cancelAudit}
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={words.tests.sharing} />
+      <MayLine needs="member" what={messages.tests.sharing} />
       <Stack gap="lg">
         <Summary audit={audit} />
         {audit.differences && <Differences differences={audit.differences} />}
         <Pages id={audit.id} />
       </Stack>
-      <ShareDialog id={audit.id} shares={[]} title={said.shareAudit} isOpen={isSharing} close={() => share(false)} />
+      <ShareDialog id={audit.id} shares={[]} title={t.shareAudit} isOpen={isSharing} close={() => share(false)} />
     </>
   )
 }
 
 function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }: { audit: AuditDetail }) {
-  const said = words.tests
+  const t = messages.tests
   const facts = [
-    ...[[said.pagesTotal, summary.pagesTotal] as const, [said.pagesFailed, summary.pagesFailed] as const],
-    ...[[said.vendors, summary.vendors] as const, [said.missing, summary.missing] as const],
-    ...[[said.twice, summary.duplicates] as const, [said.beforeConsent, summary.beforeConsent] as const],
-    [said.errors, summary.errors] as const,
+    ...[[t.pagesTotal, summary.pagesTotal] as const, [t.pagesFailed, summary.pagesFailed] as const],
+    ...[[t.vendors, summary.vendors] as const, [t.missing, summary.missing] as const],
+    ...[[t.twice, summary.duplicates] as const, [t.beforeConsent, summary.beforeConsent] as const],
+    [t.errors, summary.errors] as const,
   ]
   return (
     <Paper>
@@ -115,7 +115,7 @@ function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }
         <Data>{startUrls.join(', ')}</Data>
         <Ago at={createdAt} />
         <span>
-          {said.took} <Duration ms={durationMs} />
+          {t.took} <Duration ms={durationMs} />
         </span>
       </Group>
     </Paper>
@@ -123,24 +123,24 @@ function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }
 }
 
 function Differences({ differences: { pages } }: { differences: NonNullable<AuditDetail['differences']> }) {
-  const said = words.tests
+  const t = messages.tests
   return (
     <section>
       <Title order={2} mb="sm">
-        {said.differences}
+        {t.differences}
       </Title>
       {pages.length === 0 ? (
-        <Text>{said.noDifferences}</Text>
+        <Text>{t.noDifferences}</Text>
       ) : (
         <SimpleTable
-          name={said.differences}
+          name={t.differences}
           rows={pages}
           keyOf={({ url, change, vendor, event }) => `${url} ${change} ${vendor} ${event}`}
           columns={[
-            { head: said.page, cell: ({ url }) => <Data>{url}</Data> },
-            { head: said.change, cell: ({ change }) => said.changes[change] },
-            { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-            { head: said.event, cell: ({ event }) => <Data>{event}</Data> },
+            { head: t.page, cell: ({ url }) => <Data>{url}</Data> },
+            { head: t.change, cell: ({ change }) => t.changes[change] },
+            { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+            { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
           ]}
         />
       )}
@@ -157,7 +157,7 @@ function Pages({ id }: { id: string }) {
   return (
     <section>
       <Title order={2} mb="sm">
-        {words.tests.pages}
+        {messages.tests.pages}
       </Title>
       <QueryState query={query}>
         {({ pages }) => <PageTable pages={pages.flatMap(({ pages }) => pages)} query={query} />}

@@ -3,13 +3,13 @@ import { createAudit } from '#client/sdk.gen'
 import type { AuditInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { Expectations } from '../tests/expectations.tsx'
 import { DomainField } from '../tests/test-form.tsx'
 
@@ -25,8 +25,8 @@ export function NewAuditPage() {
   const may = useMay('member')
   return (
     <>
-      <PageHead title={words.tests.newAudit} />
-      <MayLine needs="member" what={words.tests.what} />
+      <PageHead title={messages.tests.newAudit} />
+      <MayLine needs="member" what={messages.tests.what} />
       {may && (
         <Paper>
           <AuditForm />
@@ -38,30 +38,30 @@ export function NewAuditPage() {
 
 function AuditForm() {
   const goOn = useGoOn()
-  const said = words.tests
+  const t = messages.tests
   const { values, field, set, sending } = useFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
     const { data } = await createAudit({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
-    notices.say(said.auditBegun)
+    notices.say(t.auditBegun)
     await goOn({ to: '/audits/$id', params: { id: data.id } })
   })
   return (
-    <Form sending={sending} button={said.begin} isWide>
+    <Form sending={sending} button={t.begin} isWide>
       <Stack gap="md" maw={640}>
-        <TextInput label={said.name} {...field('name')} required maxLength={200} />
+        <TextInput label={t.name} {...field('name')} required maxLength={200} />
         <DomainField {...field('domainId')} />
-        <TagsInput label={said.startUrls} description={said.startUrlsHint} {...field('startUrls')} />
-        <TextInput label={said.sitemap} {...field('sitemap')} />
-        <NumberInput label={said.maxPages} {...field('maxPages')} min={1} allowDecimal={false} />
+        <TagsInput label={t.startUrls} description={t.startUrlsHint} {...field('startUrls')} />
+        <TextInput label={t.sitemap} {...field('sitemap')} />
+        <NumberInput label={t.maxPages} {...field('maxPages')} min={1} allowDecimal={false} />
         <NativeSelect
-          label={said.consent}
+          label={t.consent}
           value={values.consent.mode}
           onChange={({ currentTarget }) => set({ consent: { mode: currentTarget.value as Mode } })}
-          data={MODES.map((value) => ({ value, label: said.consents[value] }))}
+          data={MODES.map((value) => ({ value, label: t.consents[value] }))}
           error={sending.errorOf('consent')}
         />
-        <TextInput label={said.cron} description={said.cronHint} {...field('schedule')} />
+        <TextInput label={t.cron} description={t.cronHint} {...field('schedule')} />
       </Stack>
       <Expectations
         expectations={values.expect}

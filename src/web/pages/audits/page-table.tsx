@@ -1,9 +1,9 @@
 import type { AuditPage } from '#client/types.gen'
 import { line } from '../../isolated.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import classes from './page-table.module.css'
 
 /** The pages of an audit: what fired, what is missing, what came too early. */
@@ -11,7 +11,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
   const origins = new Set(pages.map(({ url }) => new URL(url).origin))
   return (
     <VirtualTable
-      name={words.tests.pages}
+      name={messages.tests.pages}
       rows={pages}
       columns={columns(origins.size === 1)}
       idOf={({ url }) => url}
@@ -25,35 +25,35 @@ const named = (tags: readonly { vendor: string | null; event: string | null }[])
   tags.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')
 
 function columns(areOfOneHost: boolean): Column<AuditPage>[] {
-  const said = words.tests
+  const t = messages.tests
   return [
-    { id: 'page', head: said.page, isMain: true, cell: (page) => <Page page={page} isShort={areOfOneHost} /> },
+    { id: 'page', head: t.page, isMain: true, cell: (page) => <Page page={page} isShort={areOfOneHost} /> },
     {
-      ...{ id: 'status', head: said.answer, width: '70px', isFigure: true },
+      ...{ id: 'status', head: t.answer, width: '70px', isFigure: true },
       cell: ({ status }) => <Num value={status} />,
     },
     {
-      ...{ id: 'tags', head: said.tags, width: '56px', isFigure: true },
+      ...{ id: 'tags', head: t.tags, width: '56px', isFigure: true },
       cell: ({ tags }) => <Num value={tags.length} />,
     },
     {
-      ...{ id: 'twice', head: said.twice, width: '90px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'twice', head: t.twice, width: '90px', isFigure: true, hideBelow: 1200 },
       cell: ({ duplicates }) => <Num value={duplicates.length} />,
     },
     {
-      ...{ id: 'errors', head: said.errorCount, width: '80px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'errors', head: t.errorCount, width: '80px', isFigure: true, hideBelow: 1200 },
       cell: ({ errors }) => <Num value={errors.length} />,
     },
     {
-      ...{ id: 'missing', head: said.missing, width: '220px', hideBelow: 768 },
+      ...{ id: 'missing', head: t.missing, width: '220px', hideBelow: 768 },
       cell: ({ missing }) => <Data>{named(missing)}</Data>,
     },
     {
-      ...{ id: 'early', head: said.beforeConsent, width: '150px', hideBelow: 1200 },
+      ...{ id: 'early', head: t.beforeConsent, width: '150px', hideBelow: 1200 },
       cell: ({ beforeConsent }) => <Data>{named(beforeConsent)}</Data>,
     },
     {
-      ...{ id: 'load', head: said.loadTime, width: '100px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'load', head: t.loadTime, width: '100px', isFigure: true, hideBelow: 1200 },
       cell: ({ loadMs }) => <Duration ms={loadMs} />,
     },
   ]
@@ -62,7 +62,7 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
 /** `isShort`: without the host, which all have in common. */
 function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
   const { url, title, error, missing, beforeConsent } = page
-  const said = words.tests
+  const t = messages.tests
   const { pathname, search } = new URL(url)
   return (
     <div>
@@ -74,12 +74,12 @@ function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
       <div className={classes.narrow}>
         {missing.length > 0 && (
           <div className="under">
-            {said.missing} <Data>{named(missing)}</Data>
+            {t.missing} <Data>{named(missing)}</Data>
           </div>
         )}
         {beforeConsent.length > 0 && (
           <div className="under">
-            {said.beforeConsent} <Data>{named(beforeConsent)}</Data>
+            {t.beforeConsent} <Data>{named(beforeConsent)}</Data>
           </div>
         )}
       </div>

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAuditOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
-import { preload } from '../../api/queries.ts'
+import { prefetch } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 
 const pages = room(() => import('./pages.ts'))
@@ -23,7 +23,7 @@ export const auditsRoutes = [
     ...at,
     path: '/audits/$id',
     ...search({}),
-    loader: ({ params: { id } }) => preload(getAuditOptions({ path: { id } })),
+    loader: ({ params: { id } }) => prefetch(getAuditOptions({ path: { id } })),
     component: lazyRouteComponent(pages, 'AuditPage'),
   }),
 ] as const

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Change } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Ago, At } from '../../parts/ago.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { formatNumber, formatPercent } from '../../parts/format.ts'
@@ -13,7 +14,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { words } from '../../words.ts'
 import { changeQuery } from './question.ts'
 import { STANDING } from './standing.ts'
 
@@ -28,12 +28,12 @@ export function ChangePage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(changeQuery(id))
   const gone = (
-    <NoSuch sentence={words.changes.noSuch}>
-      <Link to="/changes">{words.changes.toList}</Link>
+    <NoSuch sentence={messages.changes.noSuch}>
+      <Link to="/changes">{messages.changes.toList}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.changes} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.changes} gone={gone}>
       {(change) => <ChangeDetail change={change} />}
     </QueryState>
   )
@@ -42,33 +42,33 @@ export function ChangePage() {
 function ChangeDetail({ change }: { change: Change }) {
   const { title, domain, occurredAt, windowMinutes, status, findings, source, ref } = change
   const { before, after } = findings.comparedEvents
-  const said = words.changes
+  const t = messages.changes
   return (
     <>
       <PageHead title={title} isData />
       <Stack gap="lg">
         <div>
           <Group gap="md">
-            <StatusMark status={STANDING[status]} word={said.statuses[status]} />
-            <Text>{said.sentences[status]}</Text>
+            <StatusMark status={STANDING[status]} word={t.statuses[status]} />
+            <Text>{t.sentences[status]}</Text>
             {status === 'watching' && (
               <Text component="div">
-                {said.until} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
+                {t.until} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
               </Text>
             )}
           </Group>
           <Text c="dimmed" fz="sm" component="div">
-            <Data>{domain}</Data> · <At at={occurredAt} /> · {said.source} <Data>{`${source} ${ref}`}</Data>
+            <Data>{domain}</Data> · <At at={occurredAt} /> · {t.source} <Data>{`${source} ${ref}`}</Data>
           </Text>
           <Text c="dimmed" fz="sm">
-            {said.compared(formatNumber(before, 0), formatNumber(after, 0))}
+            {t.compared(formatNumber(before, 0), formatNumber(after, 0))}
           </Text>
         </div>
         <section>
           <Title order={2} mb="sm">
-            {said.findings}
+            {t.findings}
           </Title>
-          {findings.items.length === 0 ? <Text>{said.noFindings}</Text> : <FindingTable findings={findings.items} />}
+          {findings.items.length === 0 ? <Text>{t.noFindings}</Text> : <FindingTable findings={findings.items} />}
         </section>
         <IssuesOfThatTime change={change} />
       </Stack>
@@ -77,22 +77,22 @@ function ChangeDetail({ change }: { change: Change }) {
 }
 
 function FindingTable({ findings }: { findings: readonly Finding[] }) {
-  const said = words.changes
+  const t = messages.changes
   const value = (finding: Finding, amount: number) => (
     <Data>{COUNTED.includes(finding.kind) ? formatNumber(amount, 0) : formatPercent(amount)}</Data>
   )
   return (
     <SimpleTable
-      name={said.findings}
+      name={t.findings}
       rows={findings}
       keyOf={({ kind, vendor, event, key }) => `${kind} ${vendor} ${event} ${key}`}
       columns={[
-        { head: said.finding, cell: ({ detail }) => <Data>{detail}</Data> },
-        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
-        { head: said.harmful, cell: ({ harmful }) => (harmful ? said.harmful : said.harmless) },
-        { head: said.before, isNumber: true, cell: (finding) => value(finding, finding.before) },
-        { head: said.after, isNumber: true, cell: (finding) => value(finding, finding.after) },
-        { head: said.effect, isNumber: true, cell: ({ effect }) => <Pct value={effect} /> },
+        { head: t.finding, cell: ({ detail }) => <Data>{detail}</Data> },
+        { head: t.kind, cell: ({ kind }) => t.kinds[kind] },
+        { head: t.harmful, cell: ({ harmful }) => (harmful ? t.harmful : t.harmless) },
+        { head: t.before, isNumber: true, cell: (finding) => value(finding, finding.before) },
+        { head: t.after, isNumber: true, cell: (finding) => value(finding, finding.after) },
+        { head: t.effect, isNumber: true, cell: ({ effect }) => <Pct value={effect} /> },
       ]}
     />
   )
@@ -106,7 +106,7 @@ function IssuesOfThatTime({ change: { domainId, occurredAt } }: { change: Change
   return (
     <section>
       <Title order={2} mb="sm">
-        {words.changes.issues}
+        {messages.changes.issues}
       </Title>
       <Stack gap="sm">
         {opened.map(({ id, title, severity }) => (

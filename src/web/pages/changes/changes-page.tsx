@@ -7,6 +7,7 @@ import type { Change } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
@@ -15,7 +16,6 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { words } from '../../words.ts'
 import { CHANGES } from './address.ts'
 import classes from './changes.module.css'
 import { changesAskedFor } from './question.ts'
@@ -28,26 +28,26 @@ export function ChangesPage() {
   const query = useInfiniteQuery({ ...changesAskedFor(values), placeholderData: keepPreviousData })
   const may = useMay('member')
   const [isRecording, record] = useState(false)
-  const said = words.changes
+  const t = messages.changes
   const isFiltered = [values.domainId, values.status, values.project].some(Boolean)
-  const button = <Button onClick={() => record(true)}>{said.record}</Button>
+  const button = <Button onClick={() => record(true)}>{t.record}</Button>
   const empty = isFiltered ? (
-    <Text>{words.parts.noneMatch}</Text>
+    <Text>{messages.parts.noneMatch}</Text>
   ) : (
     <Stack align="flex-start">
-      <Text maw="72ch">{said.none}</Text>
+      <Text maw="72ch">{t.none}</Text>
     </Stack>
   )
   return (
     <>
-      <PageHead title={words.shell.pages.changes}>{may && button}</PageHead>
-      <MayLine needs="member" what={said.what} />
+      <PageHead title={messages.shell.pages.changes}>{may && button}</PageHead>
+      <MayLine needs="member" what={t.what} />
       <Filters />
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.changes.length === 0} empty={empty}>
         {({ pages }) => (
           <Paged rows={pages.flatMap(({ changes }) => changes)} pages={query}>
             {(changes) => (
-              <ol className={classes.list} aria-label={words.shell.pages.changes}>
+              <ol className={classes.list} aria-label={messages.shell.pages.changes}>
                 {changes.map((change) => (
                   <li key={change.id}>
                     <Row change={change} />
@@ -61,8 +61,8 @@ export function ChangesPage() {
       <Modal
         opened={isRecording}
         onClose={() => record(false)}
-        title={said.record}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={t.record}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
       >
         <RecordForm close={() => record(false)} />
       </Modal>
@@ -72,19 +72,19 @@ export function ChangesPage() {
 
 function Filters() {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
-  const said = words.changes
-  const any = { value: '', label: words.parts.any }
+  const t = messages.changes
+  const any = { value: '', label: messages.parts.any }
   return (
     <FilterBar
       fields={CHANGES}
       filters={[
         {
-          ...{ is: 'one', name: 'domainId', label: said.domain },
+          ...{ is: 'one', name: 'domainId', label: t.domain },
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
         {
-          ...{ is: 'one', name: 'status', label: said.status },
-          options: [any, ...Object.entries(said.statuses).map(([value, label]) => ({ value, label }))],
+          ...{ is: 'one', name: 'status', label: t.status },
+          options: [any, ...Object.entries(t.statuses).map(([value, label]) => ({ value, label }))],
         },
       ]}
     />
@@ -109,7 +109,7 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
             </Text>
           )}
         </div>
-        <StatusMark status={STANDING[status]} word={words.changes.statuses[status]} />
+        <StatusMark status={STANDING[status]} word={messages.changes.statuses[status]} />
       </Group>
     </Paper>
   )

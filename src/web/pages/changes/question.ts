@@ -5,7 +5,7 @@ import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { Refusal } from '../../api/refusal.ts'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 import type { CHANGES } from './address.ts'
 
 const MOST = 200
@@ -33,6 +33,6 @@ export const changeQuery = (id: string) => ({
       if (found) return found
       cursor = data.nextCursor
     } while (cursor !== null)
-    throw new Refusal(words.changes.noSuch, 404, null)
+    throw new Refusal(messages.changes.noSuch, 404, null)
   },
 })

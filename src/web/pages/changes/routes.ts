@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { CHANGES } from './address.ts'
 import { changesAskedFor } from './question.ts'
@@ -15,8 +15,8 @@ export const changesRoutes = [
     ...search(CHANGES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      preloadPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps)))
-      preload(shared.domains())
+      prefetchPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps)))
+      prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'ChangesPage'),
   }),

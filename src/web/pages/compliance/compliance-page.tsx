@@ -4,11 +4,11 @@ import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
 import { shared } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { words } from '../../words.ts'
 import { COMPLIANCE } from './address.ts'
 
 import { Findings } from './findings.tsx'
@@ -17,21 +17,21 @@ import { findingsAskedFor } from './question.ts'
 /** `/compliance`: what tags give away that they should not. */
 export function CompliancePage() {
   const [values] = useValues({ ...COMPLIANCE, ...SHARED })
-  const said = words.compliance
+  const t = messages.compliance
   const asked = findingsAskedFor(values)
   const personal = useInfiniteQuery({ ...asked.personal, placeholderData: keepPreviousData })
   const consent = useInfiniteQuery({ ...asked.consent, placeholderData: keepPreviousData })
   return (
     <>
-      <PageHead title={words.shell.pages.compliance} />
+      <PageHead title={messages.shell.pages.compliance} />
       <Text c="dimmed" mb="md">
-        {said.about}
+        {t.about}
       </Text>
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <Filters />
       <Stack gap="xl" className="column">
-        <Findings title={said.personal} query={personal} none={<LookedAt />} />
-        <Findings title={said.consent} query={consent} none={<LookedAt />} />
+        <Findings title={t.personal} query={personal} none={<LookedAt />} />
+        <Findings title={t.consent} query={consent} none={<LookedAt />} />
       </Stack>
     </>
   )
@@ -39,24 +39,24 @@ export function CompliancePage() {
 
 function Filters() {
   const { data } = useQuery(shared.domains())
-  const said = words.compliance
-  const any = { value: '', label: words.parts.any }
+  const t = messages.compliance
+  const any = { value: '', label: messages.parts.any }
   return (
     <FilterBar
       fields={COMPLIANCE}
       filters={[
         {
-          ...{ is: 'one', name: 'domainId', label: words.signals.domain },
+          ...{ is: 'one', name: 'domainId', label: messages.signals.domain },
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
         {
-          ...{ is: 'one', name: 'action', label: said.action },
+          ...{ is: 'one', name: 'action', label: t.action },
           options: [
             any,
-            ...(['watch', 'file', 'ignore'] as const).map((value) => ({ value, label: said.actions[value] })),
+            ...(['watch', 'file', 'ignore'] as const).map((value) => ({ value, label: t.actions[value] })),
           ],
         },
-        { is: 'chip', name: 'vendor', label: said.vendor, options: [] },
+        { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
       ]}
     />
   )
@@ -66,5 +66,5 @@ function Filters() {
 function LookedAt() {
   const { data } = useQuery(getUsageOptions())
   const total = data?.totalEvents ?? 0
-  return <Text>{total === 0 ? words.compliance.noneYet : words.compliance.none(formatNumber(total, 0))}</Text>
+  return <Text>{total === 0 ? messages.compliance.noneYet : messages.compliance.none(formatNumber(total, 0))}</Text>
 }

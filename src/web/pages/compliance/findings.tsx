@@ -4,16 +4,16 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { decideFinding } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
-import { act } from '../../api/act.ts'
+import { mutate } from '../../api/mutate.ts'
 import { shared } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Code, Data, Dot } from '../../parts/data.tsx'
 import { formatList, formatNumber } from '../../parts/format.ts'
 import { Paged } from '../../parts/paged.tsx'
 import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import classes from './findings.module.css'
 import { FINDINGS_AT_ONCE } from './question.ts'
 
@@ -42,7 +42,7 @@ export function Findings({ title, query, none }: FindingsProps) {
         {({ pages }) => (
           <Paged rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_AT_ONCE}>
             {(findings) => (
-              <ul className={classes.list} aria-label={words.compliance.findings}>
+              <ul className={classes.list} aria-label={messages.compliance.findings}>
                 {findings.map((finding) => (
                   <li key={`${finding.vendor} ${finding.key} ${finding.kind}`}>
                     <Finding finding={finding} />
@@ -61,17 +61,17 @@ export function Findings({ title, query, none }: FindingsProps) {
 const wordOf = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 
-const kindOf = (kind: string): string => wordOf(words.compliance.kinds, kind) ?? words.compliance.own(kind)
+const kindOf = (kind: string): string => wordOf(messages.compliance.kinds, kind) ?? messages.compliance.own(kind)
 
 const Where = ({ name }: { name: string }) => (
   <>
-    {words.compliance.inKey} {wordOf(words.compliance.fields, name) ?? <Code>{name}</Code>}
+    {messages.compliance.inKey} {wordOf(messages.compliance.fields, name) ?? <Code>{name}</Code>}
   </>
 )
 
 const Example = ({ masked }: { masked: string }) => (
   <>
-    {words.compliance.example} <Code>{masked}</Code>
+    {messages.compliance.example} <Code>{masked}</Code>
   </>
 )
 
@@ -81,7 +81,7 @@ function Domains({ ids }: { ids: readonly string[] }) {
   if (names.length === 0) return null
   return (
     <>
-      {words.compliance.on} <Data>{formatList(names)}</Data>
+      {messages.compliance.on} <Data>{formatList(names)}</Data>
     </>
   )
 }
@@ -90,7 +90,7 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
   const { vendor, key, kind, domainIds, count, example, firstSeenAt, lastSeenAt, action, note, issueId } = finding
   const may = useMay('member')
   const ofConsent = key === CONSENT
-  const said = words.compliance
+  const t = messages.compliance
   return (
     <Paper>
       <Group justify="space-between" align="flex-start" gap="md">
@@ -100,24 +100,24 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
             <Dot />
             <Data>{vendor}</Data>
             <Dot />
-            {said.times(count, formatNumber(count, 0))} <Domains ids={domainIds} />
+            {t.times(count, formatNumber(count, 0))} <Domains ids={domainIds} />
           </Text>
           <Text component="div" fz="sm" maw="72ch">
             {ofConsent ? <Data>{example}</Data> : <Example masked={example} />}
           </Text>
           <Text component="div" fz="xs" c="dimmed">
-            {said.firstSeen} <Ago at={firstSeenAt} /> · {said.lastSeen} <Ago at={lastSeenAt} /> · {said.actions[action]}
+            {t.firstSeen} <Ago at={firstSeenAt} /> · {t.lastSeen} <Ago at={lastSeenAt} /> · {t.actions[action]}
           </Text>
           {note && (
             <Text fz="sm">
-              {said.note} <Data>{note}</Data>
+              {t.note} <Data>{note}</Data>
             </Text>
           )}
         </Stack>
         <Group gap="sm">
           {issueId && (
             <Button component={Link} to={`/issues/${issueId}`} variant="default">
-              {said.openIssue}
+              {t.openIssue}
             </Button>
           )}
           {may && <Acts finding={finding} />}
@@ -128,10 +128,10 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
 }
 
 function Acts({ finding }: { finding: ComplianceFinding }) {
-  const said = words.compliance
-  const where = finding.key === CONSENT ? '' : ` ${said.inKey} ${finding.key}`
+  const t = messages.compliance
+  const where = finding.key === CONSENT ? '' : ` ${t.inKey} ${finding.key}`
   const what = `${kindOf(finding.kind)}${where}, ${finding.vendor}`
-  const names = { file: said.file, ignore: said.ignore, watch: said.watch }
+  const names = { file: t.file, ignore: t.ignore, watch: t.watch }
   return (['file', 'ignore', 'watch'] as const)
     .filter((action) => action !== finding.action && !(action === 'file' && finding.issueId))
     .map((action) => (
@@ -144,22 +144,22 @@ function Acts({ finding }: { finding: ComplianceFinding }) {
 /** Decides on a finding; on screen at once, with a way back from what opens nothing. */
 async function decide(finding: ComplianceFinding, action: Action): Promise<void> {
   const { vendor, key, kind } = finding
-  const said = words.compliance
-  const texts = { file: said.filed, ignore: said.ignored, watch: said.watched }
+  const t = messages.compliance
+  const texts = { file: t.filed, ignore: t.ignored, watch: t.watched }
   const change = (one: ComplianceFinding) =>
     one.vendor === vendor && one.key === key && one.kind === kind ? { ...one, action } : one
   const changes = ['listPersonalData', 'listConsentFindings'].map((_id) => ({
-    of: [{ _id }],
-    to: (answer: Answer) => ({
+    queryKey: [{ _id }],
+    update: (answer: Answer) => ({
       ...answer,
       pages: answer.pages.map((page) => ({ ...page, findings: page.findings.map(change) })),
     }),
   }))
-  await act({
+  await mutate({
     send: () => decideFinding({ body: { vendor, key, kind, action }, throwOnError: true }),
-    changes,
-    asksAgain: [[{ _id: 'listIssues' }], [{ _id: 'getScores' }]],
-    say: texts[action],
+    optimistic: changes,
+    invalidates: [[{ _id: 'listIssues' }], [{ _id: 'getScores' }]],
+    message: texts[action],
     ...(action === 'file' ? {} : { undo: () => void decide({ ...finding, action }, finding.action) }),
   })
 }

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { COMPLIANCE } from './address.ts'
 import { findingsAskedFor } from './question.ts'
@@ -16,9 +16,9 @@ export const complianceRoutes = [
     loaderDeps: ({ search }) => search,
     loader({ deps }) {
       const { personal, consent } = findingsAskedFor(valuesOf({ ...SHARED, ...COMPLIANCE }, deps))
-      preloadPages(personal)
-      preloadPages(consent)
-      preload(shared.domains())
+      prefetchPages(personal)
+      prefetchPages(consent)
+      prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'CompliancePage'),
   }),

@@ -5,8 +5,9 @@ import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
-import { act } from '../../api/act.ts'
+import { mutate } from '../../api/mutate.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data, Dot } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
@@ -17,7 +18,6 @@ import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { Target } from '../../parts/target.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { DELIVERIES } from './address.ts'
 import { Inbox } from './inbox.tsx'
 import { deliveriesAskedFor } from './question.ts'
@@ -32,34 +32,34 @@ export function DeliveriesPage() {
   const [values] = useValues({ ...DELIVERIES, ...SHARED })
   const query = useInfiniteQuery({ ...deliveriesAskedFor(values), placeholderData: keepPreviousData })
   const columns = useColumns()
-  const said = words.deliveries
+  const t = messages.deliveries
   const isFiltered = [values.status, values.issueId, values.project].some(Boolean)
   return (
     <>
-      <PageHead title={words.shell.pages.deliveries} />
-      <MayLine needs="member" what={said.what} />
+      <PageHead title={messages.shell.pages.deliveries} />
+      <MayLine needs="member" what={t.what} />
       <FilterBar
         fields={DELIVERIES}
         filters={[
           {
-            ...{ is: 'one', name: 'status', label: said.status },
+            ...{ is: 'one', name: 'status', label: t.status },
             options: [
-              { value: '', label: words.parts.any },
-              ...Object.entries(said.statuses).map(([value, label]) => ({ value, label })),
+              { value: '', label: messages.parts.any },
+              ...Object.entries(t.statuses).map(([value, label]) => ({ value, label })),
             ],
           },
-          { is: 'chip', name: 'issueId', label: said.issue, options: [] },
+          { is: 'chip', name: 'issueId', label: t.issue, options: [] },
         ]}
       />
       <QueryState
         query={query}
         skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
-        empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NothingSent />}
+        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NothingSent />}
       >
         {({ pages }) => (
           <VirtualTable
-            name={words.shell.pages.deliveries}
+            name={messages.shell.pages.deliveries}
             rows={pages.flatMap(({ deliveries }) => deliveries)}
             columns={columns}
             idOf={({ id }) => id}
@@ -76,10 +76,10 @@ function NothingSent() {
   const may = useMay('member')
   return (
     <Stack align="flex-start">
-      <Text>{words.deliveries.none}</Text>
+      <Text>{messages.deliveries.none}</Text>
       {may && (
         <Button component={Link} to="/alerts/new" variant="default">
-          {words.deliveries.newAlert}
+          {messages.deliveries.newAlert}
         </Button>
       )}
     </Stack>
@@ -88,18 +88,18 @@ function NothingSent() {
 
 function useColumns(): Column<Delivery>[] {
   const may = useMay('member')
-  const said = words.deliveries
+  const t = messages.deliveries
   return [
     {
-      ...{ id: 'status', head: said.status, width: '130px', isUnderMain: true },
-      cell: ({ status }) => <StatusMark status={STANDING[status]} word={said.statuses[status]} />,
+      ...{ id: 'status', head: t.status, width: '130px', isUnderMain: true },
+      cell: ({ status }) => <StatusMark status={STANDING[status]} word={t.statuses[status]} />,
     },
-    { id: 'what', head: said.transition, isMain: true, cell: (delivery) => <What delivery={delivery} /> },
+    { id: 'what', head: t.transition, isMain: true, cell: (delivery) => <What delivery={delivery} /> },
     {
-      ...{ id: 'channel', head: said.channel, width: '220px', hideBelow: 768 },
+      ...{ id: 'channel', head: t.channel, width: '220px', hideBelow: 768 },
       cell: ({ channel }) => (
         <div>
-          {said.channels[channel.type]}
+          {t.channels[channel.type]}
           <div className="under">
             <Target target={channel.target} />
           </div>
@@ -107,35 +107,35 @@ function useColumns(): Column<Delivery>[] {
       ),
     },
     {
-      ...{ id: 'attempts', head: said.attempts, width: '90px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'attempts', head: t.attempts, width: '90px', isFigure: true, hideBelow: 1200 },
       cell: ({ attempts }) => <Num value={attempts} />,
     },
     {
-      ...{ id: 'when', head: said.when, width: '120px', isUnderMain: true },
+      ...{ id: 'when', head: t.when, width: '120px', isUnderMain: true },
       cell: ({ createdAt }) => <Ago at={createdAt} isQuiet />,
     },
     {
-      ...{ id: 'acts', head: words.settings.actions, isHeadHidden: true, width: '100px' },
+      ...{ id: 'acts', head: messages.settings.actions, isHeadHidden: true, width: '100px' },
       cell: (delivery) => may && <Replay delivery={delivery} />,
     },
   ]
 }
 
 function What({ delivery: { transition, issueId, alertName, lastError, dueAt, status } }: { delivery: Delivery }) {
-  const said = words.deliveries
+  const t = messages.deliveries
   return (
     <div>
       <div className="line">
         {issueId === null ? (
-          said.transitions[transition]
+          t.transitions[transition]
         ) : (
           <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
-            {said.transitions[transition]}
+            {t.transitions[transition]}
           </Anchor>
         )}
         {alertName && (
           <>
-            {said.of} <Data>{alertName}</Data>
+            {t.of} <Data>{alertName}</Data>
           </>
         )}
       </div>
@@ -143,7 +143,7 @@ function What({ delivery: { transition, issueId, alertName, lastError, dueAt, st
         <div className="under">
           {status === 'pending' && dueAt !== null && (
             <>
-              {said.next} <Ago at={dueAt} isQuiet />
+              {t.next} <Ago at={dueAt} isQuiet />
               <Dot />
             </>
           )}
@@ -156,22 +156,22 @@ function What({ delivery: { transition, issueId, alertName, lastError, dueAt, st
 
 /** What has an end can be sent again: the same message under the same id. */
 function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }) {
-  const said = words.deliveries
+  const t = messages.deliveries
   if (status !== 'failed' && status !== 'delivered') return null
   const replay = () =>
-    act({
+    mutate({
       send: () => replayDelivery({ path: { id }, throwOnError: true }),
-      asksAgain: [[{ _id: 'listDeliveries' }]],
-      say: said.replayed,
+      invalidates: [[{ _id: 'listDeliveries' }]],
+      message: t.replayed,
     })
   return (
     <Button
       size="compact-sm"
       variant="default"
-      aria-description={said.transitions[transition]}
+      aria-description={t.transitions[transition]}
       onClick={() => void replay()}
     >
-      {said.replay}
+      {t.replay}
     </Button>
   )
 }

@@ -1,24 +1,24 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { messages } from '../../messages.ts'
 import { At } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
-import { words } from '../../words.ts'
 import classes from './inbox.module.css'
 import { inboxAskedFor } from './question.ts'
 
 /** What the demo delivered. */
 export function Inbox() {
   const { data } = useQuery(inboxAskedFor)
-  const said = words.deliveries
+  const t = messages.deliveries
   if (!data) return null
   return (
     <div className={classes.inbox}>
-      <Card title={said.inbox}>
+      <Card title={t.inbox}>
         <Text c="dimmed" mb="md">
-          {said.inboxHint}
+          {t.inboxHint}
         </Text>
-        {data.length === 0 && <Text>{said.noMessages}</Text>}
+        {data.length === 0 && <Text>{t.noMessages}</Text>}
         <Stack gap="sm">
           {data.map(({ id, at, via, title, text }) => (
             <details key={id}>

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages } from '../../api/queries.ts'
+import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
 import { at, room } from '../../shell/root.ts'
 import { DELIVERIES } from './address.ts'
@@ -16,9 +16,9 @@ export const deliveriesRoutes = [
     ...search(DELIVERIES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
-      preload(inboxAskedFor)
-      preload(integrationNamesAskedFor())
+      prefetchPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
+      prefetch(inboxAskedFor)
+      prefetch(integrationNamesAskedFor())
     },
     component: lazyRouteComponent(pages, 'DeliveriesPage'),
   }),

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { Domain } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
@@ -11,9 +12,7 @@ import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
-
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { DOMAINS } from './address.ts'
 import { domainsAskedFor } from './question.ts'
 import { State } from './state.tsx'
@@ -27,23 +26,23 @@ export function DomainsPage() {
   const [{ project }] = useShared()
   const query = useInfiniteQuery({ ...domainsAskedFor({ q, project }), placeholderData: keepPreviousData })
   const may = useMay('admin')
-  const said = words.domains
+  const t = messages.domains
   const isFiltered = q !== '' || project !== ''
   const add = (
     <Button component={Link} to="/domains/new">
-      {said.add}
+      {t.add}
     </Button>
   )
   const empty = (
     <Stack align="flex-start">
-      <Text>{isFiltered ? words.parts.noneMatch : said.none}</Text>
+      <Text>{isFiltered ? messages.parts.noneMatch : t.none}</Text>
       {!isFiltered && may && add}
     </Stack>
   )
   return (
     <>
-      <PageHead title={words.shell.pages.domains}>{may && add}</PageHead>
-      <MayLine needs="admin" what={said.what} />
+      <PageHead title={messages.shell.pages.domains}>{may && add}</PageHead>
+      <MayLine needs="admin" what={t.what} />
       <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
       <QueryState
         query={query}
@@ -53,7 +52,7 @@ export function DomainsPage() {
       >
         {({ pages }) => (
           <VirtualTable
-            name={words.shell.pages.domains}
+            name={messages.shell.pages.domains}
             rows={pages.flatMap(({ domains }) => domains)}
             columns={columnsWith(Object.assign({}, ...pages.map(({ openIssues }) => openIssues)))}
             idOf={({ id }) => id}
@@ -71,12 +70,12 @@ export function DomainsPage() {
 }
 
 function columnsWith(openIssues: Readonly<Record<string, number>>) {
-  const said = words.domains
+  const t = messages.domains
   return [
-    { id: 'name', head: said.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: said.health, width: '150px', isUnderMain: true, cell: State },
+    { id: 'name', head: t.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
+    { id: 'state', head: t.health, width: '150px', isUnderMain: true, cell: State },
     {
-      ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true },
+      ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true },
       cell: ({ id }: Domain) =>
         openIssues[id] ? (
           <Anchor component={Link} to="/issues" search={{ domainId: id } as never} fz="sm">
@@ -87,7 +86,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
         ),
     },
     {
-      ...{ id: 'events', head: said.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },
+      ...{ id: 'events', head: t.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },
       cell: ({ id, events24h }: Domain) => (
         <Anchor component={Link} to="/explore/events" search={{ domainId: id } as never} fz="sm">
           <Num value={events24h} />
@@ -95,7 +94,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
       ),
     },
     {
-      ...{ id: 'vendors', head: said.vendorCount, width: '100px', isFigure: true, hideBelow: 1200 as const },
+      ...{ id: 'vendors', head: t.vendorCount, width: '100px', isFigure: true, hideBelow: 1200 as const },
       cell: ({ id, vendorCount }: Domain) => (
         <Anchor component={Link} to={`/domains/${id}/vendors`} fz="sm">
           <Num value={vendorCount} />
@@ -103,8 +102,8 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
       ),
     },
     {
-      ...{ id: 'last', head: said.lastEvent, width: '140px', hideBelow: 768 as const },
-      cell: ({ lastEventAt }: Domain) => <Ago at={lastEventAt} missing={words.api.never} isQuiet />,
+      ...{ id: 'last', head: t.lastEvent, width: '140px', hideBelow: 768 as const },
+      cell: ({ lastEventAt }: Domain) => <Ago at={lastEventAt} missing={messages.api.never} isQuiet />,
     },
   ]
 }

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages } from '../../api/queries.ts'
+import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { DOMAINS } from './address.ts'
 import { domainsAskedFor } from './question.ts'
@@ -12,7 +12,7 @@ const pages = room(() => import('./pages.ts'))
 /** Every page of one domain begins with it. */
 const ofOne = {
   ...search({}),
-  loader: ({ params: { id } }: { params: { id: string } }) => preload(getDomainOptions({ path: { id } })),
+  loader: ({ params: { id } }: { params: { id: string } }) => prefetch(getDomainOptions({ path: { id } })),
 }
 
 export const domainsRoutes = [
@@ -21,7 +21,7 @@ export const domainsRoutes = [
     path: '/domains',
     ...search(DOMAINS),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => preloadPages(domainsAskedFor(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
+    loader: ({ deps }) => prefetchPages(domainsAskedFor(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
     component: lazyRouteComponent(pages, 'DomainsPage'),
   }),
   createRoute({

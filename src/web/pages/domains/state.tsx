@@ -1,8 +1,8 @@
 import type { Domain } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { formatAge } from '../../parts/format.ts'
 import { useNow } from '../../parts/now.ts'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
-import { words } from '../../words.ts'
 
 const STANDING: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
 const HOUR_MS = 3_600_000
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 export function State({ status, lastEventAt }: Domain) {
   const now = useNow()
   const quietMs = status === 'active' && lastEventAt ? now - lastEventAt : 0
-  if (quietMs < HOUR_MS) return <StatusMark status={STANDING[status]} word={words.domains.statuses[status]} />
+  if (quietMs < HOUR_MS) return <StatusMark status={STANDING[status]} word={messages.domains.statuses[status]} />
   const age = formatAge(quietMs)
-  return <StatusMark status="learning" word={words.domains.quiet(age)} />
+  return <StatusMark status="learning" word={messages.domains.quiet(age)} />
 }

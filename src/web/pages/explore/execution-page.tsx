@@ -1,11 +1,11 @@
 import { Paper, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { PerformanceStats } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
 import { Meter } from './meter.tsx'
 import { questions } from './questions.ts'
@@ -23,10 +23,10 @@ export function ExecutionPage() {
           {({ vendors }) => (
             <>
               <Text mb="md" maw="72ch">
-                {words.explore.execution.about}
+                {messages.explore.execution.about}
               </Text>
               <SimpleTable
-                name={words.explore.pages.execution}
+                name={messages.explore.pages.execution}
                 columns={columns()}
                 rows={vendors}
                 keyOf={({ vendor }) => vendor}
@@ -43,19 +43,19 @@ export function ExecutionPage() {
 const known = (ms: number, longest: number): number | null => (longest === 0 ? null : ms)
 
 const columns = (): SimpleColumn<Vendor>[] => {
-  const said = words.explore.execution
+  const t = messages.explore.execution
   return [
-    { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-    { head: said.events, isNumber: true, cell: ({ events }) => <Num value={events} digits={0} /> },
+    { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+    { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} digits={0} /> },
     {
-      head: said.average,
+      head: t.average,
       isNumber: true,
       cell: ({ avgExecMs, maxExecMs }) => <Duration ms={known(avgExecMs, maxExecMs)} />,
     },
-    { head: said.longest, isNumber: true, cell: ({ maxExecMs }) => <Duration ms={known(maxExecMs, maxExecMs)} /> },
-    { head: said.failures, isNumber: true, cell: ({ failures }) => <Num value={failures} digits={0} /> },
+    { head: t.longest, isNumber: true, cell: ({ maxExecMs }) => <Duration ms={known(maxExecMs, maxExecMs)} /> },
+    { head: t.failures, isNumber: true, cell: ({ failures }) => <Num value={failures} digits={0} /> },
     {
-      head: said.failed,
+      head: t.failed,
       isNumber: true,
       cell: ({ failurePct }) => <Meter share={failurePct / 100} isBad={failurePct > 0} />,
     },

@@ -2,14 +2,14 @@ import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import { type LinkProps, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useShared, useValues } from '../../address/use-search.ts'
+import { messages } from '../../messages.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { SubLinks } from '../../parts/sub-links.tsx'
-import { words } from '../../words.ts'
 import { EXPLORE } from './address.ts'
 import { useDomains, useOrdersDomain } from './domains.ts'
 import classes from './explore.module.css'
 
-type PageName = keyof typeof words.explore.pages
+type PageName = keyof typeof messages.explore.pages
 
 /** The pages of Explore in the order of their links. */
 const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
@@ -29,12 +29,12 @@ export function ExploreHead({ name, children }: { name: PageName; children?: Rea
   const [{ domainId }] = useValues(EXPLORE)
   return (
     <>
-      <PageHead title={words.explore.pages[name]} />
+      <PageHead title={messages.explore.pages[name]} />
       <SubLinks
-        name={words.explore.nav}
+        name={messages.explore.nav}
         links={PAGES.map((page) => ({
           key: page.name,
-          label: words.explore.pages[page.name],
+          label: messages.explore.pages[page.name],
           isHere: here === page.to,
           // The others are about the same domain.
           link: { to: page.to, search: (domainId ? { domainId } : {}) as never },
@@ -46,7 +46,7 @@ export function ExploreHead({ name, children }: { name: PageName; children?: Rea
       </div>
       {end !== null && end < Date.now() && (
         <Text c="dimmed" fz="sm" mb="md">
-          {words.explore.untilNow}
+          {messages.explore.untilNow}
         </Text>
       )}
     </>
@@ -57,7 +57,7 @@ function DomainField() {
   const [{ domainId }] = useValues(EXPLORE)
   return (
     <DomainChoice value={domainId}>
-      <option value="">{words.explore.allDomains}</option>
+      <option value="">{messages.explore.allDomains}</option>
     </DomainChoice>
   )
 }
@@ -70,7 +70,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
   const { data } = useDomains()
   return (
     <NativeSelect
-      label={words.explore.domain}
+      label={messages.explore.domain}
       value={value}
       onChange={({ currentTarget }) => set({ domainId: currentTarget.value })}
     >
@@ -85,7 +85,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
 }
 
 /** Nothing in this time: a longer one may have something. */
-export function NothingArrived({ sentence = words.explore.nothing }: { sentence?: string }) {
+export function NothingArrived({ sentence = messages.explore.nothing }: { sentence?: string }) {
   const [{ range, from, to }, setShared] = useShared()
   const isLongest = range === '30d' && from === null && to === null
   return (
@@ -93,7 +93,7 @@ export function NothingArrived({ sentence = words.explore.nothing }: { sentence?
       <Text>{sentence}</Text>
       {!isLongest && (
         <Button variant="default" onClick={() => setShared({ range: '30d', from: null, to: null })}>
-          {words.explore.longer}
+          {messages.explore.longer}
         </Button>
       )}
     </Stack>

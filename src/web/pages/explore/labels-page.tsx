@@ -15,10 +15,11 @@ import { useState } from 'react'
 import { listLabelsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { assignLabel, deleteLabel, unassignLabel } from '#client/sdk.gen'
 import type { Label } from '#client/types.gen'
-import { act } from '../../api/act.ts'
+import { mutate } from '../../api/mutate.ts'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
@@ -28,7 +29,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import classes from './explore.module.css'
 import { ExploreHead } from './explore-head.tsx'
 
@@ -40,30 +40,26 @@ export function LabelsPage() {
   const may = useMay('member')
   const [edited, edit] = useState<Label | 'new' | null>(null)
   const [leaving, leave] = useState<Label | null>(null)
-  const said = words.explore.labels
+  const t = messages.explore.labels
   const remove = async ({ id, label }: Label) => {
     await deleteLabel({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: LIST })
-    notices.say(said.removed(label))
+    notices.say(t.removed(label))
   }
   return (
     <>
       <ExploreHead name="labels" />
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <Text c="dimmed" mb="md" maw="72ch">
-        {said.about}
+        {t.about}
       </Text>
       {may && (
         <Button mb="md" onClick={() => edit('new')}>
-          {said.create}
+          {t.create}
         </Button>
       )}
       <Paper>
-        <QueryState
-          query={query}
-          isEmpty={({ pages }) => pages[0]?.labels.length === 0}
-          empty={<Text>{said.none}</Text>}
-        >
+        <QueryState query={query} isEmpty={({ pages }) => pages[0]?.labels.length === 0} empty={<Text>{t.none}</Text>}>
           {({ pages }) => (
             <LabelTable
               labels={pages.flatMap(({ labels }) => labels)}
@@ -77,8 +73,8 @@ export function LabelsPage() {
       <Modal
         opened={edited !== null}
         onClose={() => edit(null)}
-        title={edited === 'new' || edited === null ? said.create : said.addTo(edited.label)}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={edited === 'new' || edited === null ? t.create : t.addTo(edited.label)}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
       >
         {edited && <LabelForm label={edited === 'new' ? null : edited} close={() => edit(null)} />}
       </Modal>
@@ -86,9 +82,9 @@ export function LabelsPage() {
         close={() => leave(null)}
         asks={
           leaving && {
-            title: said.remove(leaving.label),
-            sentence: said.removeHint,
-            button: said.removeButton,
+            title: t.remove(leaving.label),
+            sentence: t.removeHint,
+            button: t.removeButton,
             act: () => remove(leaving),
           }
         }
@@ -106,16 +102,16 @@ interface LabelTableProps {
 }
 
 function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
-  const said = words.explore.labels
+  const t = messages.explore.labels
   return (
     <SimpleTable
-      name={words.explore.pages.labels}
+      name={messages.explore.pages.labels}
       rows={labels}
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
         {
-          head: said.name,
+          head: t.name,
           cell: ({ label, color }) => (
             <Group gap={0} wrap="nowrap">
               <span className={classes.swatch} style={{ background: color }} />
@@ -123,10 +119,10 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
             </Group>
           ),
         },
-        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
-        { head: said.members, cell: (label) => <Members label={label} mayTake={edit !== null} /> },
+        { head: t.kind, cell: ({ kind }) => t.kinds[kind] },
+        { head: t.members, cell: (label) => <Members label={label} mayTake={edit !== null} /> },
         {
-          head: words.settings.actions,
+          head: messages.settings.actions,
           isHeadHidden: true,
           cell: (label) =>
             edit && (
@@ -134,18 +130,18 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={said.addTo(label.label)}
+                  aria-label={t.addTo(label.label)}
                   onClick={() => edit(label)}
                 >
-                  {said.add}
+                  {t.add}
                 </Button>
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={said.remove(label.label)}
+                  aria-label={t.remove(label.label)}
                   onClick={() => leave(label)}
                 >
-                  {words.settings.delete}
+                  {messages.settings.delete}
                 </Button>
               </Group>
             ),
@@ -158,12 +154,12 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
 type Member = Label['members'][number]
 
 function Members({ label: { label, members }, mayTake }: { label: Label; mayTake: boolean }) {
-  const said = words.explore.labels
+  const t = messages.explore.labels
   const take = (member: Member) =>
-    act({
+    mutate({
       send: () => unassignLabel({ body: { label, members: [member] }, throwOnError: true }),
-      asksAgain: [LIST],
-      say: said.saved(label),
+      invalidates: [LIST],
+      message: t.saved(label),
       undo: () => void give(label, member),
     })
   return (
@@ -171,13 +167,13 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
       {members.map((member) => (
         <Group key={`${member.vendor} ${member.event}`} gap={2} wrap="nowrap">
           <span>
-            <Data>{member.vendor}</Data> {member.event === '' ? said.everyEvent : <Data>{member.event}</Data>}
+            <Data>{member.vendor}</Data> {member.event === '' ? t.everyEvent : <Data>{member.event}</Data>}
           </span>
           {mayTake && (
             <CloseButton
               size="sm"
               flex="none"
-              aria-label={said.take(`${member.vendor} ${member.event}`, label)}
+              aria-label={t.take(`${member.vendor} ${member.event}`, label)}
               onClick={() => void take(member)}
             />
           )}
@@ -188,10 +184,10 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
 }
 
 const give = (label: string, member: Member) =>
-  act({
+  mutate({
     send: () => assignLabel({ body: { label, members: [member] }, throwOnError: true }),
-    asksAgain: [LIST],
-    say: words.explore.labels.saved(label),
+    invalidates: [LIST],
+    message: messages.explore.labels.saved(label),
   })
 
 /** A new label with its first event, or one more event for a label. */
@@ -200,23 +196,23 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     ...{ label: label?.label ?? '', kind: label?.kind ?? ('step' as Label['kind']), color: label?.color ?? '' },
     ...{ vendor: '', event: '' },
   })
-  const said = words.explore.labels
+  const t = messages.explore.labels
   const isHere = useIsHere()
   const sending = useSending(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
     await assignLabel({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: LIST })
-    notices.say(said.saved(given.label))
+    notices.say(t.saved(given.label))
     if (isHere()) close()
   })
   return (
-    <Form sending={sending} button={said.save}>
+    <Form sending={sending} button={t.save}>
       <Stack gap="md">
         {label === null && (
           <>
             <TextInput
-              label={said.name}
+              label={t.name}
               value={given.label}
               onChange={({ currentTarget }) => change({ ...given, label: currentTarget.value })}
               error={sending.errorOf('label')}
@@ -224,14 +220,14 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
               data-autofocus
             />
             <NativeSelect
-              label={said.kind}
+              label={t.kind}
               value={given.kind}
               onChange={({ currentTarget }) => change({ ...given, kind: currentTarget.value as Label['kind'] })}
-              data={Object.entries(said.kinds).map(([value, name]) => ({ value, label: name }))}
+              data={Object.entries(t.kinds).map(([value, name]) => ({ value, label: name }))}
               error={sending.errorOf('kind')}
             />
             <ColorInput
-              label={said.colour}
+              label={t.colour}
               value={given.color}
               onChange={(color) => change({ ...given, color })}
               error={sending.errorOf('color')}
@@ -239,15 +235,15 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
           </>
         )}
         <TextInput
-          label={said.vendor}
+          label={t.vendor}
           value={given.vendor}
           onChange={({ currentTarget }) => change({ ...given, vendor: currentTarget.value })}
           error={sending.errorOf('members[0].vendor')}
           required
         />
         <TextInput
-          label={said.event}
-          description={said.eventHint}
+          label={t.event}
+          description={t.eventHint}
           value={given.event}
           onChange={({ currentTarget }) => change({ ...given, event: currentTarget.value })}
           error={sending.errorOf('members[0].event')}

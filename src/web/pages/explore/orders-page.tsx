@@ -4,12 +4,12 @@ import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tansta
 import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import { Code, Data } from '../../parts/data.tsx'
 import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../parts/format.ts'
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import { useDomains, useOrdersDomain } from './domains.ts'
 import { ExploreHead } from './explore-head.tsx'
 
@@ -29,13 +29,13 @@ export function OrdersPage() {
     ...reconcileOrdersOptions({ query: { domainId, days } }),
     ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
   })
-  const said = words.explore.orders
+  const t = messages.explore.orders
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
   return (
     <>
       <ExploreHead name="orders" />
       <Text c="dimmed" mb="md">
-        {said.about}
+        {t.about}
       </Text>
       {domains.data?.domains.length === 0 ? (
         <HowTo />
@@ -49,12 +49,12 @@ export function OrdersPage() {
               {withoutIds.length > 0 && (
                 <Paper>
                   <Title order={2} mb="sm">
-                    {said.withoutIds}
+                    {t.withoutIds}
                   </Title>
                   <ul>
                     {withoutIds.map(({ vendor, purchases }) => (
                       <li key={vendor}>
-                        <Data>{said.purchasesOf(vendor, formatNumber(purchases, 0))}</Data>
+                        <Data>{t.purchasesOf(vendor, formatNumber(purchases, 0))}</Data>
                       </li>
                     ))}
                   </ul>
@@ -62,7 +62,7 @@ export function OrdersPage() {
               )}
               <Paper>
                 <Title order={2} mb="sm">
-                  {said.days}
+                  {t.days}
                 </Title>
                 <DayTable days={days} />
               </Paper>
@@ -77,7 +77,7 @@ export function OrdersPage() {
 
 /** How many events browsers and servers both sent, of vendors that count the two as one; nothing where there are none. */
 function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
-  const said = words.explore.orders
+  const t = messages.explore.orders
   const { data } = useQuery({
     ...listPairedEventsOptions({ query: { domainId, days } }),
     ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
@@ -90,49 +90,49 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
     day,
     shares: events.slice(0, MOST_BY_DAY).flatMap((one) => {
       const share = one.days[at]?.matchedPct ?? null
-      return share === null ? [] : [said.matchedOf(nameOf(one), formatPercent(share / 100))]
+      return share === null ? [] : [t.matchedOf(nameOf(one), formatPercent(share / 100))]
     }),
   }))
   return (
     <Paper mt="lg">
       <Title order={2} mb="sm">
-        {said.pairs}
+        {t.pairs}
       </Title>
       <Text c="dimmed" mb="sm">
-        {said.pairsAbout}
+        {t.pairsAbout}
       </Text>
       <SimpleTable
-        name={said.pairs}
+        name={t.pairs}
         rows={events}
         keyOf={nameOf}
         columns={[
-          { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-          { head: said.event, cell: ({ event }) => <Data>{event}</Data> },
-          { head: said.matched, isNumber: true, cell: ({ matched }) => <Num value={matched} /> },
-          { head: said.browserOnly, isNumber: true, cell: ({ browserOnly }) => <Num value={browserOnly} /> },
-          { head: said.serverOnly, isNumber: true, cell: ({ serverOnly }) => <Num value={serverOnly} /> },
+          { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+          { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
+          { head: t.matched, isNumber: true, cell: ({ matched }) => <Num value={matched} /> },
+          { head: t.browserOnly, isNumber: true, cell: ({ browserOnly }) => <Num value={browserOnly} /> },
+          { head: t.serverOnly, isNumber: true, cell: ({ serverOnly }) => <Num value={serverOnly} /> },
           {
-            head: said.withoutId,
+            head: t.withoutId,
             isNumber: true,
             cell: ({ browserWithoutId, serverWithoutId }) => <Num value={browserWithoutId + serverWithoutId} />,
           },
           {
-            head: said.matchedShare,
+            head: t.matchedShare,
             isNumber: true,
             cell: ({ matchedPct }) => <Pct value={matchedPct === null ? null : matchedPct / 100} />,
           },
         ]}
       />
       <Title order={3} mt="md" mb="sm">
-        {said.matchedByDay}
+        {t.matchedByDay}
       </Title>
       <SimpleTable
-        name={said.matchedByDay}
+        name={t.matchedByDay}
         rows={byDay.filter(({ shares }) => shares.length > 0).toReversed()}
         keyOf={({ day }) => day}
         columns={[
-          { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
-          { head: said.matchedShare, cell: ({ shares }) => <Data>{formatList(shares)}</Data> },
+          { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
+          { head: t.matchedShare, cell: ({ shares }) => <Data>{formatList(shares)}</Data> },
         ]}
       />
     </Paper>
@@ -140,45 +140,45 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
 }
 
 function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) {
-  const said = words.explore.orders
+  const t = messages.explore.orders
   return (
     <SimpleTable
-      name={said.table}
+      name={t.table}
       rows={vendors}
       keyOf={({ vendor }) => vendor}
       columns={[
-        { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-        { head: said.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
-        { head: said.captured, isNumber: true, cell: ({ captured }) => <Num value={captured} /> },
-        { head: said.share, isNumber: true, cell: ({ capturePct }) => <Pct value={capturePct / 100} /> },
-        { head: said.missing, isNumber: true, cell: ({ missing }) => <Num value={missing} /> },
-        { head: said.missingValue, isNumber: true, cell: ({ missingValue }) => <Money value={missingValue} /> },
-        { head: said.extra, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
-        { head: said.duplicates, isNumber: true, cell: ({ duplicates }) => <Num value={duplicates} /> },
-        { head: said.mismatches, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
+        { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+        { head: t.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
+        { head: t.captured, isNumber: true, cell: ({ captured }) => <Num value={captured} /> },
+        { head: t.share, isNumber: true, cell: ({ capturePct }) => <Pct value={capturePct / 100} /> },
+        { head: t.missing, isNumber: true, cell: ({ missing }) => <Num value={missing} /> },
+        { head: t.missingValue, isNumber: true, cell: ({ missingValue }) => <Money value={missingValue} /> },
+        { head: t.extra, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
+        { head: t.duplicates, isNumber: true, cell: ({ duplicates }) => <Num value={duplicates} /> },
+        { head: t.mismatches, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
       ]}
     />
   )
 }
 
 function DayTable({ days }: { days: Reconciliation['days'] }) {
-  const said = words.explore.orders
+  const t = messages.explore.orders
   return (
     <SimpleTable
-      name={said.days}
+      name={t.days}
       rows={days.toReversed()}
       keyOf={({ day }) => day}
       columns={[
-        { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
-        { head: said.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
-        { head: said.value, isNumber: true, cell: ({ value }) => <Money value={value} /> },
+        { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
+        { head: t.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
+        { head: t.value, isNumber: true, cell: ({ value }) => <Money value={value} /> },
         {
-          head: said.captured,
+          head: t.captured,
           cell: ({ vendors }) => (
             <Data>
               {formatList(
                 vendors.map((one) =>
-                  said.capturedOf(one.vendor, formatNumber(one.captured, 0), formatNumber(one.orders, 0)),
+                  t.capturedOf(one.vendor, formatNumber(one.captured, 0), formatNumber(one.orders, 0)),
                 ),
               )}
             </Data>
@@ -195,13 +195,13 @@ const EXAMPLE = `curl -X POST ${location.origin}/v1/orders \\
 
 /** What a shop has to send. */
 function HowTo() {
-  const said = words.explore.orders
+  const t = messages.explore.orders
   return (
     <Paper maw={840}>
       <Stack gap="sm">
-        <Text>{said.none}</Text>
-        <Title order={2}>{said.how}</Title>
-        <Text>{said.howText}</Text>
+        <Text>{t.none}</Text>
+        <Title order={2}>{t.how}</Title>
+        <Text>{t.howText}</Text>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
         <pre className="scroll" tabIndex={0}>
           <Code>{EXAMPLE}</Code>

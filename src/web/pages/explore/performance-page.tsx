@@ -1,12 +1,12 @@
 import { Paper, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { TagPerformance } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { formatNumber, formatPercent } from '../../parts/format.ts'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import classes from './explore.module.css'
 import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
 import { Meter } from './meter.tsx'
@@ -24,15 +24,15 @@ export function PerformancePage() {
         <QueryState
           query={query}
           isEmpty={({ vendors }) => vendors.length === 0}
-          empty={<NothingArrived sentence={words.explore.performance.nothing} />}
+          empty={<NothingArrived sentence={messages.explore.performance.nothing} />}
         >
           {({ vendors, pagesSampled, loafCoverage }) => (
             <>
               <Text mb="md" maw="72ch">
-                {words.explore.performance.about(formatNumber(pagesSampled), formatPercent(loafCoverage))}
+                {messages.explore.performance.about(formatNumber(pagesSampled), formatPercent(loafCoverage))}
               </Text>
               <SimpleTable
-                name={words.explore.pages.performance}
+                name={messages.explore.pages.performance}
                 columns={columns(loafCoverage > 0)}
                 rows={vendors}
                 keyOf={({ vendor }) => vendor}
@@ -47,10 +47,10 @@ export function PerformancePage() {
 
 /** Where no browser tells how long tags block, that is not known, and no 0. */
 const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
-  const said = words.explore.performance
+  const t = messages.explore.performance
   return [
     {
-      head: said.vendor,
+      head: t.vendor,
       cell: ({ vendor, hosts }) => (
         <>
           <Data>{vendor}</Data>
@@ -61,20 +61,20 @@ const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
       ),
     },
     {
-      head: said.blocks,
+      head: t.blocks,
       isNumber: true,
       cell: ({ p75BlockMs }) => <Duration ms={isBlockingKnown ? p75BlockMs : null} />,
     },
     {
-      head: said.blockShare,
+      head: t.blockShare,
       isNumber: true,
       cell: ({ blockShare }) => (isBlockingKnown ? <Meter share={blockShare} /> : <Num value={null} />),
     },
-    { head: said.pages, isNumber: true, cell: ({ pages }) => <Num value={pages} /> },
-    { head: said.requests, isNumber: true, cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} /> },
-    { head: said.half, isNumber: true, cell: ({ p50DurMs }) => <Duration ms={p50DurMs} /> },
-    { head: said.most, isNumber: true, cell: ({ p75DurMs }) => <Duration ms={p75DurMs} /> },
-    { head: said.longest, isNumber: true, cell: ({ maxMs }) => <Duration ms={maxMs} /> },
-    { head: said.kb, isNumber: true, cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" /> },
+    { head: t.pages, isNumber: true, cell: ({ pages }) => <Num value={pages} /> },
+    { head: t.requests, isNumber: true, cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} /> },
+    { head: t.half, isNumber: true, cell: ({ p50DurMs }) => <Duration ms={p50DurMs} /> },
+    { head: t.most, isNumber: true, cell: ({ p75DurMs }) => <Duration ms={p75DurMs} /> },
+    { head: t.longest, isNumber: true, cell: ({ maxMs }) => <Duration ms={maxMs} /> },
+    { head: t.kb, isNumber: true, cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" /> },
   ]
 }

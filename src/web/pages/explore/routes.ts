@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
-import { preload } from '../../api/queries.ts'
+import { prefetch } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './address.ts'
 import { askedOf, questions as explore } from './questions.ts'
@@ -38,8 +38,8 @@ export const exploreRoutes = [
     ...search(DICTIONARY),
     loaderDeps: ({ search }) => askedOf(search),
     loader: ({ deps }) => {
-      preload(explore.dictionary(deps))
-      preload(explore.flatDictionary(deps))
+      prefetch(explore.dictionary(deps))
+      prefetch(explore.flatDictionary(deps))
     },
     component: lazyRouteComponent(pages, 'DictionaryPage'),
   }),
@@ -48,7 +48,7 @@ export const exploreRoutes = [
     path: '/explore/journeys',
     ...search(JOURNEYS),
     loaderDeps: ({ search }) => askedOf(search),
-    loader: ({ deps }) => preload(explore.flows(deps)),
+    loader: ({ deps }) => prefetch(explore.flows(deps)),
     component: lazyRouteComponent(pages, 'JourneysPage'),
   }),
   createRoute({
@@ -56,7 +56,7 @@ export const exploreRoutes = [
     path: '/explore/performance',
     ...search(EXPLORE),
     loaderDeps: ({ search }) => askedOf(search),
-    loader: ({ deps }) => preload(explore.performance(deps)),
+    loader: ({ deps }) => prefetch(explore.performance(deps)),
     component: lazyRouteComponent(pages, 'PerformancePage'),
   }),
   createRoute({
@@ -64,7 +64,7 @@ export const exploreRoutes = [
     path: '/explore/execution',
     ...search(EXPLORE),
     loaderDeps: ({ search }) => askedOf(search),
-    loader: ({ deps }) => preload(explore.execution(deps)),
+    loader: ({ deps }) => prefetch(explore.execution(deps)),
     component: lazyRouteComponent(pages, 'ExecutionPage'),
   }),
 ] as const

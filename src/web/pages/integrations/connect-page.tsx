@@ -8,6 +8,7 @@ import type { NewIntegration } from '#client/types.gen'
 import { useValues } from '../../address/use-search.ts'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Data, dataOption } from '../../parts/data.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
@@ -15,7 +16,6 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { CONNECT } from './address.ts'
 import { IntegrationForm } from './integration-form.tsx'
 
@@ -25,11 +25,11 @@ export function ConnectPage() {
   const [{ provider }, set] = useValues(CONNECT)
   const may = useMay('admin')
   const [made, show] = useState<NewIntegration | null>(null)
-  const said = words.integrations
+  const t = messages.integrations
   return (
     <>
-      <PageHead title={said.connect} />
-      <MayLine needs="admin" what={said.what} />
+      <PageHead title={t.connect} />
+      <MayLine needs="admin" what={t.what} />
       {may && made === null && (
         <QueryState query={query}>
           {({ integrations }) => {
@@ -38,7 +38,7 @@ export function ConnectPage() {
               <Paper maw={640}>
                 <Stack gap="md">
                   <NativeSelect
-                    label={said.provider}
+                    label={t.provider}
                     value={form?.kind}
                     onChange={({ currentTarget }) => set({ provider: currentTarget.value })}
                     data={integrations.map(({ kind, title }) => dataOption(kind, title))}
@@ -72,27 +72,25 @@ function NewForm({ form, show }: NewFormProps) {
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     const { data } = await createIntegration({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
-    notices.say(words.integrations.made)
+    notices.say(messages.integrations.made)
     if (data.secret ?? data.webhookUrl) show(data)
     else await goOn({ to: '/integrations/$id', params: { id: data.id } })
   }
-  return <IntegrationForm form={form} saved={null} button={words.integrations.connectButton} send={send} />
+  return <IntegrationForm form={form} saved={null} button={messages.integrations.connectButton} send={send} />
 }
 
 /** What is shown once. */
 function Made({ made: { id, secret, webhookUrl } }: { made: NewIntegration }) {
   const navigate = useNavigate()
-  const said = words.integrations
+  const t = messages.integrations
   return (
     <Paper maw={640}>
       <Stack gap="md">
-        {webhookUrl && (
-          <TextInput label={said.callAddress} description={said.callAddressHint} value={webhookUrl} readOnly />
-        )}
+        {webhookUrl && <TextInput label={t.callAddress} description={t.callAddressHint} value={webhookUrl} readOnly />}
         {secret && (
           <Secret
-            {...{ label: said.secretMade, hint: said.secretMadeHint, value: secret }}
-            button={words.settings.keys.stored}
+            {...{ label: t.secretMade, hint: t.secretMadeHint, value: secret }}
+            button={messages.settings.keys.stored}
             close={() => void navigate({ to: '/integrations/$id', params: { id } })}
           />
         )}

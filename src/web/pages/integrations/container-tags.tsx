@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { listContainerTagsOptions } from '#client/@tanstack/react-query.gen'
 import type { ContainerTags as Tags } from '#client/types.gen'
 import { FRESH } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import { asData, Data } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import type { DeploymentDraft } from './deployment.ts'
 
 type Selected = DeploymentDraft['selectedTags']
@@ -22,15 +22,15 @@ interface TagsProps {
 /** Which tags of the container are reported by name, read when it is asked for: Google counts each call. */
 export function ContainerTags({ path, selected, choose }: TagsProps) {
   const [asked, ask] = useState<string | null>(null)
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   return (
     <Stack gap="sm">
-      <Text fz="sm">{selected === null ? said.allTags : said.someTags}</Text>
+      <Text fz="sm">{selected === null ? t.allTags : t.someTags}</Text>
       {asked === path ? (
         <Listed path={path} selected={selected} choose={choose} />
       ) : (
         <Button variant="default" w="fit-content" onClick={() => ask(path)}>
-          {said.readTags}
+          {t.readTags}
         </Button>
       )}
     </Stack>
@@ -46,7 +46,7 @@ function Listed({ path, ...rest }: TagsProps) {
     <QueryState
       query={query}
       isEmpty={({ tags }) => tags.length === 0}
-      empty={<Text>{words.integrations.deploy.noTags}</Text>}
+      empty={<Text>{messages.integrations.deploy.noTags}</Text>}
     >
       {(list) => <TagTable list={list} {...rest} />}
     </QueryState>
@@ -54,7 +54,7 @@ function Listed({ path, ...rest }: TagsProps) {
 }
 
 function TagTable({ list: { tags, variables }, selected, choose }: Omit<TagsProps, 'path'> & { list: Tags }) {
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   const names = variables.map(({ name }) => name)
   const toggle = (tagId: string, isOn: boolean) => {
     const { [tagId]: _, ...others } = selected ?? {}
@@ -63,12 +63,12 @@ function TagTable({ list: { tags, variables }, selected, choose }: Omit<TagsProp
   }
   return (
     <SimpleTable
-      name={said.tags}
+      name={t.tags}
       rows={tags.filter(({ isService }) => !isService)}
       keyOf={({ tagId }) => tagId}
       columns={[
         {
-          head: said.tag,
+          head: t.tag,
           cell: ({ tagId, name }) => (
             <Checkbox
               label={<Data>{name}</Data>}
@@ -78,18 +78,18 @@ function TagTable({ list: { tags, variables }, selected, choose }: Omit<TagsProp
           ),
         },
         {
-          head: said.type,
+          head: t.type,
           cell: ({ displayType, paused }) => (
             <>
-              <Data>{displayType}</Data> {paused && said.paused}
+              <Data>{displayType}</Data> {paused && t.paused}
             </>
           ),
         },
         {
-          head: said.variables,
+          head: t.variables,
           cell: ({ tagId, name }) => (
             <MultiSelect
-              aria-label={said.variablesOf(name)}
+              aria-label={t.variablesOf(name)}
               miw={200}
               data={[...new Set(names)]}
               renderOption={asData}

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { getTagDeploymentOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import type { TagDeployment, TagDeployStatus } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data, dataOption } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
-import { words } from '../../words.ts'
 import { ContainerTags } from './container-tags.tsx'
 import { containerPathOf, type DeploymentDraft, deploy, inputOf, NO_DEPLOYMENT } from './deployment.ts'
 
@@ -35,16 +35,16 @@ export function DeployForm() {
       await queries.invalidateQueries({ queryKey: [{ _id: 'getTagDeployment' }] })
     }
   })
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   return (
     <section>
       <Title order={2} mb="sm">
-        {said.title}
+        {t.title}
       </Title>
       <Text c="dimmed" mb="md">
-        {said.hint}
+        {t.hint}
       </Text>
-      <Form sending={sending} button={said.button} isWide>
+      <Form sending={sending} button={t.button} isWide>
         <Container draft={draft} change={change} errorOf={sending.errorOf} />
         {path && (
           <ContainerTags
@@ -70,28 +70,28 @@ interface FieldsProps {
 /** Into which container, and for which domain. */
 function Container({ draft, change, errorOf }: FieldsProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: MOST_DOMAINS } }))
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   return (
     <>
       <NativeSelect
-        label={said.domain}
+        label={t.domain}
         value={draft.domainId}
         onChange={({ currentTarget }) => change({ domainId: currentTarget.value })}
-        data={[{ value: '', label: said.choose }, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
+        data={[{ value: '', label: t.choose }, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
         error={errorOf('domainId')}
         required
       />
       <TextInput
-        label={said.address}
-        description={said.addressHint}
+        label={t.address}
+        description={t.addressHint}
         value={draft.address}
         onChange={({ currentTarget }) => change({ address: currentTarget.value })}
         error={errorOf('containerPath')}
         required
       />
       <TextInput
-        label={said.publicId}
-        description={said.publicIdHint}
+        label={t.publicId}
+        description={t.publicIdHint}
         value={draft.publicId}
         onChange={({ currentTarget }) => change({ publicId: currentTarget.value })}
         error={errorOf('container.publicId')}
@@ -104,15 +104,15 @@ function Container({ draft, change, errorOf }: FieldsProps) {
 
 /** What most leave as it is. */
 function Further({ draft, change, errorOf }: FieldsProps) {
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   const names = ['tagName', 'customerIdVariable', 'sessionIdVariable'] as const
   return (
     <Stack gap="md">
       {names.map((name) => (
         <TextInput
           key={name}
-          label={said.fields[name]}
-          description={said.hints[name]}
+          label={t.fields[name]}
+          description={t.hints[name]}
           value={draft[name]}
           onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
           error={errorOf(name)}
@@ -120,8 +120,8 @@ function Further({ draft, change, errorOf }: FieldsProps) {
         />
       ))}
       <TagsInput
-        label={said.hosts}
-        description={said.hostsHint}
+        label={t.hosts}
+        description={t.hostsHint}
         value={[...draft.whitelistedDomains]}
         onChange={(whitelistedDomains) => change({ whitelistedDomains })}
       />
@@ -138,21 +138,21 @@ function Progress({ path, isSending }: { path: string; isSending: boolean }) {
   if (!data || data.status === 'none') return null
   return (
     <Text fz="sm" mt="sm" component="div">
-      {words.integrations.deploy.statuses[data.status]} <Calls status={data} />
+      {messages.integrations.deploy.statuses[data.status]} <Calls status={data} />
       {data.error && <Data>{data.error}</Data>}
     </Text>
   )
 }
 
 function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { status: TagDeployStatus }) {
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   if (status !== 'running') return null
   return (
     <>
-      {said.calls(callsDone, callsTotal)}{' '}
+      {t.calls(callsDone, callsTotal)}{' '}
       {waitsUntil !== null && (
         <>
-          {said.waits} <Ago at={waitsUntil} />
+          {t.waits} <Ago at={waitsUntil} />
         </>
       )}
     </>
@@ -161,14 +161,14 @@ function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { stat
 
 /** What was written, and what is left to do. */
 function Deployed({ done: { workspaceName, tag, monitoredTags } }: { done: TagDeployment }) {
-  const said = words.integrations.deploy
+  const t = messages.integrations.deploy
   return (
     <Stack gap="xs" mt="md">
       <Text fw={600}>
-        {said.done} <Data>{workspaceName}</Data>
+        {t.done} <Data>{workspaceName}</Data>
       </Text>
       <Text>
-        {said.written[tag]} {said.monitored(monitoredTags)} {said.publish}
+        {t.written[tag]} {t.monitored(monitoredTags)} {t.publish}
       </Text>
     </Stack>
   )

@@ -1,10 +1,10 @@
 import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Integration, Form as ServerForm } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Form, useSending } from '../../parts/form.tsx'
 import { type FormSchema, type FormValue, pathsOf } from '../../parts/schema.ts'
 import { SchemaForm } from '../../parts/schema-form.tsx'
-import { words } from '../../words.ts'
 
 interface IntegrationFormProps {
   form: ServerForm
@@ -26,8 +26,8 @@ export function IntegrationForm({ form, saved, button, send }: IntegrationFormPr
     <Form sending={sending} button={button}>
       <Stack gap="md">
         <TextInput
-          label={words.integrations.label}
-          description={words.integrations.labelHint}
+          label={messages.integrations.label}
+          description={messages.integrations.labelHint}
           value={label}
           onChange={({ currentTarget }) => setLabel(currentTarget.value)}
           error={sending.errorOf('label')}

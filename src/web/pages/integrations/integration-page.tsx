@@ -7,6 +7,7 @@ import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
@@ -15,7 +16,6 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { ChannelForm } from './channel-form.tsx'
 import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
@@ -25,14 +25,14 @@ import { STANDING, TestButton, titleOf } from './shared.tsx'
 export function IntegrationPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(getIntegrationOptions({ path: { id } }))
-  const said = words.integrations
+  const t = messages.integrations
   const gone = (
-    <NoSuch sentence={said.noSuch}>
-      <Link to="/integrations">{said.toList}</Link>
+    <NoSuch sentence={t.noSuch}>
+      <Link to="/integrations">{t.toList}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.integrations} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.integrations} gone={gone}>
       {(integration) => <Detail integration={integration} />}
     </QueryState>
   )
@@ -46,23 +46,23 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   const may = useMay('admin')
   const [isLeaving, leave] = useState(false)
   const goOn = useGoOn()
-  const said = words.integrations
+  const t = messages.integrations
   const remove = async () => {
     await deleteIntegration({ path: { id }, throwOnError: true })
     await goOn({ to: '/integrations' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
-    notices.say(said.removed(label))
+    notices.say(t.removed(label))
   }
   return (
     <>
       <PageHead title={label} isData>
-        <StatusMark status={STANDING[status]} word={said.statuses[status]} />
+        <StatusMark status={STANDING[status]} word={t.statuses[status]} />
         {may && <TestButton id={id} label={label} />}
       </PageHead>
-      <MayLine needs="admin" what={said.what} />
+      <MayLine needs="admin" what={t.what} />
       <Stack gap="lg" maw={640}>
         <Text c="dimmed">{titleOf(provider)}</Text>
-        {may ? <Settings integration={integration} /> : <Text>{said.hidden}</Text>}
+        {may ? <Settings integration={integration} /> : <Text>{t.hidden}</Text>}
         {may && CHATS.includes(provider) && (
           <Paper>
             <ChannelForm integration={integration} />
@@ -76,14 +76,14 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
         {may && (
           <Group>
             <Button variant="default" onClick={() => leave(true)}>
-              {said.remove}
+              {t.remove}
             </Button>
           </Group>
         )}
       </Stack>
       <Confirm
         close={() => leave(false)}
-        asks={isLeaving ? { title: said.remove, sentence: said.removeHint, button: said.remove, act: remove } : null}
+        asks={isLeaving ? { title: t.remove, sentence: t.removeHint, button: t.remove, act: remove } : null}
       />
     </>
   )
@@ -91,12 +91,12 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
 
 function Settings({ integration: { id, label, provider, config, secrets } }: { integration: IntegrationDetail }) {
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
-  const said = words.integrations
+  const t = messages.integrations
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     await replaceIntegration({ path: { id }, body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
-    notices.say(said.saved)
+    notices.say(t.saved)
   }
   return (
     <Paper>
@@ -108,7 +108,7 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
               <IntegrationForm
                 form={form}
                 saved={{ label, config: config ?? {}, secrets: secrets ?? [] }}
-                button={said.save}
+                button={t.save}
                 send={send}
               />
             )

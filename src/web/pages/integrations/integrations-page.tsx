@@ -6,6 +6,7 @@ import type { Integration } from '#client/types.gen'
 import { shared } from '../../api/queries.ts'
 
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
@@ -13,7 +14,6 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { words } from '../../words.ts'
 import classes from './integrations.module.css'
 import { integrationsAskedFor } from './question.ts'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
@@ -22,25 +22,25 @@ import { STANDING, TestButton, titleOf } from './shared.tsx'
 export function IntegrationsPage() {
   const query = useInfiniteQuery(integrationsAskedFor())
   const may = useMay('admin')
-  const said = words.integrations
+  const t = messages.integrations
   const connect = may && (
     <Button component={Link} to="/integrations/new">
-      {said.connect}
+      {t.connect}
     </Button>
   )
   return (
     <>
-      <PageHead title={words.shell.pages.integrations}>{connect}</PageHead>
-      <MayLine needs="admin" what={said.what} />
+      <PageHead title={messages.shell.pages.integrations}>{connect}</PageHead>
+      <MayLine needs="admin" what={t.what} />
       <Stack gap="xl">
         <section>
           <Title order={2} mb="md">
-            {said.connected}
+            {t.connected}
           </Title>
           <QueryState
             query={query}
             isEmpty={({ pages }) => pages[0]?.integrations.length === 0}
-            empty={<Text maw="72ch">{said.none}</Text>}
+            empty={<Text maw="72ch">{t.none}</Text>}
           >
             {({ pages }) => (
               <Paged rows={pages.flatMap(({ integrations }) => integrations)} pages={query}>
@@ -57,9 +57,9 @@ export function IntegrationsPage() {
 
 function Connected({ integrations }: { integrations: readonly Integration[] }) {
   const may = useMay('admin')
-  const said = words.integrations
+  const t = messages.integrations
   return (
-    <ul className={classes.list} aria-label={said.connected}>
+    <ul className={classes.list} aria-label={t.connected}>
       {integrations.map(({ id, label, provider, status, createdAt }) => (
         <li key={id}>
           <Paper>
@@ -73,7 +73,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
                 </div>
               </div>
               <Group gap="md">
-                <StatusMark status={STANDING[status]} word={said.statuses[status]} />
+                <StatusMark status={STANDING[status]} word={t.statuses[status]} />
                 {may && <TestButton id={id} label={label} />}
               </Group>
             </Group>
@@ -87,11 +87,11 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
 /** What can be connected: whatever the server has a form for. */
 function Available() {
   const query = useQuery(shared.forms())
-  const said = words.integrations
+  const t = messages.integrations
   return (
     <section>
       <Title order={2} mb="md">
-        {said.available}
+        {t.available}
       </Title>
       <QueryState query={query}>
         {({ integrations }) => (
@@ -111,7 +111,7 @@ function Available() {
                     variant="default"
                     aria-description={title}
                   >
-                    {said.connect}
+                    {t.connect}
                   </Button>
                 </Paper>
               </li>

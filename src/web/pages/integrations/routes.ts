@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { CONNECT } from './address.ts'
 import { integrationsAskedFor } from './question.ts'
@@ -13,8 +13,8 @@ export const integrationsRoutes = [
     path: '/integrations',
     ...search({}),
     loader() {
-      preloadPages(integrationsAskedFor())
-      preload(shared.forms())
+      prefetchPages(integrationsAskedFor())
+      prefetch(shared.forms())
     },
     component: lazyRouteComponent(pages, 'IntegrationsPage'),
   }),

@@ -1,5 +1,5 @@
 import { choice, names, several, text } from '../../address/fields.ts'
-import { api } from '../../words/api.ts'
+import { api } from '../../messages/api.ts'
 
 const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
 

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import { useValues } from '../../address/use-search.ts'
 import { FRESH, shared } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import type { Option } from '../../parts/choices.tsx'
 import type { Filter } from '../../parts/filter-bar.tsx'
-import { words } from '../../words.ts'
 import { ISSUES, SORTS } from './address.ts'
 
 const optionsOf = (names: Readonly<Record<string, string>>): Option[] =>
@@ -23,7 +23,7 @@ export function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
     staleTime: FRESH.insight,
     enabled: alertId.length > 0,
   }).data?.alerts
-  const { issues, api } = words
+  const { issues, api } = messages
   return [
     { is: 'search', name: 'q' },
     { is: 'several', name: 'status', label: issues.status, options: optionsOf(api.statuses) },

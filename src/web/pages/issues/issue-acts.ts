@@ -1,9 +1,9 @@
 import { changeIssue, changeIssues } from '#client/sdk.gen'
 import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
-import { act, type Change } from '../../api/act.ts'
+import { type CacheUpdate, mutate } from '../../api/mutate.ts'
 import { inPages } from '../../api/pages.ts'
+import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { canBecome, type IssueStatus, wayBetween } from './transitions.ts'
 
 /** An issue as lists and its own page have it. */
@@ -22,13 +22,14 @@ export const AT_ONCE = 500
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
   const able = issues.filter(({ status }) => canBecome(status, to)).slice(0, AT_ONCE)
   const left = issues.length - able.length
-  if (able.length === 0) return notices.say(words.issues.nothingTo[to])
+  if (able.length === 0) return notices.say(messages.issues.nothingTo[to])
   const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))
-  await act({
-    changes: changesOf(able, after),
-    asksAgain: ASKS_AGAIN,
+  await mutate({
+    optimistic: changesOf(able, after),
+    invalidates: ASKS_AGAIN,
     send: () => send(able, to, mutedUntil),
-    say: (refused) => words.issues.done[to](able.length - refused.length, left + refused.length, refused[0] ?? null),
+    message: (refused) =>
+      messages.issues.done[to](able.length - refused.length, left + refused.length, refused[0] ?? null),
     undo: () => void putBack(able, after, to),
   })
 }
@@ -50,9 +51,9 @@ async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil
 
 /** Brings each issue back to the status that it had. */
 async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[], now: IssueStatus): Promise<void> {
-  await act({
-    changes: changesOf(present, before),
-    asksAgain: ASKS_AGAIN,
+  await mutate({
+    optimistic: changesOf(present, before),
+    invalidates: ASKS_AGAIN,
     send: async () => {
       for (const [status, issues] of Map.groupBy(before, (issue) => issue.status)) {
         for (const step of wayBetween(now, status)) {
@@ -61,12 +62,12 @@ async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[]
         }
       }
     },
-    say: words.issues.takenBack(before.length),
+    message: messages.issues.takenBack(before.length),
   })
 }
 
 /** How all answers on screen look once these issues, which stand as in `before`, stand as in `after`. */
-function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): Change[] {
+function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
   const next = new Map(after.map((issue) => [issue.id, issue]))
   const change = <T extends Issue | IssueDetail>(issue: T): T => {
     const to = next.get(issue.id)
@@ -82,11 +83,11 @@ function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): Cha
     return { ...list, issues: list.issues.map(change), openCounts }
   }
   return [
-    { of: [{ _id: 'listIssues' }], to: inPages(inList) },
-    { of: [{ _id: 'getIssue' }], to: change },
+    { queryKey: [{ _id: 'listIssues' }], update: inPages(inList) },
+    { queryKey: [{ _id: 'getIssue' }], update: change },
     {
-      of: [{ _id: 'investigateIssue' }],
-      to: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
+      queryKey: [{ _id: 'investigateIssue' }],
+      update: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
     },
   ]
 }

@@ -1,4 +1,5 @@
 import type { Issue } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Ago, At } from '../../parts/ago.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
@@ -6,12 +7,11 @@ import { Money } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import classes from './issue-columns.module.css'
 
 /** The columns of a list of issues. */
 export function issueColumns(): readonly Column<Issue>[] {
-  const { issues } = words
+  const { issues } = messages
   return [
     {
       ...{ id: 'severity', head: issues.severity, width: '104px', hideBelow: 768 },
@@ -48,16 +48,16 @@ function Details(issue: Issue) {
     <span className={`${classes.details} under`}>
       <span className={classes.narrow}>
         <SeverityMark severity={issue.severity} isWordShown={false} />
-        <StatusMark status={issue.status} word={words.api.statuses[issue.status]} />
+        <StatusMark status={issue.status} word={messages.api.statuses[issue.status]} />
         <Ago at={issue.lastSeenAt} isQuiet />
       </span>
       {host !== undefined && (
         <span className={classes.host}>
-          <Data>{host}</Data> {others.length > 0 && words.issues.moreHosts(others.length)}
+          <Data>{host}</Data> {others.length > 0 && messages.issues.moreHosts(others.length)}
         </span>
       )}
-      <span className={classes.wide}>{words.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</span>
-      <span className={classes.wide}>{words.issues.occurrences(formatNumber(occurrences))}</span>
+      <span className={classes.wide}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</span>
+      <span className={classes.wide}>{messages.issues.occurrences(formatNumber(occurrences))}</span>
     </span>
   )
 }
@@ -66,10 +66,10 @@ function Details(issue: Issue) {
 export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
   return (
     <>
-      <StatusMark status={status} word={words.api.statuses[status]} />
+      <StatusMark status={status} word={messages.api.statuses[status]} />
       {status === 'muted' && mutedUntil !== undefined && (
         <span className={classes.until}>
-          {words.issues.until} <At at={mutedUntil} isQuiet />
+          {messages.issues.until} <At at={mutedUntil} isQuiet />
         </span>
       )}
     </>

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Issue } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -12,7 +13,6 @@ import { useSelection } from '../../parts/selection.ts'
 import { useSteady } from '../../parts/steady.ts'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { ISSUES } from './address.ts'
 import { rememberList } from './came-from.ts'
 import { useIssueFilters } from './filters.ts'
@@ -38,8 +38,8 @@ export function IssuesPage() {
   const issues = useMemo(() => query.data?.pages.flatMap((page) => page.issues) ?? [], [query.data])
   return (
     <>
-      <PageHead title={words.shell.pages.issues} count={open > 0 ? String(open) : null} />
-      <MayLine what={words.issues.changing} needs="member" />
+      <PageHead title={messages.shell.pages.issues} count={open > 0 ? String(open) : null} />
+      <MayLine what={messages.issues.changing} needs="member" />
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
         query={query}
@@ -56,7 +56,7 @@ export function IssuesPage() {
 function NoneMatches({ filters }: { filters: ReturnType<typeof useIssueFilters> }) {
   return (
     <Stack align="center" gap="sm" p="xl">
-      <Text fz="lg">{words.issues.noneMatches}</Text>
+      <Text fz="lg">{messages.issues.noneMatches}</Text>
       <ClearFilters fields={ISSUES} filters={filters} />
     </Stack>
   )
@@ -83,7 +83,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
   const chosen = issues.filter(({ id }) => selection.ids.has(id))
   const columns = useMemo(() => issueColumns(), [])
   const openMute = ([issue, ...others]: readonly Issue[]) => {
-    if (issue === undefined || others.length > 0) return notices.say(words.issues.muteOne)
+    if (issue === undefined || others.length > 0) return notices.say(messages.issues.muteOne)
     const { top = 0 } = document.activeElement?.closest('tr')?.getBoundingClientRect() ?? {}
     mute({ issue, top })
   }
@@ -98,13 +98,13 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
       <div aria-live="polite" className={classes.newer}>
         {newer > 0 && (
           <Button size="compact-sm" radius="xl" onClick={show}>
-            {words.issues.newer(newer)}
+            {messages.issues.newer(newer)}
           </Button>
         )}
       </div>
       <div ref={list}>
         <VirtualTable
-          name={words.issues.table}
+          name={messages.issues.table}
           {...{ columns, idOf, nameOf, linkOf, pages }}
           rows={issues}
           selection={mayChange ? selection : null}

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Issue } from '#client/types.gen'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 import { setStatus } from './issue-acts.ts'
 
 const HOUR_MS = 3_600_000
@@ -22,10 +22,10 @@ export function MuteMenu({ issue, isOpen, open, children }: MuteMenuProps) {
     <Menu opened={isOpen} onChange={open} position="bottom-end" width={180}>
       <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{words.issues.mute}</Menu.Label>
+        <Menu.Label>{messages.issues.mute}</Menu.Label>
         {Object.entries(DURATIONS).map(([name, ms]) => (
           <Menu.Item key={name} onClick={() => mute(ms)}>
-            {words.issues.muteFor[name as keyof typeof DURATIONS]}
+            {messages.issues.muteFor[name as keyof typeof DURATIONS]}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

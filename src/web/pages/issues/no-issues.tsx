@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 
 const MOST = 200
 
@@ -13,12 +13,12 @@ export function NoIssues() {
   return (
     <Stack align="center" gap="xs" p="xl">
       <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />
-      <Text fz="lg">{words.issues.nothingWrong}</Text>
+      <Text fz="lg">{messages.issues.nothingWrong}</Text>
       {signals && alerts && (
         <Text c="dimmed">
-          {words.issues.watching(
-            words.issues.signals(signals.signals.length, signals.nextCursor === null),
-            words.issues.alerts(alerts.alerts.length, alerts.nextCursor === null),
+          {messages.issues.watching(
+            messages.issues.signals(signals.signals.length, signals.nextCursor === null),
+            messages.issues.alerts(alerts.alerts.length, alerts.nextCursor === null),
           )}
         </Text>
       )}

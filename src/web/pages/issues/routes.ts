@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
 import { ISSUES } from './address.ts'
@@ -17,8 +17,8 @@ export const issuesRoutes = [
     ...search(ISSUES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      preloadPages(issuesAskedFor(valuesOf({ ...SHARED, ...ISSUES }, deps)))
-      preload(shared.domains())
+      prefetchPages(issuesAskedFor(valuesOf({ ...SHARED, ...ISSUES }, deps)))
+      prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'IssuesPage'),
   }),

@@ -1,16 +1,16 @@
 import { Button, Kbd, Paper, Text } from '@mantine/core'
 import type { Issue } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import type { Selection } from '../../parts/selection.ts'
 import { usePaletteActs } from '../../shell/palette-acts.ts'
-import { words } from '../../words.ts'
 import { setStatus } from './issue-acts.ts'
 import classes from './issues-page.module.css'
 import type { IssueStatus } from './transitions.ts'
 
 /** What can be done with the selected issues. */
 export function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
-  const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = words.issues
-  const { acknowledgeKeywords, ofSelected, reopenKeywords, resolveKeywords } = words.palette
+  const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
+  const { acknowledgeKeywords, ofSelected, reopenKeywords, resolveKeywords } = messages.palette
   const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
     ...{ name: ofSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
   })

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CauseList, Issue } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { Money } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { words } from '../../words.ts'
 import { groupByCause } from './attention.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
@@ -21,11 +21,11 @@ export function AttentionCard({ project }: { project: string }) {
   const open = Object.values(query.data?.openCounts ?? {}).reduce((sum, count) => sum + count, 0)
   const all = open > 0 && (
     <Anchor component={Link} to="/issues" fz="sm">
-      {words.overview.allIssues(open)}
+      {messages.overview.allIssues(open)}
     </Anchor>
   )
   return (
-    <Card title={words.overview.attention} beside={all}>
+    <Card title={messages.overview.attention} beside={all}>
       <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoneOpen />}>
         {({ issues }) => (
           <>
@@ -54,7 +54,7 @@ function CauseGroup({ cause, issues }: GroupProps) {
     <div className={classes.group}>
       <div>
         <Text fz="sm" fw={600} component="span">
-          {words.overview.oneCause(cause.issueIds.length)}
+          {messages.overview.oneCause(cause.issueIds.length)}
         </Text>{' '}
         <Sentence className={classes.under}>{cause.title}</Sentence>
       </div>
@@ -84,7 +84,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
               <Data>{host}</Data> ·{' '}
             </>
           )}
-          {words.api.alertTypes[alertType]}
+          {messages.api.alertTypes[alertType]}
         </div>
       </div>
       <Money value={impactValue} />
@@ -96,23 +96,23 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
 /** Nothing is open: calm, or nothing that could find anything. */
 function NoneOpen() {
   const { data } = useQuery(questions.alerts())
-  return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{words.overview.noneOpen}</Text>
+  return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noneOpen}</Text>
 }
 
 /** Three rules to begin with, while there is no alert. */
 function FirstAlert() {
   const { data } = useQuery(questions.alerts())
   const may = useMay('member')
-  const said = words.overview
+  const t = messages.overview
   if (data?.alerts.length !== 0) return null
   return (
     <Stack gap="sm" className={classes.first}>
-      <Text>{may ? said.noAlerts : said.noAlertsYet}</Text>
+      <Text>{may ? t.noAlerts : t.noAlertsYet}</Text>
       {may && (
         <Group gap="sm">
           {(['stopped', 'blank', 'personal'] as const).map((template) => (
             <Button key={template} component={Link} to="/alerts/new" search={{ template } as never} variant="default">
-              {said.templates[template]}
+              {t.templates[template]}
             </Button>
           ))}
         </Group>

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useShared } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { PageHead } from '../../parts/page-head.tsx'
-import { words } from '../../words.ts'
 import { AttentionCard } from './attention-card.tsx'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
@@ -19,7 +19,7 @@ export function OverviewPage() {
   const isNew = project === '' && data?.domains.length === 0
   return (
     <>
-      <PageHead title={words.shell.pages.overview} />
+      <PageHead title={messages.shell.pages.overview} />
       {isNew ? (
         <FirstDomain />
       ) : (
@@ -47,18 +47,18 @@ export function OverviewPage() {
 /** All there is to do on a new server. */
 function FirstDomain() {
   const may = useMay('admin')
-  const said = words.overview.first
+  const t = messages.overview.first
   return (
     <Paper maw={560}>
       <Stack gap="md" align="flex-start">
-        <Title order={2}>{said.title}</Title>
-        <Text>{said.text}</Text>
+        <Title order={2}>{t.title}</Title>
+        <Text>{t.text}</Text>
         {may ? (
           <Button component={Link} to="/domains/new">
-            {said.add}
+            {t.add}
           </Button>
         ) : (
-          <Text c="dimmed">{words.shell.needsRole(words.domains.what, words.api.roles.admin)}</Text>
+          <Text c="dimmed">{messages.shell.needsRole(messages.domains.what, messages.api.roles.admin)}</Text>
         )}
       </Stack>
     </Paper>

@@ -8,7 +8,7 @@ import {
   listIssuesOptions,
   listSignalsOptions,
 } from '#client/@tanstack/react-query.gen'
-import { FRESH, preload } from '../../api/queries.ts'
+import { FRESH, prefetch } from '../../api/queries.ts'
 import { FIRST } from './ahead.ts'
 
 const SHOWN_CHANGES = 5
@@ -29,12 +29,12 @@ export const questions = {
 
 /** Asks all of it before the page is drawn. */
 export function preloadOverview(project: string): void {
-  preload(questions.issues(project))
-  preload(questions.domains(project))
-  preload(questions.signals(project))
-  preload(questions.causes(project))
-  preload(questions.scores(project))
-  preload(questions.changes(project))
-  preload(questions.value())
-  preload(questions.alerts())
+  prefetch(questions.issues(project))
+  prefetch(questions.domains(project))
+  prefetch(questions.signals(project))
+  prefetch(questions.causes(project))
+  prefetch(questions.scores(project))
+  prefetch(questions.changes(project))
+  prefetch(questions.value())
+  prefetch(questions.alerts())
 }

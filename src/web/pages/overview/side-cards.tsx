@@ -1,6 +1,7 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -8,7 +9,6 @@ import { Help } from '../../parts/help.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { words } from '../../words.ts'
 import { STANDING } from '../changes/standing.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
@@ -21,7 +21,7 @@ const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 export function ScoresCard({ project }: { project: string }) {
   const query = useQuery(questions.scores(project))
   return (
-    <Card title={words.overview.scores} beside={<Help term="score">{words.overview.scoreHelp}</Help>}>
+    <Card title={messages.overview.scores} beside={<Help term="score">{messages.overview.scoreHelp}</Help>}>
       <QueryState query={query}>
         {(scores) => (
           <Stack gap="md">
@@ -32,7 +32,7 @@ export function ScoresCard({ project }: { project: string }) {
                 </Text>
                 <div>
                   <Anchor component={Link} to={SCORES[name]} fw={600} c="inherit">
-                    {words.overview.score[name]}
+                    {messages.overview.score[name]}
                   </Anchor>
                   <Text fz="xs" c="dimmed" lineClamp={2} title={scores[name].detail}>
                     <Data>{scores[name].detail}</Data>
@@ -50,10 +50,10 @@ export function ScoresCard({ project }: { project: string }) {
 /** Releases and container versions, the latest first, with their verdicts. */
 export function ChangesCard({ project }: { project: string }) {
   const query = useQuery(questions.changes(project))
-  const said = words.overview
+  const t = messages.overview
   return (
-    <Card title={said.changes}>
-      <QueryState query={query} isEmpty={({ changes }) => changes.length === 0} empty={<Text>{said.noChanges}</Text>}>
+    <Card title={t.changes}>
+      <QueryState query={query} isEmpty={({ changes }) => changes.length === 0} empty={<Text>{t.noChanges}</Text>}>
         {({ changes }) => (
           <ul className={classes.list}>
             {changes.map(({ id, title, domain, occurredAt, status }) => (
@@ -67,7 +67,7 @@ export function ChangesCard({ project }: { project: string }) {
                       <Data>{domain}</Data> · <Ago at={occurredAt} />
                     </div>
                   </div>
-                  <StatusMark status={STANDING[status]} word={words.changes.statuses[status]} />
+                  <StatusMark status={STANDING[status]} word={messages.changes.statuses[status]} />
                 </Group>
               </li>
             ))}
@@ -81,10 +81,10 @@ export function ChangesCard({ project }: { project: string }) {
 /** What resolved and open trouble is worth. */
 export function ValueCard() {
   const query = useQuery(questions.value())
-  const said = words.overview
+  const t = messages.overview
   return (
-    <Card title={said.value}>
-      <QueryState query={query} isEmpty={({ valuedAlerts }) => valuedAlerts === 0} empty={<Text>{said.noValue}</Text>}>
+    <Card title={t.value}>
+      <QueryState query={query} isEmpty={({ valuedAlerts }) => valuedAlerts === 0} empty={<Text>{t.noValue}</Text>}>
         {({ resolvedValue30d, openValue }) => (
           <>
             <Text fz={20} fw={600} component="div">
@@ -99,9 +99,9 @@ export function ValueCard() {
               </Anchor>
             </Text>
             <Text fz="sm" c="dimmed" component="div">
-              {said.resolved} ·{' '}
+              {t.resolved} ·{' '}
               <Anchor component={Link} to="/issues" search={{ sort: 'value' } as never} fz="sm" underline="always">
-                <Money value={openValue} /> {said.open}
+                <Money value={openValue} /> {t.open}
               </Anchor>
             </Text>
           </>

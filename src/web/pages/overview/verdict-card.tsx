@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CauseList, Signal } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Ago, At } from '../../parts/ago.tsx'
 import { Data, Dot, Sentence } from '../../parts/data.tsx'
 import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { useLive } from '../../shell/live-dot.tsx'
-import { words } from '../../words.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
@@ -24,7 +24,7 @@ export function VerdictCard({ project }: { project: string }) {
   if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
   if (!issues.data || !domains.data) {
     return (
-      <section aria-label={words.overview.verdict} aria-busy="true">
+      <section aria-label={messages.overview.verdict} aria-busy="true">
         <Skeleton height={108} />
       </section>
     )
@@ -42,7 +42,7 @@ export function VerdictCard({ project }: { project: string }) {
     causes: causes.data?.causes ?? [],
   })
   return (
-    <Paper component="section" aria-label={words.overview.verdict} className={classes.edge} data-tone={tone}>
+    <Paper component="section" aria-label={messages.overview.verdict} className={classes.edge} data-tone={tone}>
       <Group justify="space-between" gap="md">
         <Stack gap={4} flex="1 1 320px" miw={0}>
           <Title order={2} fz={18}>
@@ -87,15 +87,15 @@ interface Drawn {
 
 const changesLink = () => (
   <Button component={Link} to="/changes" variant="default">
-    {words.overview.whatChanged}
+    {messages.overview.whatChanged}
   </Button>
 )
 
 function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn {
-  const said = words.overview
+  const t = messages.overview
   switch (verdict.is) {
     case 'behind':
-      return { tone: 'critical', headline: said.behind, sentence: since(verdict.since), acts: null }
+      return { tone: 'critical', headline: t.behind, sentence: since(verdict.since), acts: null }
     case 'critical':
     case 'high':
     case 'small':
@@ -103,12 +103,12 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
     case 'silent':
       return {
         tone: 'high',
-        headline: said.silent(verdict.domains.length),
+        headline: t.silent(verdict.domains.length),
         sentence: verdict.domains.map(({ id, name, lastEventAt }) => (
           <div key={id}>
             <Data>{name}</Data>
             <Dot />
-            {said.lastEvent} <Ago at={lastEventAt} />
+            {t.lastEvent} <Ago at={lastEventAt} />
           </div>
         )),
         acts: null,
@@ -116,39 +116,39 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
     case 'waiting':
       return {
         tone: 'low',
-        headline: said.waiting,
+        headline: t.waiting,
         sentence: <Data>{verdict.domain.name}</Data>,
         acts: (
           <Button component={Link} to="/domains/$id/setup" params={{ id: verdict.domain.id } as never}>
-            {said.openDomain}
+            {t.openDomain}
           </Button>
         ),
       }
     case 'learning':
       return {
-        ...{ tone: 'low', headline: said.learning, acts: null },
+        ...{ tone: 'low', headline: t.learning, acts: null },
         sentence: verdict.until !== null && (
           <>
-            {said.learnedBy} <At at={verdict.until} />
+            {t.learnedBy} <At at={verdict.until} />
           </>
         ),
       }
     case 'empty':
       return {
-        ...{ tone: 'low', headline: said.empty, sentence: null },
+        ...{ tone: 'low', headline: t.empty, sentence: null },
         acts: (
           <Button component={Link} to="/settings/projects" variant="default">
-            {said.toProjects}
+            {t.toProjects}
           </Button>
         ),
       }
     case 'well':
       return {
         tone: 'ok',
-        headline: verdict.signals > 0 ? said.well(verdict.signals) : said.wellWithout,
+        headline: verdict.signals > 0 ? t.well(verdict.signals) : t.wellWithout,
         sentence: verdict.lastEventAt !== null && (
           <>
-            {said.lastEvent} <Ago at={verdict.lastEventAt} />
+            {t.lastEvent} <Ago at={verdict.lastEventAt} />
           </>
         ),
         acts: null,
@@ -158,31 +158,31 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
 
 const since = (at: number) => (
   <>
-    {words.overview.since} <Ago at={at} />
+    {messages.overview.since} <Ago at={at} />
   </>
 )
 
 type OfIssue = Extract<Verdict, { is: 'critical' | 'high' | 'small' }>
 
 function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Drawn {
-  const said = words.overview
+  const t = messages.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more
   // That a tag is the cause of what it sends is no news.
   const cause = causes.find(({ kind, issueIds }) => kind !== 'tag' && issueIds.includes(worst.id))
   return {
     tone: verdict.is === 'small' ? 'low' : verdict.is,
-    headline: verdict.is === 'small' ? said.small(problems) : said[verdict.is](problems, badDomains, domains),
+    headline: verdict.is === 'small' ? t.small(problems) : t[verdict.is](problems, badDomains, domains),
     sentence: (
       <>
         <SeverityMark severity={worst.severity} /> <Sentence>{worst.title}</Sentence>
         <div>
           {since(worst.firstSeenAt)}
-          {more > 0 && ` · ${said.more(more)}`}
+          {more > 0 && ` · ${t.more(more)}`}
         </div>
         {cause && (
           <div>
-            {said.likelyCause} <Sentence>{cause.title}</Sentence>
+            {t.likelyCause} <Sentence>{cause.title}</Sentence>
           </div>
         )}
       </>
@@ -191,7 +191,7 @@ function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Dra
       <>
         {changesLink()}
         <Button component={Link} to="/issues/$id" params={{ id: worst.id } as never}>
-          {said.openIssue}
+          {t.openIssue}
         </Button>
       </>
     ),

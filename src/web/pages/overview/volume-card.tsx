@@ -6,11 +6,11 @@ import type { Domain, VolumeSeries } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { sayRange } from '../../charts/say-range.ts'
+import { messages } from '../../messages.ts'
 import { Card } from '../../parts/card.tsx'
 import { dataOption } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { QueryState } from '../../parts/query-state.tsx'
-import { words } from '../../words.ts'
 import { questions } from './questions.ts'
 
 // The words of the page do not wait for the charts.
@@ -30,14 +30,17 @@ export function VolumeCard({ project }: { project: string }) {
   const field = domains.length > 1 && (
     <NativeSelect
       size="xs"
-      aria-label={words.overview.domain}
+      aria-label={messages.overview.domain}
       value={domain?.id ?? ''}
       onChange={({ currentTarget }) => choose(currentTarget.value)}
-      data={[{ value: '', label: words.overview.allDomains }, ...domains.map(({ id, name }) => dataOption(id, name))]}
+      data={[
+        { value: '', label: messages.overview.allDomains },
+        ...domains.map(({ id, name }) => dataOption(id, name)),
+      ]}
     />
   )
   return (
-    <Card title={words.overview.volumeTitle} beside={field}>
+    <Card title={messages.overview.volumeTitle} beside={field}>
       <Volume project={project} domain={domain} />
     </Card>
   )
@@ -62,17 +65,17 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
       query={query}
       skeleton={<div style={{ height: HEIGHT_PX }} />}
       isEmpty={isEmpty}
-      empty={<Text>{words.overview.noVolume}</Text>}
+      empty={<Text>{messages.overview.noVolume}</Text>}
     >
       {(volume) => (
         <Suspense fallback={<div aria-busy="true" style={{ height: HEIGHT_PX }} />}>
           <BandChart
-            title={words.overview.volumeTitle}
+            title={messages.overview.volumeTitle}
             isTitleHidden
-            summary={words.overview.summary(domain?.name ?? null, summaryOf(volume))}
+            summary={messages.overview.summary(domain?.name ?? null, summaryOf(volume))}
             points={volume.series}
             changes={volume.changes}
-            unit={words.overview.unit[volume.grain]}
+            unit={messages.overview.unit[volume.grain]}
             scope={domain?.name}
             height={HEIGHT_PX}
           />
@@ -85,5 +88,5 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
 function summaryOf({ series }: VolumeSeries): string {
   const last = series.findLast(({ partial }) => !partial)
   const expected = last && sayRange(last)
-  return expected ? words.overview.lastIs(formatNumber(last.observed, 0), expected) : words.overview.noExpectation
+  return expected ? messages.overview.lastIs(formatNumber(last.observed, 0), expected) : messages.overview.noExpectation
 }

@@ -7,13 +7,13 @@ import type { WeeklyReport } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { useWho } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Data, Dot } from '../../parts/data.tsx'
 import { formatDate } from '../../parts/format.ts'
 import { Duration, Money, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { useZone } from '../../parts/zone.ts'
-import { words } from '../../words.ts'
 import { REPORT } from './address.ts'
 import classes from './report.module.css'
 import { ChangeTable, ScoreTable, WorstTable } from './tables.tsx'
@@ -34,9 +34,9 @@ export function ReportPage() {
   })
   return (
     <div className={classes.report}>
-      <PageHead title={words.shell.pages.report}>
+      <PageHead title={messages.shell.pages.report}>
         <Button className="screen-only" onClick={() => print()}>
-          {words.report.print}
+          {messages.report.print}
         </Button>
       </PageHead>
       <QueryState query={query}>{(report) => <Report report={report} />}</QueryState>
@@ -45,46 +45,46 @@ export function ReportPage() {
 }
 
 function Report({ report }: { report: WeeklyReport }) {
-  const said = words.report
+  const t = messages.report
   const { issues, value, signals } = report
   return (
     <Stack gap="lg">
       <Week report={report} />
       <Text fz="lg">
-        {issues.opened === 0 && issues.open === 0 ? said.calm : said.broke(issues.opened, issues.resolved, issues.open)}
+        {issues.opened === 0 && issues.open === 0 ? t.calm : t.broke(issues.opened, issues.resolved, issues.open)}
       </Text>
-      <Part title={said.worst}>
+      <Part title={t.worst}>
         <WorstTable issues={report.worst} />
       </Part>
       <div className={classes.columns}>
-        <Part title={said.done}>
+        <Part title={t.done}>
           <Facts
             facts={[
-              [said.opened, <Num key="" value={issues.opened} />],
-              [said.resolved, <Num key="" value={issues.resolved} />],
-              [said.open, <Num key="" value={issues.open} />],
-              [said.median, <Duration key="" ms={issues.medianResolveMs} />],
+              [t.opened, <Num key="" value={issues.opened} />],
+              [t.resolved, <Num key="" value={issues.resolved} />],
+              [t.open, <Num key="" value={issues.open} />],
+              [t.median, <Duration key="" ms={issues.medianResolveMs} />],
             ]}
           />
         </Part>
-        <Part title={said.worth}>
+        <Part title={t.worth}>
           <Facts
             facts={[
-              [said.worthResolved, <Money key="" value={value.resolved} />],
-              [said.worthOpen, <Money key="" value={value.open} />],
+              [t.worthResolved, <Money key="" value={value.resolved} />],
+              [t.worthOpen, <Money key="" value={value.open} />],
             ]}
           />
         </Part>
       </div>
-      <Part title={said.scores}>
+      <Part title={t.scores}>
         <ScoreTable scores={report.scores} />
       </Part>
       <Volume report={report} />
-      <Part title={said.changes}>
+      <Part title={t.changes}>
         <ChangeTable changes={report.changes} />
       </Part>
-      <Part title={said.watched}>
-        <Text>{said.signals(signals.watched, signals.silent, signals.learning)}</Text>
+      <Part title={t.watched}>
+        <Text>{t.signals(signals.watched, signals.silent, signals.learning)}</Text>
       </Part>
     </Stack>
   )
@@ -94,7 +94,7 @@ function Report({ report }: { report: WeeklyReport }) {
 function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
   const zone = useZone()
   const who = useWho()
-  const said = words.report
+  const t = messages.report
   const day = (at: number) => formatDate(at, zone, { day: 'numeric', month: 'long', year: 'numeric' })
   const isLast = weekOf(Date.now()) <= weekOf(to + 1)
   return (
@@ -106,15 +106,15 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
             <Dot />
           </>
         )}
-        {said.week(week, day(from), day(to - 1))}
+        {t.week(week, day(from), day(to - 1))}
       </Text>
       <Group gap="sm" className="screen-only">
         <Anchor component={Link} to={`/report?week=${weekOf(from - DAY_MS)}`} fz="sm">
-          {said.before}
+          {t.before}
         </Anchor>
         {!isLast && (
           <Anchor component={Link} to={`/report?week=${weekOf(to + DAY_MS)}`} fz="sm">
-            {said.after}
+            {t.after}
           </Anchor>
         )}
       </Group>
@@ -123,21 +123,21 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
 }
 
 function Volume({ report: { volume, changes } }: { report: WeeklyReport }) {
-  const said = words.report
+  const t = messages.report
   return (
-    <Part title={said.volumeTitle}>
+    <Part title={t.volumeTitle}>
       <Text mb="sm">
-        <Num value={volume.events} /> {said.events} · <Num value={volume.before} /> {said.eventsBefore}
+        <Num value={volume.events} /> {t.events} · <Num value={volume.before} /> {t.eventsBefore}
       </Text>
       <Suspense fallback={<div style={{ height: CHART_PX }} />}>
         <div className={classes.chart}>
           <BandChart
-            title={said.volumeTitle}
+            title={t.volumeTitle}
             isTitleHidden
-            summary={said.volumeSummary}
+            summary={t.volumeSummary}
             points={volume.series}
             changes={changes}
-            unit={words.overview.unit.hour}
+            unit={messages.overview.unit.hour}
             height={CHART_PX}
           />
         </div>

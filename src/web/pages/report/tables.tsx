@@ -1,35 +1,35 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Change, Issue, WeeklyReport } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { At } from '../../parts/ago.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 
 /** The gravest issues of the week, as they are today. */
 export function WorstTable({ issues }: { issues: readonly Issue[] }) {
-  const said = words.report
-  if (issues.length === 0) return <Text>{said.noWorst}</Text>
+  const t = messages.report
+  if (issues.length === 0) return <Text>{t.noWorst}</Text>
   return (
     <SimpleTable
-      name={said.worst}
+      name={t.worst}
       rows={issues}
       keyOf={({ id }) => id}
       columns={[
         {
-          head: said.issue,
+          head: t.issue,
           cell: ({ id, title }) => (
             <Anchor component={Link} to={`/issues/${id}`} c="inherit">
               <Sentence>{title}</Sentence>
             </Anchor>
           ),
         },
-        { head: said.severity, cell: ({ severity }) => <SeverityMark severity={severity} /> },
-        { head: said.status, cell: ({ status }) => words.api.statuses[status] },
-        { head: said.value, isNumber: true, cell: ({ impactValue }) => <Money value={impactValue} /> },
-        { head: said.since, cell: ({ firstSeenAt }) => <At at={firstSeenAt} isQuiet /> },
+        { head: t.severity, cell: ({ severity }) => <SeverityMark severity={severity} /> },
+        { head: t.status, cell: ({ status }) => messages.api.statuses[status] },
+        { head: t.value, isNumber: true, cell: ({ impactValue }) => <Money value={impactValue} /> },
+        { head: t.since, cell: ({ firstSeenAt }) => <At at={firstSeenAt} isQuiet /> },
       ]}
     />
   )
@@ -39,18 +39,18 @@ const SCORES = ['availability', 'accuracy', 'compliance'] as const
 
 /** The three scores, beside those of the week before. */
 export function ScoreTable({ scores: { now, before } }: Pick<WeeklyReport, 'scores'>) {
-  const said = words.report
+  const t = messages.report
   const round = (score: number | undefined) => (score === undefined ? null : Math.round(score))
   return (
     <SimpleTable
-      name={said.scores}
+      name={t.scores}
       rows={SCORES}
       keyOf={(name) => name}
       columns={[
-        { head: said.score, cell: (name) => words.overview.score[name] },
-        { head: said.now, isNumber: true, cell: (name) => <Num value={round(now?.[name].score)} /> },
-        { head: said.earlier, isNumber: true, cell: (name) => <Num value={round(before?.[name].score)} /> },
-        { head: said.why, cell: (name) => <Data>{now?.[name].detail}</Data> },
+        { head: t.score, cell: (name) => messages.overview.score[name] },
+        { head: t.now, isNumber: true, cell: (name) => <Num value={round(now?.[name].score)} /> },
+        { head: t.earlier, isNumber: true, cell: (name) => <Num value={round(before?.[name].score)} /> },
+        { head: t.why, cell: (name) => <Data>{now?.[name].detail}</Data> },
       ]}
     />
   )
@@ -58,17 +58,17 @@ export function ScoreTable({ scores: { now, before } }: Pick<WeeklyReport, 'scor
 
 /** Releases and versions of the week, with their verdicts. */
 export function ChangeTable({ changes }: { changes: readonly Change[] }) {
-  const said = words.report
-  if (changes.length === 0) return <Text>{said.noChanges}</Text>
+  const t = messages.report
+  if (changes.length === 0) return <Text>{t.noChanges}</Text>
   return (
     <SimpleTable
-      name={said.changes}
+      name={t.changes}
       rows={changes}
       keyOf={({ id }) => id}
       columns={[
-        { head: said.change, cell: ({ title, domain }) => <Data>{`${title} · ${domain}`}</Data> },
-        { head: said.verdict, cell: ({ status }) => words.changes.statuses[status] },
-        { head: said.when, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
+        { head: t.change, cell: ({ title, domain }) => <Data>{`${title} · ${domain}`}</Data> },
+        { head: t.verdict, cell: ({ status }) => messages.changes.statuses[status] },
+        { head: t.when, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
       ]}
     />
   )

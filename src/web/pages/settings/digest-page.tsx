@@ -4,6 +4,7 @@ import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
 import type { DigestSubscription } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { useFields } from '../../parts/fields.ts'
@@ -11,7 +12,6 @@ import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/digest`: the mail that says what broke and what was done. */
@@ -19,9 +19,9 @@ export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
     <SettingsFrame name="digest">
-      <MayLine needs="viewer" what={words.settings.digest.what} />
+      <MayLine needs="viewer" what={messages.settings.digest.what} />
       <Text c="dimmed" mb="md">
-        {words.settings.digest.intro}
+        {messages.settings.digest.intro}
       </Text>
       <QueryState query={query}>{(subscription) => <DigestForm subscription={subscription} />}</QueryState>
     </SettingsFrame>
@@ -31,21 +31,21 @@ export function DigestPage() {
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const may = useMay('viewer')
   const queries = useQueryClient()
-  const said = words.settings.digest
+  const t = messages.settings.digest
   const { subscribed, context, hourUtc } = subscription
   const { values, field, check, sending } = useFields({ subscribed, context, hourUtc }, async (body) => {
     const { data } = await setMyDigest({ body, throwOnError: true })
     queries.setQueryData(getMyDigestQueryKey(), data)
-    notices.say(said.saved)
+    notices.say(t.saved)
   })
   const fields = (
     <fieldset disabled={!may} className="plain">
       <Stack gap="md">
-        <Switch label={said.toggle} {...check('subscribed')} />
-        <Textarea label={said.context} description={said.contextHint} {...field('context')} autosize minRows={2} />
+        <Switch label={t.toggle} {...check('subscribed')} />
+        <Textarea label={t.context} description={t.contextHint} {...field('context')} autosize minRows={2} />
         <NumberInput
-          label={said.hour}
-          description={said.hourHint}
+          label={t.hour}
+          description={t.hourHint}
           {...field('hourUtc')}
           min={0}
           max={23}
@@ -54,7 +54,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
         />
         {subscription.nextAt !== null && (
           <Text fz="sm">
-            {said.next} <Ago at={subscription.nextAt} />
+            {t.next} <Ago at={subscription.nextAt} />
           </Text>
         )}
       </Stack>
@@ -63,7 +63,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   return (
     <Stack gap="xl">
       {may ? (
-        <Form sending={sending} button={words.settings.save}>
+        <Form sending={sending} button={messages.settings.save}>
           {fields}
         </Form>
       ) : (
@@ -76,15 +76,15 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
 
 /** What the next digest would say, in a frame that runs nothing and loads nothing. */
 function Preview({ context }: { context: string }) {
-  const said = words.settings.digest
+  const t = messages.settings.digest
   const preview = useMutation({
     mutationFn: async () => (await previewDigest({ body: { context }, throwOnError: true })).data,
   })
   return (
     <Stack gap="md">
-      <Title order={2}>{said.preview}</Title>
+      <Title order={2}>{t.preview}</Title>
       <Button variant="default" w="fit-content" loading={preview.isPending} onClick={() => preview.mutate()}>
-        {said.show}
+        {t.show}
       </Button>
       {preview.error && <Refused refusal={preview.error} retry={() => preview.mutate()} />}
       {preview.data &&
@@ -93,10 +93,10 @@ function Preview({ context }: { context: string }) {
             <Text fw={600} mb="sm">
               <Data>{preview.data.subject}</Data>
             </Text>
-            <iframe title={said.preview} sandbox="" srcDoc={preview.data.html} className="preview" />
+            <iframe title={t.preview} sandbox="" srcDoc={preview.data.html} className="preview" />
           </Paper>
         ) : (
-          <Text>{said.empty}</Text>
+          <Text>{t.empty}</Text>
         ))}
     </Stack>
   )

@@ -6,6 +6,7 @@ import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Code, Data } from '../../parts/data.tsx'
@@ -17,7 +18,6 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/keys`: API keys; a secret is shown once. */
@@ -32,21 +32,21 @@ export function KeysPage() {
     show(null)
   }
   const [revoked, revoke] = useState<Key | null>(null)
-  const said = words.settings.keys
+  const t = messages.settings.keys
   const may = useMay('viewer')
   const remove = async ({ id, name }: Key) => {
     await revokeKey({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
-    notices.say(said.revoked(name))
+    notices.say(t.revoked(name))
   }
-  const create = may && <Button onClick={() => make(true)}>{said.create}</Button>
+  const create = may && <Button onClick={() => make(true)}>{t.create}</Button>
   return (
     <SettingsFrame name="keys" acts={create}>
-      <MayLine needs="viewer" what={said.what} />
+      <MayLine needs="viewer" what={t.what} />
       <Text c="dimmed" mb="md">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.keys.length === 0} empty={<Text>{said.none}</Text>}>
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.keys.length === 0} empty={<Text>{t.none}</Text>}>
         {({ pages }) => (
           <KeyTable keys={pages.flatMap(({ keys }) => keys)} pages={query} revoke={may ? revoke : null} />
         )}
@@ -54,29 +54,29 @@ export function KeysPage() {
       <Modal
         opened={isMaking || secret !== null}
         onClose={close}
-        title={said.create}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={t.create}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
         closeOnClickOutside={false}
       >
         {secret === null ? (
           <NewKeyForm show={show} />
         ) : (
-          <Secret label={said.secret} hint={said.secretHint} value={secret} button={said.stored} close={close} />
+          <Secret label={t.secret} hint={t.secretHint} value={secret} button={t.stored} close={close} />
         )}
       </Modal>
       <Confirm
         close={() => revoke(null)}
         asks={
           revoked && {
-            title: said.revokeTitle,
+            title: t.revokeTitle,
             sentence: (
               <>
                 <Data>{revoked.name}</Data>
                 <br />
-                {said.revokeHint}
+                {t.revokeHint}
               </>
             ),
-            button: said.revokeButton,
+            button: t.revokeButton,
             act: () => remove(revoked),
           }
         }
@@ -92,31 +92,26 @@ interface KeyTableProps {
 }
 
 function KeyTable({ keys, pages, revoke }: KeyTableProps) {
-  const said = words.settings.keys
+  const t = messages.settings.keys
   return (
     <SimpleTable
-      name={words.settings.pages.keys}
+      name={messages.settings.pages.keys}
       rows={keys}
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: words.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
-        { head: said.ends, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
-        { head: said.may, cell: ({ readOnly }) => (readOnly ? said.mayRead : said.mayWrite) },
-        { head: said.expires, cell: ({ expiresAt }) => <Ago at={expiresAt} missing={words.api.never} /> },
-        { head: said.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} missing={words.api.never} /> },
+        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        { head: t.ends, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
+        { head: t.may, cell: ({ readOnly }) => (readOnly ? t.mayRead : t.mayWrite) },
+        { head: t.expires, cell: ({ expiresAt }) => <Ago at={expiresAt} missing={messages.api.never} /> },
+        { head: t.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} missing={messages.api.never} /> },
         {
-          head: words.settings.actions,
+          head: messages.settings.actions,
           isHeadHidden: true,
           cell: (key) =>
             revoke && (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={said.revoke(key.name)}
-                onClick={() => revoke(key)}
-              >
-                {said.revokeRow}
+              <Button size="compact-sm" variant="default" aria-label={t.revoke(key.name)} onClick={() => revoke(key)}>
+                {t.revokeRow}
               </Button>
             ),
         },
@@ -125,27 +120,27 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
   )
 }
 
-type Expiry = keyof typeof words.settings.keys.expiries
+type Expiry = keyof typeof messages.settings.keys.expiries
 const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
 
 function NewKeyForm({ show }: { show(secret: string): void }) {
   const queries = useQueryClient()
-  const said = words.settings.keys
+  const t = messages.settings.keys
   const { field, check, sending } = useFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
     show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
   })
   return (
-    <Form sending={sending} button={said.make}>
+    <Form sending={sending} button={t.make}>
       <Stack gap="md">
-        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
+        <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <NativeSelect
-          label={said.expires}
+          label={t.expires}
           {...field('expiresInDays')}
-          data={Object.entries(said.expiries).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(t.expiries).map(([value, label]) => ({ value, label }))}
         />
-        <Checkbox label={said.readOnly} {...check('readOnly')} />
+        <Checkbox label={t.readOnly} {...check('readOnly')} />
       </Stack>
     </Form>
   )

@@ -7,6 +7,7 @@ import type { Member } from '#client/types.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { sentenceOf } from '../../api/refusal.ts'
 import { ROLES, type Role, useMay, useWho } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -18,7 +19,6 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** What a member is called: by name, else by address, else by id. */
@@ -37,45 +37,45 @@ export function MembersPage() {
     show(null)
   }
   const [leaving, remove] = useState<Member | null>(null)
-  const said = words.settings.members
+  const t = messages.settings.members
   const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
   const act = async (member: Member) => {
     await removeMember({ path: { id: member.id }, throwOnError: true })
     await refresh()
-    notices.say(said.removed(callOf(member)))
+    notices.say(t.removed(callOf(member)))
   }
   return (
-    <SettingsFrame name="members" acts={may && <Button onClick={() => invite(true)}>{said.invite}</Button>}>
-      <MayLine needs="admin" what={said.what} />
+    <SettingsFrame name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
+      <MayLine needs="admin" what={t.what} />
       <QueryState query={query}>
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
       </QueryState>
       <Modal
         opened={isInviting || link !== null}
         onClose={close}
-        title={said.invite}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={t.invite}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
         closeOnClickOutside={false}
       >
         {link === null ? (
           <InviteForm show={show} refresh={refresh} />
         ) : (
-          <Secret label={said.link} hint={said.linkHint} value={link} button={said.done} close={close} />
+          <Secret label={t.link} hint={t.linkHint} value={link} button={t.done} close={close} />
         )}
       </Modal>
       <Confirm
         close={() => remove(null)}
         asks={
           leaving && {
-            title: said.removeTitle,
+            title: t.removeTitle,
             sentence: (
               <>
                 <Data>{callOf(leaving)}</Data>
                 <br />
-                {said.removeHint}
+                {t.removeHint}
               </>
             ),
-            button: said.removeButton,
+            button: t.removeButton,
             act: () => act(leaving),
           }
         }
@@ -93,25 +93,25 @@ interface MemberTableProps {
 function MemberTable({ members, pages, remove }: MemberTableProps) {
   const may = useMay('admin')
   const who = useWho()
-  const said = words.settings.members
+  const t = messages.settings.members
   return (
     <SimpleTable
-      name={words.settings.pages.members}
+      name={messages.settings.pages.members}
       rows={members}
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: words.settings.fields.name, cell: ({ name }) => <Data>{name ?? '–'}</Data> },
-        { head: said.email, cell: ({ email }) => (email === null ? said.hidden : <Data>{email}</Data>) },
+        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name ?? '–'}</Data> },
+        { head: t.email, cell: ({ email }) => (email === null ? t.hidden : <Data>{email}</Data>) },
         {
-          head: said.role,
+          head: t.role,
           cell: (member) =>
-            may && member.id !== who?.userId ? <RoleField member={member} /> : words.api.roles[member.role],
+            may && member.id !== who?.userId ? <RoleField member={member} /> : messages.api.roles[member.role],
         },
-        { head: said.status, cell: ({ status }) => said.statuses[status] },
-        { head: words.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        { head: t.status, cell: ({ status }) => t.statuses[status] },
+        { head: messages.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
         {
-          head: words.settings.actions,
+          head: messages.settings.actions,
           isHeadHidden: true,
           cell: (member) =>
             may &&
@@ -119,10 +119,10 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={said.remove(callOf(member))}
+                aria-label={t.remove(callOf(member))}
                 onClick={() => remove(member)}
               >
-                {said.removeRow}
+                {t.removeRow}
               </Button>
             ),
         },
@@ -135,28 +135,28 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
 function useRoles(): { value: Role; label: string }[] {
   const isOwner = useMay('owner')
   const roles = ROLES.filter((role) => isOwner || role !== 'owner')
-  return roles.map((value) => ({ value, label: words.api.roles[value] }))
+  return roles.map((value) => ({ value, label: messages.api.roles[value] }))
 }
 
 function RoleField({ member }: { member: Member }) {
   const queries = useQueryClient()
   const roles = useRoles()
-  const said = words.settings.members
+  const t = messages.settings.members
   const change = async (role: Role) => {
     try {
       await changeMemberRole({ path: { id: member.id }, body: { role }, throwOnError: true })
-      notices.say(said.changed(callOf(member)), () => void change(member.role))
+      notices.say(t.changed(callOf(member)), () => void change(member.role))
     } catch (error) {
       notices.refuse(sentenceOf(error), () => void change(role))
     }
     await queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
   }
-  if (!roles.some(({ value }) => value === member.role)) return words.api.roles[member.role]
+  if (!roles.some(({ value }) => value === member.role)) return messages.api.roles[member.role]
   return (
     <NativeSelect
       size="xs"
       w={120}
-      aria-label={said.roleOf(callOf(member))}
+      aria-label={t.roleOf(callOf(member))}
       value={member.role}
       onChange={({ currentTarget }) => void change(currentTarget.value as Role)}
       data={roles}
@@ -166,19 +166,19 @@ function RoleField({ member }: { member: Member }) {
 
 function InviteForm({ show, refresh }: { show(link: string): void; refresh(): Promise<void> }) {
   const roles = useRoles()
-  const said = words.settings.members
+  const t = messages.settings.members
   const { values, field, sending } = useFields({ email: '', role: 'member' as Role }, async (body) => {
     show((await inviteMember({ body, throwOnError: true })).data.inviteUrl)
     await refresh()
-    notices.say(said.invited(body.email))
+    notices.say(t.invited(body.email))
   })
   return (
-    <Form sending={sending} button={said.send}>
+    <Form sending={sending} button={t.send}>
       <Stack gap="md">
-        <TextInput type="email" label={said.email} {...field('email')} required maxLength={254} data-autofocus />
-        <NativeSelect label={said.role} {...field('role')} data={roles} />
+        <TextInput type="email" label={t.email} {...field('email')} required maxLength={254} data-autofocus />
+        <NativeSelect label={t.role} {...field('role')} data={roles} />
         <Text c="dimmed" fz="sm">
-          {said.roles[values.role]}
+          {t.roles[values.role]}
         </Text>
       </Stack>
     </Form>

@@ -5,12 +5,12 @@ import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
 import type { Organization } from '#client/types.gen'
 import { sentenceOf } from '../../api/refusal.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/organization`: its name, its currency, and what counts as personal. */
@@ -18,7 +18,7 @@ export function OrganizationPage() {
   const query = useQuery(getOrganizationOptions())
   return (
     <SettingsFrame name="organization">
-      <MayLine needs="admin" what={words.settings.organization.what} />
+      <MayLine needs="admin" what={messages.settings.organization.what} />
       <QueryState query={query}>{(organization) => <OrganizationForm organization={organization} />}</QueryState>
     </SettingsFrame>
   )
@@ -35,16 +35,16 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const { field, check, sending } = useFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body, throwOnError: true })).data)
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
-    notices.say(words.settings.organization.saved)
+    notices.say(messages.settings.organization.saved)
   })
   const fields = (
     <fieldset disabled={!may} className="plain">
       <Stack gap="md">
-        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} />
+        <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} />
         <Select
-          label={words.settings.fields.currency}
-          description={words.settings.organization.currencyHint}
-          placeholder={words.settings.organization.noCurrency}
+          label={messages.settings.fields.currency}
+          description={messages.settings.organization.currencyHint}
+          placeholder={messages.settings.organization.noCurrency}
           {...field('currency')}
           data={currencies()}
           disabled={!may}
@@ -52,14 +52,14 @@ function OrganizationForm({ organization }: { organization: Organization }) {
           clearable
         />
         <TagsInput
-          label={words.settings.organization.phoneRegions}
-          description={words.settings.organization.phoneRegionsHint}
+          label={messages.settings.organization.phoneRegions}
+          description={messages.settings.organization.phoneRegionsHint}
           {...field('phoneRegions')}
           disabled={!may}
         />
         <Checkbox
-          label={words.settings.organization.consentOptIn}
-          description={words.settings.organization.consentOptInHint}
+          label={messages.settings.organization.consentOptIn}
+          description={messages.settings.organization.consentOptInHint}
           {...check('consentOptIn')}
         />
       </Stack>
@@ -68,7 +68,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   if (!may) return <Stack maw={480}>{fields}</Stack>
   return (
     <Stack gap="xl">
-      <Form sending={sending} button={words.settings.save}>
+      <Form sending={sending} button={messages.settings.save}>
         {fields}
       </Form>
       <WebhookSecret secret={organization.webhookSecret} />
@@ -84,7 +84,7 @@ function WebhookSecret({ secret }: { secret: string | null }) {
     try {
       await rotateWebhookSecret({ throwOnError: true })
       await queries.invalidateQueries({ queryKey: getOrganizationQueryKey() })
-      notices.say(words.settings.organization.rotated)
+      notices.say(messages.settings.organization.rotated)
     } catch (error) {
       notices.refuse(sentenceOf(error), () => void rotate())
     }
@@ -92,14 +92,14 @@ function WebhookSecret({ secret }: { secret: string | null }) {
   return (
     <Stack gap="sm" maw={480}>
       <TextInput
-        label={words.settings.organization.webhookSecret}
-        description={words.settings.organization.webhookSecretHint}
+        label={messages.settings.organization.webhookSecret}
+        description={messages.settings.organization.webhookSecretHint}
         value={secret}
         readOnly
         translate="no"
       />
       <Button variant="default" onClick={() => void rotate()} w="fit-content">
-        {words.settings.organization.rotate}
+        {messages.settings.organization.rotate}
       </Button>
     </Stack>
   )

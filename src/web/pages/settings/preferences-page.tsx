@@ -12,13 +12,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { changePassword, changeWhoami } from '#client/sdk.gen'
 import type { Whoami } from '#client/types.gen'
 import { useMay, useWho } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
-import { words } from '../../words.ts'
 import { SessionsCard } from './sessions-card.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -28,7 +28,7 @@ export function PreferencesPage() {
   const may = useMay('viewer')
   return (
     <SettingsFrame name="preferences">
-      <MayLine needs="viewer" what={words.settings.preferences.what} />
+      <MayLine needs="viewer" what={messages.settings.preferences.what} />
       <Stack gap="lg" maw={480}>
         <Paper>
           <BrowserPreferences />
@@ -56,28 +56,28 @@ export function PreferencesPage() {
 function BrowserPreferences() {
   const { singleKeys, timeZone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const said = words.settings.preferences
+  const t = messages.settings.preferences
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
     <Stack gap="md">
       <Text c="dimmed" fz="sm">
-        {said.intro}
+        {t.intro}
       </Text>
       <div>
         <Text component="span" fz="sm" fw={600} id="theme-name">
-          {said.theme}
+          {t.theme}
         </Text>
         <SegmentedControl
           fullWidth
           aria-labelledby="theme-name"
           value={colorScheme}
           onChange={(chosen) => setColorScheme(chosen as typeof colorScheme)}
-          data={(['auto', 'light', 'dark'] as const).map((value) => ({ value, label: said.themes[value] }))}
+          data={(['auto', 'light', 'dark'] as const).map((value) => ({ value, label: t.themes[value] }))}
         />
       </div>
       <Select
-        label={said.timeZone}
-        placeholder={said.ownZone(own)}
+        label={t.timeZone}
+        placeholder={t.ownZone(own)}
         value={timeZone}
         onChange={(chosen) => preferences.change({ timeZone: chosen })}
         data={Intl.supportedValuesOf('timeZone')}
@@ -85,8 +85,8 @@ function BrowserPreferences() {
         clearable
       />
       <Toggle
-        label={said.singleKeys}
-        description={said.singleKeysHint}
+        label={t.singleKeys}
+        description={t.singleKeysHint}
         checked={singleKeys}
         onChange={({ currentTarget }) => preferences.change({ singleKeys: currentTarget.checked })}
       />
@@ -99,12 +99,12 @@ function NameForm({ who }: { who: Whoami }) {
   const { field, sending } = useFields({ name: who.name ?? '' }, async (body) => {
     await changeWhoami({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
-    notices.say(words.settings.preferences.nameSaved)
+    notices.say(messages.settings.preferences.nameSaved)
   })
   return (
-    <Form sending={sending} button={words.settings.preferences.saveName}>
+    <Form sending={sending} button={messages.settings.preferences.saveName}>
       <TextInput
-        label={words.settings.preferences.yourName}
+        label={messages.settings.preferences.yourName}
         {...field('name')}
         maxLength={200}
         autoComplete="name"
@@ -121,20 +121,20 @@ function PasswordForm() {
   const { field, set, sending } = useFields(NO_PASSWORDS, async (body) => {
     const { revokedKeys } = (await changePassword({ body, throwOnError: true })).data
     set(NO_PASSWORDS)
-    notices.say(words.signIn.passwordChanged(revokedKeys))
+    notices.say(messages.signIn.passwordChanged(revokedKeys))
   })
   return (
-    <Form sending={sending} button={words.settings.preferences.savePassword}>
+    <Form sending={sending} button={messages.settings.preferences.savePassword}>
       <PasswordInput
-        label={words.settings.preferences.currentPassword}
+        label={messages.settings.preferences.currentPassword}
         autoComplete="current-password"
         {...field('currentPassword')}
         required
         maxLength={MOST_LETTERS}
       />
       <PasswordInput
-        label={words.settings.preferences.password}
-        description={words.signIn.passwordHint}
+        label={messages.settings.preferences.password}
+        description={messages.signIn.passwordHint}
         autoComplete="new-password"
         {...field('newPassword')}
         required

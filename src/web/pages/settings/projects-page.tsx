@@ -6,6 +6,7 @@ import { createProject, deleteProject, updateProject } from '#client/sdk.gen'
 import type { Project } from '#client/types.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -18,7 +19,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** `/settings/projects`: groups of domains. */
@@ -28,24 +28,20 @@ export function ProjectsPage() {
   const queries = useQueryClient()
   const [edited, edit] = useState<Project | 'new' | null>(null)
   const [leaving, remove] = useState<Project | null>(null)
-  const said = words.settings.projects
+  const t = messages.settings.projects
   const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listProjects' }] })
   const act = async ({ id, name }: Project) => {
     await deleteProject({ path: { id }, throwOnError: true })
     await refresh()
-    notices.say(said.deleted(name))
+    notices.say(t.deleted(name))
   }
   return (
-    <SettingsFrame name="projects" acts={may && <Button onClick={() => edit('new')}>{said.create}</Button>}>
-      <MayLine needs="admin" what={said.what} />
+    <SettingsFrame name="projects" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>}>
+      <MayLine needs="admin" what={t.what} />
       <Text c="dimmed" mb="md">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState
-        query={query}
-        isEmpty={({ pages }) => pages[0]?.projects.length === 0}
-        empty={<Text>{said.none}</Text>}
-      >
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.projects.length === 0} empty={<Text>{t.none}</Text>}>
         {({ pages }) => (
           <ProjectTable
             projects={pages.flatMap(({ projects }) => projects)}
@@ -58,8 +54,8 @@ export function ProjectsPage() {
       <Modal
         opened={edited !== null}
         onClose={() => edit(null)}
-        title={edited === 'new' ? said.create : said.editTitle}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={edited === 'new' ? t.create : t.editTitle}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
       >
         {edited && (
           <ProjectForm project={edited === 'new' ? null : edited} close={() => edit(null)} refresh={refresh} />
@@ -69,9 +65,9 @@ export function ProjectsPage() {
         close={() => remove(null)}
         asks={
           leaving && {
-            title: said.remove(leaving.name),
-            sentence: said.deleted(leaving.name),
-            button: said.remove(leaving.name),
+            title: t.remove(leaving.name),
+            sentence: t.deleted(leaving.name),
+            button: t.remove(leaving.name),
             act: () => act(leaving),
           }
         }
@@ -89,19 +85,19 @@ interface ProjectTableProps {
 
 function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
   const may = useMay('admin')
-  const said = words.settings.projects
+  const t = messages.settings.projects
   return (
     <SimpleTable
-      name={words.settings.pages.projects}
+      name={messages.settings.pages.projects}
       rows={projects}
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: words.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
-        { head: said.domains, isNumber: true, cell: ({ domainIds }) => <Num value={domainIds.length} /> },
-        { head: words.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        { head: t.domains, isNumber: true, cell: ({ domainIds }) => <Num value={domainIds.length} /> },
+        { head: messages.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
         {
-          head: words.settings.actions,
+          head: messages.settings.actions,
           isHeadHidden: true,
           cell: (project) =>
             may && (
@@ -109,18 +105,18 @@ function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={said.edit(project.name)}
+                  aria-label={t.edit(project.name)}
                   onClick={() => edit(project)}
                 >
-                  {said.editRow}
+                  {t.editRow}
                 </Button>
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={said.remove(project.name)}
+                  aria-label={t.remove(project.name)}
                   onClick={() => remove(project)}
                 >
-                  {words.settings.delete}
+                  {messages.settings.delete}
                 </Button>
               </Group>
             ),
@@ -138,22 +134,22 @@ interface ProjectFormProps {
 
 function ProjectForm({ project, close, refresh }: ProjectFormProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
-  const said = words.settings.projects
+  const t = messages.settings.projects
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
   const isHere = useIsHere()
   const { field, sending } = useFields(saved, async (body) => {
     if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
     else await createProject({ body, throwOnError: true })
     await refresh()
-    notices.say(project ? said.saved(body.name) : said.made(body.name))
+    notices.say(project ? t.saved(body.name) : t.made(body.name))
     if (isHere()) close()
   })
   return (
-    <Form sending={sending} button={words.settings.save}>
+    <Form sending={sending} button={messages.settings.save}>
       <Stack gap="md">
-        <TextInput label={words.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
+        <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <MultiSelect
-          label={said.domains}
+          label={t.domains}
           {...field('domainIds')}
           data={(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           searchable

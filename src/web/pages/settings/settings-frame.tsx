@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
+import { messages } from '../../messages.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { SubLinks } from '../../parts/sub-links.tsx'
-import { words } from '../../words.ts'
 
-export type SettingsName = keyof typeof words.settings.pages
+export type SettingsName = keyof typeof messages.settings.pages
 
 const NAMES = Object.keys({
   ...{ organization: 0, projects: 0, members: 0, keys: 0, digest: 0, usage: 0, 'audit-log': 0, preferences: 0 },
@@ -20,11 +20,11 @@ interface SettingsFrameProps {
 export function SettingsFrame({ name, acts, children }: SettingsFrameProps) {
   return (
     <>
-      <PageHead title={words.settings.pages[name]}>{acts}</PageHead>
+      <PageHead title={messages.settings.pages[name]}>{acts}</PageHead>
       <SubLinks
-        name={words.settings.name}
+        name={messages.settings.name}
         links={NAMES.map((one) => ({
-          ...{ key: one, label: words.settings.pages[one], isHere: one === name },
+          ...{ key: one, label: messages.settings.pages[one], isHere: one === name },
           link: { to: `/settings/${one}` },
         }))}
       />

@@ -2,13 +2,13 @@ import { Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { getUsageOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { formatIsoDay } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { words } from '../../words.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 const MEGABYTE = 1_000_000
@@ -17,33 +17,33 @@ const MEGABYTE = 1_000_000
 export function UsagePage() {
   const query = useQuery(getUsageOptions())
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
-  const said = words.settings.usage
+  const t = messages.settings.usage
   const names = new Map(data?.domains.map(({ id, name }) => [id, name]))
   const nameOf = (id: string) => {
     const name = names.get(id)
-    return name === undefined ? said.deleted : <Data>{name}</Data>
+    return name === undefined ? t.deleted : <Data>{name}</Data>
   }
   return (
     <SettingsFrame name="usage">
       <Text c="dimmed" mb="md">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ totalEvents }) => totalEvents === 0} empty={<Text>{said.none}</Text>}>
+      <QueryState query={query} isEmpty={({ totalEvents }) => totalEvents === 0} empty={<Text>{t.none}</Text>}>
         {({ days, totalEvents, diskBytes, oldestEventAt }) => (
           <Stack gap="lg">
             <Group gap="lg">
-              <Fact name={said.total} value={<Num value={totalEvents} />} />
-              <Fact name={said.disk} value={<Num value={Math.round(diskBytes / MEGABYTE)} unit="MB" />} />
-              <Fact name={said.oldest} value={<Ago at={oldestEventAt} />} />
+              <Fact name={t.total} value={<Num value={totalEvents} />} />
+              <Fact name={t.disk} value={<Num value={Math.round(diskBytes / MEGABYTE)} unit="MB" />} />
+              <Fact name={t.oldest} value={<Ago at={oldestEventAt} />} />
             </Group>
             <SimpleTable
-              name={said.table}
+              name={t.table}
               rows={days.toReversed()}
               keyOf={({ day, domainId }) => `${day} ${domainId}`}
               columns={[
-                { head: said.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
-                { head: said.domain, cell: ({ domainId }) => nameOf(domainId) },
-                { head: said.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+                { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
+                { head: t.domain, cell: ({ domainId }) => nameOf(domainId) },
+                { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
               ]}
             />
           </Stack>

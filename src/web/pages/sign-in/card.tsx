@@ -1,18 +1,18 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { messages } from '../../messages.ts'
 import { Form, useSending } from '../../parts/form.tsx'
-import { words } from '../../words.ts'
 import classes from './card.module.css'
 
 /** A page with one form and nothing else. */
 export function Card({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
-    document.title = words.shell.documentTitle(title, null)
+    document.title = messages.shell.documentTitle(title, null)
   }, [title])
   return (
     <div className={classes.page}>
       <Text fw={600} ta="center" mb="md" translate="no">
-        {words.shell.product}
+        {messages.shell.product}
       </Text>
       <Paper p="lg" className={classes.card}>
         <Title order={1} mb="md">

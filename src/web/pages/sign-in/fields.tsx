@@ -1,23 +1,23 @@
 import { PasswordInput, TextInput } from '@mantine/core'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 
 export const OrganizationField = () => (
-  <TextInput name="orgName" label={words.signIn.organization} required maxLength={200} autoComplete="organization" />
+  <TextInput name="orgName" label={messages.signIn.organization} required maxLength={200} autoComplete="organization" />
 )
 
 export const NameField = () => (
-  <TextInput name="name" label={words.signIn.yourName} maxLength={200} autoComplete="name" />
+  <TextInput name="name" label={messages.signIn.yourName} maxLength={200} autoComplete="name" />
 )
 
 export const EmailField = () => (
-  <TextInput name="email" type="email" label={words.signIn.email} required maxLength={254} autoComplete="username" />
+  <TextInput name="email" type="email" label={messages.signIn.email} required maxLength={254} autoComplete="username" />
 )
 
 /** `isNew` for a password that is chosen here. */
 export const PasswordField = ({ isNew = false, hint }: { isNew?: boolean; hint?: string }) => (
   <PasswordInput
     name="password"
-    label={words.signIn.password}
+    label={messages.signIn.password}
     description={hint}
     required
     minLength={isNew ? 10 : undefined}

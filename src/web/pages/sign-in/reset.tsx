@@ -2,23 +2,22 @@ import { Alert, Anchor, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { forgotPassword, resetPassword } from '#client/sdk.gen'
-import { useArrival } from '../../api/arrival.ts'
-import { keepSession } from '../../api/arrive.ts'
+import { keepSession, useLinkParams } from '../../api/bootstrap.ts'
+import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
 
 /** `/reset`: asks for a link to set a new password, or, with the link that was mailed, sets it. */
 export function ResetPage() {
-  const { reset: token } = useArrival()
+  const { reset: token } = useLinkParams()
   return (
-    <Card title={words.signIn.newPassword}>
+    <Card title={messages.signIn.newPassword}>
       <Stack gap="md">
         {token === null ? <AskForm /> : <PasswordForm token={token} />}
         {/* Loads the page anew: signing in belongs to the address that was asked for, and this one is its own. */}
         <Anchor href="/" fz="sm">
-          {words.signIn.back}
+          {messages.signIn.back}
         </Anchor>
       </Stack>
     </Card>
@@ -31,11 +30,11 @@ function AskForm() {
     await forgotPassword({ body: { email }, throwOnError: true })
     sent(true)
   }
-  if (isSent) return <Alert role="status">{words.signIn.forgotSent}</Alert>
+  if (isSent) return <Alert role="status">{messages.signIn.forgotSent}</Alert>
   return (
     <>
-      <Text c="dimmed">{words.signIn.forgotHint}</Text>
-      <EntryForm button={words.signIn.buttonSend} send={send}>
+      <Text c="dimmed">{messages.signIn.forgotHint}</Text>
+      <EntryForm button={messages.signIn.buttonSend} send={send}>
         <EmailField />
       </EntryForm>
     </>
@@ -47,12 +46,12 @@ function PasswordForm({ token }: { token: string }) {
   const send = async ({ password = '' }: Record<string, string>) => {
     const { data } = await resetPassword({ body: { token, password }, throwOnError: true })
     keepSession(data)
-    notices.say(words.signIn.passwordChanged(data.revokedKeys))
+    notices.say(messages.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })
   }
   return (
-    <EntryForm button={words.signIn.buttonSetPassword} send={send}>
-      <PasswordField isNew hint={words.signIn.passwordHint} />
+    <EntryForm button={messages.signIn.buttonSetPassword} send={send}>
+      <PasswordField isNew hint={messages.signIn.passwordHint} />
     </EntryForm>
   )
 }

@@ -3,21 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { acceptInvitation, setUp } from '#client/sdk.gen'
-import { useArrival } from '../../api/arrival.ts'
-import { keepSession } from '../../api/arrive.ts'
+import { keepSession, useLinkParams } from '../../api/bootstrap.ts'
+import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
 import { SignIn } from './sign-in.tsx'
 
 /** `/setup`: makes the first organization and its owner, with the link of the server's log. */
 export function SetUpPage() {
-  const { setUp: token } = useArrival()
+  const { setUp: token } = useLinkParams()
   const navigate = useNavigate()
   const { data: methods } = useQuery(listSignInMethodsOptions())
   if (!methods) return null
-  if (!methods.setUp) return <SignIn reason={token ? words.signIn.usedUp : null} />
+  if (!methods.setUp) return <SignIn reason={token ? messages.signIn.usedUp : null} />
   if (token === null) return <SignIn />
   const send = async ({ orgName = '', email = '', password = '', name }: Record<string, string>) => {
     const body = { token, orgName, email, password, ...(name ? { name } : {}) }
@@ -25,15 +24,15 @@ export function SetUpPage() {
     await navigate({ to: '/domains/new' })
   }
   return (
-    <Card title={words.signIn.setUp}>
+    <Card title={messages.signIn.setUp}>
       <Text c="dimmed" mb="md">
-        {words.signIn.setUpHint}
+        {messages.signIn.setUpHint}
       </Text>
-      <EntryForm button={words.signIn.buttonSetUp} send={send}>
+      <EntryForm button={messages.signIn.buttonSetUp} send={send}>
         <OrganizationField />
         <NameField />
         <EmailField />
-        <PasswordField isNew hint={words.signIn.passwordHint} />
+        <PasswordField isNew hint={messages.signIn.passwordHint} />
       </EntryForm>
     </Card>
   )
@@ -41,21 +40,21 @@ export function SetUpPage() {
 
 /** `/invite`: joins an organization, with the link that was sent. */
 export function InvitePage() {
-  const { invite: token } = useArrival()
+  const { invite: token } = useLinkParams()
   const navigate = useNavigate()
-  if (token === null) return <SignIn reason={words.signIn.noLink} />
+  if (token === null) return <SignIn reason={messages.signIn.noLink} />
   const send = async ({ password = '', name }: Record<string, string>) => {
     const body = { token, password, ...(name ? { name } : {}) }
     const { data } = await acceptInvitation({ body, throwOnError: true })
     keepSession(data)
-    if (data.revokedKeys > 0) notices.say(words.signIn.passwordChanged(data.revokedKeys))
+    if (data.revokedKeys > 0) notices.say(messages.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })
   }
   return (
-    <Card title={words.signIn.accept}>
-      <EntryForm button={words.signIn.buttonAccept} send={send}>
+    <Card title={messages.signIn.accept}>
+      <EntryForm button={messages.signIn.buttonAccept} send={send}>
         <NameField />
-        <PasswordField hint={words.signIn.acceptHint} />
+        <PasswordField hint={messages.signIn.acceptHint} />
       </EntryForm>
     </Card>
   )

@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { signIn, whoami } from '#client/sdk.gen'
-import { beginAtProvider, keepSession } from '../../api/arrive.ts'
+import { beginAtProvider, keepSession } from '../../api/bootstrap.ts'
 import { session } from '../../api/session.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
-import { words } from '../../words.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
 
 /** The form for who is not signed in, in the place of the page that was asked for. */
 export function SignIn({ reason = null }: { reason?: string | null }) {
   return (
-    <Card title={words.signIn.title}>
+    <Card title={messages.signIn.title}>
       <SignInForms reason={reason} />
     </Card>
   )
@@ -26,18 +26,18 @@ export function SignInForms({ reason }: { reason: string | null }) {
   return (
     <Stack gap="md">
       {reason && <Alert variant="light">{reason}</Alert>}
-      {methods?.setUp && <Alert variant="light">{words.signIn.openLink}</Alert>}
+      {methods?.setUp && <Alert variant="light">{messages.signIn.openLink}</Alert>}
       {isByKey ? <KeyForm /> : <PasswordForm />}
       {methods?.oidc && (
         <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
           {/* One text, because the button's label drops the space between two parts. */}
           <span>
-            {words.signIn.byProvider} <Data>{methods.oidc.name}</Data>
+            {messages.signIn.byProvider} <Data>{methods.oidc.name}</Data>
           </span>
         </Button>
       )}
       <Anchor component="button" type="button" fz="sm" onClick={() => byKey(!isByKey)}>
-        {isByKey ? words.signIn.byPassword : words.signIn.byKey}
+        {isByKey ? messages.signIn.byPassword : messages.signIn.byKey}
       </Anchor>
     </Stack>
   )
@@ -48,12 +48,12 @@ function PasswordForm() {
     keepSession((await signIn({ body: { email, password }, throwOnError: true })).data)
   }
   return (
-    <EntryForm button={words.signIn.buttonSignIn} send={send}>
+    <EntryForm button={messages.signIn.buttonSignIn} send={send}>
       <EmailField />
       <PasswordField />
       <Text fz="sm" component="div">
         {/* A page of its own, since the address of this one is where signing in leads. */}
-        <Anchor href="/reset">{words.signIn.forgot}</Anchor>
+        <Anchor href="/reset">{messages.signIn.forgot}</Anchor>
       </Text>
     </EntryForm>
   )
@@ -67,8 +67,8 @@ function KeyForm() {
     session.open({ credential, orgId: null })
   }
   return (
-    <EntryForm button={words.signIn.buttonSignIn} send={send}>
-      <PasswordInput name="key" label={words.signIn.apiKey} required autoComplete="off" />
+    <EntryForm button={messages.signIn.buttonSignIn} send={send}>
+      <PasswordInput name="key" label={messages.signIn.apiKey} required autoComplete="off" />
     </EntryForm>
   )
 }

@@ -1,8 +1,8 @@
 import type { InfiniteData } from '@tanstack/react-query'
 import { setSignal } from '#client/sdk.gen'
 import type { Signal, SignalList } from '#client/types.gen'
-import { act } from '../../api/act.ts'
-import { words } from '../../words.ts'
+import { mutate } from '../../api/mutate.ts'
+import { messages } from '../../messages.ts'
 
 /** The range of the sensitivity. */
 export const LOWEST = 2
@@ -16,22 +16,22 @@ export async function changeSignal(signal: Signal, part: Part): Promise<void> {
   const isSame = (one: Signal) => one.domainId === domainId && one.vendor === vendor && one.event === event
   const next = { ...signal, ...part }
   const change = (one: Signal) => (isSame(one) ? { ...one, ...part } : one)
-  await act({
+  await mutate({
     send: () =>
       setSignal({
         body: { domainId, vendor, event, mode: next.mode, sensitivity: next.sensitivity },
         throwOnError: true,
       }),
-    changes: [
+    optimistic: [
       {
-        of: [{ _id: 'listSignals' }],
-        to: (answer: SignalList | InfiniteData<SignalList>) =>
+        queryKey: [{ _id: 'listSignals' }],
+        update: (answer: SignalList | InfiniteData<SignalList>) =>
           'pages' in answer
             ? { ...answer, pages: answer.pages.map((page) => ({ ...page, signals: page.signals.map(change) })) }
             : { ...answer, signals: answer.signals.map(change) },
       },
     ],
-    say: words.signals.changed(vendor, event),
+    message: messages.signals.changed(vendor, event),
     undo: () => void changeSignal(next, { mode, sensitivity }),
   })
 }

@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { Spark } from '../../charts/spark.tsx'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data, Dot } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
@@ -11,7 +12,6 @@ import { Help } from '../../parts/help.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { changeSignal, HIGHEST, LOWEST } from './change.ts'
 import classes from './columns.module.css'
 
@@ -24,61 +24,61 @@ const STANDING: Record<Signal['state'], Standing> = {
 export function useColumns(): Column<Signal>[] {
   const may = useMay('member')
   return useMemo(() => {
-    const said = words.signals
+    const t = messages.signals
     return [
       {
-        ...{ id: 'state', head: <Help term="state">{said.state}</Help>, width: '120px', isUnderMain: true },
+        ...{ id: 'state', head: <Help term="state">{t.state}</Help>, width: '120px', isUnderMain: true },
         cell: (signal) => <State signal={signal} />,
       },
-      { id: 'signal', head: said.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
+      { id: 'signal', head: t.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
       {
-        ...{ id: 'week', head: said.lastWeek, width: '140px', hideBelow: 1200 },
+        ...{ id: 'week', head: t.lastWeek, width: '140px', hideBelow: 1200 },
         cell: ({ series, vendor, event, state }) =>
-          series && <Spark points={series} label={said.spark(vendor, event, said.states[state])} />,
+          series && <Spark points={series} label={t.spark(vendor, event, t.states[state])} />,
       },
       {
-        ...{ id: 'now', head: said.now, width: '90px', isFigure: true, hideBelow: 768 },
+        ...{ id: 'now', head: t.now, width: '90px', isFigure: true, hideBelow: 768 },
         cell: ({ observed }) => <Num value={observed} />,
       },
       {
-        ...{ id: 'expected', head: said.expected, width: '120px', isFigure: true, hideBelow: 768 },
+        ...{ id: 'expected', head: t.expected, width: '120px', isFigure: true, hideBelow: 768 },
         cell: ({ low, high, expected }) =>
           low === null || high === null ? (
             <Num value={expected} digits={expected !== null && expected < 10 ? 1 : 0} />
           ) : (
-            <Data>{said.range(formatNumber(low, 0), formatNumber(high, 0))}</Data>
+            <Data>{t.range(formatNumber(low, 0), formatNumber(high, 0))}</Data>
           ),
       },
       {
         id: 'sensitivity',
-        head: <Help term="sensitivity">{said.sensitivity}</Help>,
+        head: <Help term="sensitivity">{t.sensitivity}</Help>,
         width: '120px',
         hideBelow: 768,
         cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
       },
       {
         id: 'mode',
-        head: <Help term="mutedOrOff">{said.mode}</Help>,
+        head: <Help term="mutedOrOff">{t.mode}</Help>,
         width: '100px',
-        cell: (signal) => (may ? <Watching signal={signal} /> : said.modes[signal.mode]),
+        cell: (signal) => (may ? <Watching signal={signal} /> : t.modes[signal.mode]),
       },
     ]
   }, [may])
 }
 
 function State({ signal: { state, learningUntil, silentSince } }: { signal: Signal }) {
-  const said = words.signals
+  const t = messages.signals
   return (
     <div>
-      <StatusMark status={STANDING[state]} word={said.states[state]} />
+      <StatusMark status={STANDING[state]} word={t.states[state]} />
       {state === 'learning' && learningUntil !== null && (
         <div className="under">
-          {said.until} <Ago at={learningUntil} isQuiet />
+          {t.until} <Ago at={learningUntil} isQuiet />
         </div>
       )}
       {state === 'silent' && silentSince !== null && (
         <div className="under">
-          {said.since} <Ago at={silentSince} isQuiet />
+          {t.since} <Ago at={silentSince} isQuiet />
         </div>
       )}
     </div>
@@ -104,7 +104,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
         {explainedBy && (
           <>
             <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs" title={explainedBy.title}>
-              {words.signals.explained}
+              {messages.signals.explained}
             </Anchor>
             <Dot />
           </>
@@ -120,7 +120,7 @@ const Watching = ({ signal }: { signal: Signal }) => (
   <>
     <ModeField signal={signal} />
     <div className={classes.onPhones}>
-      <div className="under">{words.signals.sensitivity}</div>
+      <div className="under">{messages.signals.sensitivity}</div>
       <SensitivityField signal={signal} />
     </div>
   </>
@@ -134,7 +134,7 @@ function SensitivityField({ signal }: { signal: Signal }) {
       size="xs"
       w="100%"
       maw={90}
-      aria-label={words.signals.sensitivityOf(vendor, event)}
+      aria-label={messages.signals.sensitivityOf(vendor, event)}
       defaultValue={sensitivity}
       min={LOWEST}
       max={HIGHEST}
@@ -153,10 +153,10 @@ function ModeField({ signal }: { signal: Signal }) {
   return (
     <NativeSelect
       size="xs"
-      aria-label={words.signals.modeOf(vendor, event)}
+      aria-label={messages.signals.modeOf(vendor, event)}
       value={mode}
       onChange={({ currentTarget }) => void changeSignal(signal, { mode: currentTarget.value as Signal['mode'] })}
-      data={(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: words.signals.modes[value] }))}
+      data={(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: messages.signals.modes[value] }))}
     />
   )
 }

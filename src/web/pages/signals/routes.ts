@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
-import { preload, preloadPages, shared } from '../../api/queries.ts'
+import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { SIGNALS } from './address.ts'
 import { signalsAskedFor } from './question.ts'
@@ -15,8 +15,8 @@ export const signalsRoutes = [
     ...search(SIGNALS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      preloadPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
-      preload(shared.domains())
+      prefetchPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
+      prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'SignalsPage'),
   }),

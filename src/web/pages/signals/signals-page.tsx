@@ -6,12 +6,12 @@ import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
 import { shared } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { SIGNALS, STATES } from './address.ts'
 import { useColumns } from './columns.tsx'
 import { signalsAskedFor } from './question.ts'
@@ -23,25 +23,25 @@ export function SignalsPage() {
   const [values] = useValues({ ...SIGNALS, ...SHARED })
   const query = useInfiniteQuery({ ...signalsAskedFor(values), placeholderData: keepPreviousData })
   const columns = useColumns()
-  const said = words.signals
+  const t = messages.signals
   const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)
   return (
     <>
-      <PageHead title={words.shell.pages.signals} />
-      <MayLine needs="member" what={said.what} />
+      <PageHead title={messages.shell.pages.signals} />
+      <MayLine needs="member" what={t.what} />
       <Text c="dimmed" mb="md" maw="72ch">
-        {said.intro}
+        {t.intro}
       </Text>
       <Filters />
       <QueryState
         query={query}
         skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.signals.length === 0}
-        empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NoSignals />}
+        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NoSignals />}
       >
         {({ pages }) => (
           <VirtualTable
-            name={words.shell.pages.signals}
+            name={messages.shell.pages.signals}
             rows={worstFirst(pages.flatMap(({ signals }) => signals))}
             columns={columns}
             idOf={({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`}
@@ -59,25 +59,25 @@ const worstFirst = (signals: readonly Signal[]) =>
 
 function Filters() {
   const { data } = useQuery(shared.domains())
-  const said = words.signals
-  const any = { value: '', label: words.parts.any }
+  const t = messages.signals
+  const any = { value: '', label: messages.parts.any }
   return (
     <FilterBar
       fields={SIGNALS}
       filters={[
         {
-          ...{ is: 'one', name: 'state', label: said.state },
-          options: [any, ...STATES.map((value) => ({ value, label: said.states[value] }))],
+          ...{ is: 'one', name: 'state', label: t.state },
+          options: [any, ...STATES.map((value) => ({ value, label: t.states[value] }))],
         },
         {
-          ...{ is: 'one', name: 'mode', label: said.mode },
-          options: [any, ...(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: said.modes[value] }))],
+          ...{ is: 'one', name: 'mode', label: t.mode },
+          options: [any, ...(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: t.modes[value] }))],
         },
         {
-          ...{ is: 'one', name: 'domainId', label: said.domain },
+          ...{ is: 'one', name: 'domainId', label: t.domain },
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
-        { is: 'chip', name: 'vendor', label: said.vendor, options: [] },
+        { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
       ]}
     />
   )
@@ -87,10 +87,10 @@ function NoSignals() {
   const may = useMay('admin')
   return (
     <Stack align="flex-start">
-      <Text>{words.signals.none}</Text>
+      <Text>{messages.signals.none}</Text>
       {may && (
         <Button component={Link} to="/domains/new">
-          {words.signals.addDomain}
+          {messages.signals.addDomain}
         </Button>
       )}
     </Stack>

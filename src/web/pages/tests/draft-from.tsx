@@ -3,10 +3,10 @@ import { useEffect, useState } from 'react'
 import { draftFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowDraftInput } from '#client/types.gen'
 import { useValues } from '../../address/use-search.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { NEW_TEST } from './address.ts'
 
 /** Requests without a body that are listed. */
@@ -18,11 +18,11 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const [sessionId, setSessionId] = useState(named)
   const [har, setHar] = useState<File | null>(null)
   const [missing, setMissing] = useState<FlowDraft['missingBodies']>([])
-  const said = words.tests.draft
+  const t = messages.tests.draft
   const take = (draft: FlowDraft) => {
     begin(draft)
     setMissing(draft.missingBodies)
-    notices.say(said.made(draft.recording.steps.length, draft.expectations.length))
+    notices.say(t.made(draft.recording.steps.length, draft.expectations.length))
   }
   const ofSession = useSending(['sessionId'], async () => {
     take((await draftFlowTest({ body: { sessionId }, throwOnError: true })).data)
@@ -40,13 +40,13 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   }, [har])
   const refusal = ofSession.refusal ?? ofHar.refusal
   return (
-    <Stack component="fieldset" className="plain" gap="sm" aria-label={said.title}>
+    <Stack component="fieldset" className="plain" gap="sm" aria-label={t.title}>
       <Text fz="sm" c="dimmed">
-        {said.hint}
+        {t.hint}
       </Text>
       <Group gap="sm" align="flex-end">
         <TextInput
-          label={said.session}
+          label={t.session}
           flex="1 1 240px"
           value={sessionId}
           onChange={({ currentTarget }) => setSessionId(currentTarget.value)}
@@ -60,12 +60,12 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
           loading={ofSession.isSending}
           onClick={() => ofSession.submit()}
         >
-          {said.ofSession}
+          {t.ofSession}
         </Button>
         <FileButton accept=".har,.zip,application/json,application/zip" onChange={setHar}>
           {(props) => (
             <Button {...props} variant="default" loading={ofHar.isSending}>
-              {said.ofHar}
+              {t.ofHar}
             </Button>
           )}
         </FileButton>
@@ -77,7 +77,7 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
       )}
       {missing.length > 0 && (
         <Stack gap={4} role="status">
-          <Text fz="sm">{said.missing(missing.length)}</Text>
+          <Text fz="sm">{t.missing(missing.length)}</Text>
           <List size="sm" withPadding>
             {missing.slice(0, SHOWN).map(({ entry, host, reason }) => (
               <List.Item key={entry}>

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { FlowTestInput } from '#client/types.gen'
+import { messages } from '../../messages.ts'
 import { Data, dataOption } from '../../parts/data.tsx'
-import { words } from '../../words.ts'
 import classes from './expectations.module.css'
 
 type Expectation = NonNullable<FlowTestInput['expectations']>[number]
@@ -16,13 +16,13 @@ interface ExpectationsProps {
 
 /** Which tags must fire; conditions of one that a script wrote stay as they are. */
 export function Expectations({ expectations, steps, change, error }: ExpectationsProps) {
-  const said = words.tests
+  const t = messages.tests
   const set = (index: number, part: Partial<Expectation>) =>
     change(expectations.map((one, at) => (at === index ? { ...one, ...part } : one)))
   return (
     <section>
       <Title order={3} mb="sm">
-        {said.expectations}
+        {t.expectations}
       </Title>
       {error && (
         <Text role="alert" c="var(--tw-critical-text)" mb="sm">
@@ -43,7 +43,7 @@ export function Expectations({ expectations, steps, change, error }: Expectation
         ))}
       </Stack>
       <Button variant="default" mt="sm" onClick={() => change([...expectations, { min: 1 }])}>
-        {said.addExpectation}
+        {t.addExpectation}
       </Button>
     </section>
   )
@@ -58,23 +58,23 @@ interface RowProps {
 }
 
 function Row({ number, expectation, steps, set, remove }: RowProps) {
-  const said = words.tests
-  const whole = { value: '', label: said.wholeRun }
+  const t = messages.tests
+  const whole = { value: '', label: t.wholeRun }
   return (
     <Group gap="sm" align="flex-end" className={classes.row}>
       <TextInput
-        label={said.vendorOf(number)}
+        label={t.vendorOf(number)}
         value={expectation.vendor ?? ''}
         onChange={({ currentTarget }) => set({ vendor: currentTarget.value || undefined })}
       />
       <TextInput
-        label={said.eventOf(number)}
+        label={t.eventOf(number)}
         value={expectation.event ?? ''}
         onChange={({ currentTarget }) => set({ event: currentTarget.value || undefined })}
       />
       {steps.length > 0 && (
         <NativeSelect
-          label={said.stepOf(number)}
+          label={t.stepOf(number)}
           value={expectation.step === undefined ? '' : String(expectation.step)}
           onChange={({ currentTarget }) =>
             set({ step: currentTarget.value === '' ? undefined : Number(currentTarget.value) })
@@ -83,14 +83,14 @@ function Row({ number, expectation, steps, set, remove }: RowProps) {
         />
       )}
       <NumberInput
-        label={said.leastOf(number)}
+        label={t.leastOf(number)}
         w={110}
         value={expectation.min ?? 1}
         onChange={(value) => set({ min: Number(value) })}
         min={0}
         allowDecimal={false}
       />
-      <CloseButton aria-label={said.removeExpectation(number)} onClick={remove} mb={4} />
+      <CloseButton aria-label={t.removeExpectation(number)} onClick={remove} mb={4} />
     </Group>
   )
 }

@@ -1,8 +1,8 @@
 import { Paper } from '@mantine/core'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { words } from '../../words.ts'
 import { TestForm } from './test-form.tsx'
 
 /** `/tests/new`: a recording, and the tags that must fire. */
@@ -10,8 +10,8 @@ export function NewTestPage() {
   const may = useMay('member')
   return (
     <>
-      <PageHead title={words.tests.newTest} />
-      <MayLine needs="member" what={words.tests.what} />
+      <PageHead title={messages.tests.newTest} />
+      <MayLine needs="member" what={messages.tests.what} />
       {may && (
         <Paper>
           <TestForm test={null} />

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
 import { search } from '../../address/page-search.ts'
-import { preload, preloadPages } from '../../api/queries.ts'
+import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
 import { NEW_TEST } from './address.ts'
 import { runsAskedFor, testsQuery } from './question.ts'
@@ -13,7 +13,7 @@ export const testsRoutes = [
     ...at,
     path: '/tests',
     ...search({}),
-    loader: () => preloadPages(testsQuery()),
+    loader: () => prefetchPages(testsQuery()),
     component: lazyRouteComponent(pages, 'TestsPage'),
   }),
   createRoute({
@@ -27,8 +27,8 @@ export const testsRoutes = [
     path: '/tests/$id',
     ...search({}),
     loader: ({ params: { id } }) => {
-      preload(getFlowTestOptions({ path: { id } }))
-      preload(runsAskedFor(id))
+      prefetch(getFlowTestOptions({ path: { id } }))
+      prefetch(runsAskedFor(id))
     },
     component: lazyRouteComponent(pages, 'TestPage'),
   }),
@@ -36,7 +36,7 @@ export const testsRoutes = [
     ...at,
     path: '/tests/runs/$id',
     ...search({}),
-    loader: ({ params: { id } }) => preload(getRunOptions({ path: { id } })),
+    loader: ({ params: { id } }) => prefetch(getRunOptions({ path: { id } })),
     component: lazyRouteComponent(pages, 'RunPage'),
   }),
 ] as const

@@ -1,13 +1,13 @@
 import { runFlowTest } from '#client/sdk.gen'
-import { act } from '../../api/act.ts'
-import { words } from '../../words.ts'
+import { mutate } from '../../api/mutate.ts'
+import { messages } from '../../messages.ts'
 
 /** Begins a run of the test. Returns its id; null when it was refused, which is told already. */
 export async function runTest(id: string): Promise<string | null> {
-  const answer = await act({
+  const answer = await mutate({
     send: () => runFlowTest({ path: { id }, body: {}, throwOnError: true }),
-    asksAgain: [[{ _id: 'listRuns' }], [{ _id: 'listFlowTests' }], [{ _id: 'getFlowTest' }]],
-    say: words.tests.runStarted,
+    invalidates: [[{ _id: 'listRuns' }], [{ _id: 'listFlowTests' }], [{ _id: 'getFlowTest' }]],
+    message: messages.tests.runStarted,
   })
   return answer?.data.id ?? null
 }

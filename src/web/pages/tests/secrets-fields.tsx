@@ -1,6 +1,6 @@
 import { PasswordInput, TagsInput } from '@mantine/core'
 import type { FlowTest, FlowTestInput } from '#client/types.gen'
-import { words } from '../../words.ts'
+import { messages } from '../../messages.ts'
 
 const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
 
@@ -19,7 +19,7 @@ interface SecretsFieldsProps {
 
 /** Values of the recording's secrets, and the further hosts that may get them; nothing while there is no secret. */
 export function SecretsFields({ test, recording, entered, enter, hosts, setHosts, errorOf }: SecretsFieldsProps) {
-  const said = words.tests
+  const t = messages.tests
   const kept = test?.secrets ?? []
   const mentioned = [...recording.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
   const names = [...new Set([...kept, ...mentioned])].filter((name) => !Object.hasOwn(test?.variables ?? {}, name))
@@ -29,8 +29,8 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
       {names.map((name) => (
         <PasswordInput
           key={name}
-          label={said.secretOf(name)}
-          description={kept.includes(name) ? said.secretKept : said.secretHint}
+          label={t.secretOf(name)}
+          description={kept.includes(name) ? t.secretKept : t.secretHint}
           value={entered[name] ?? ''}
           onChange={({ currentTarget }) => enter({ ...entered, [name]: currentTarget.value })}
           autoComplete="off"
@@ -38,8 +38,8 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
         />
       ))}
       <TagsInput
-        label={said.secretHosts}
-        description={said.secretHostsHint}
+        label={t.secretHosts}
+        description={t.secretHostsHint}
         value={[...hosts]}
         onChange={setHosts}
         error={errorOf('secretHosts')}

@@ -15,12 +15,12 @@ import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
 import { dataOption } from '../../parts/data.tsx'
 import { type Fields, useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { DraftFrom } from './draft-from.tsx'
 import { Expectations } from './expectations.tsx'
 import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
@@ -67,7 +67,7 @@ function draftOf(test: FlowTest): Draft {
 export function TestForm({ test }: { test: FlowTest | null }) {
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
   const goOn = useGoOn()
-  const said = words.tests
+  const t = messages.tests
   const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, secrets, ...given }) => {
     const texts = { startUrl: startUrl || null, schedule: schedule || null }
     const typed = enteredSecrets(test, secrets)
@@ -78,7 +78,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
     set({ secrets: {} })
-    notices.say(said.saved)
+    notices.say(t.saved)
     if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })
   })
   const { values, set, field, sending } = fields
@@ -88,13 +88,13 @@ export function TestForm({ test }: { test: FlowTest | null }) {
   }
   const steps = stepsOf(recording)
   return (
-    <Form sending={sending} button={test ? said.save : said.create} isWide>
+    <Form sending={sending} button={test ? t.save : t.create} isWide>
       <Stack gap="md" maw={640}>
-        <TextInput label={said.name} {...field('name')} required maxLength={200} />
+        <TextInput label={t.name} {...field('name')} required maxLength={200} />
         <DomainField {...field('domainId')} />
         <RecordingField text={recording} change={setRecording} error={sending.errorOf('recording')} />
         {test === null && <DraftFrom begin={begin} />}
-        <TextInput label={said.startUrl} description={said.startUrlHint} {...field('startUrl')} />
+        <TextInput label={t.startUrl} description={t.startUrlHint} {...field('startUrl')} />
         <SecretsFields
           {...{ test, recording, errorOf: sending.errorOf }}
           entered={values.secrets}
@@ -118,42 +118,42 @@ export function TestForm({ test }: { test: FlowTest | null }) {
 
 /** When and as whom it runs. */
 function RunFields({ fields: { values, set, field, check, sending } }: { fields: Fields<Draft> }) {
-  const said = words.tests
-  const devices = Object.entries(said.devices).map(([value, label]) => ({ value, label }))
+  const t = messages.tests
+  const devices = Object.entries(t.devices).map(([value, label]) => ({ value, label }))
   const isOwnSize = typeof values.device === 'object'
   return (
     <>
-      <TextInput label={said.cron} description={said.cronHint} {...field('schedule')} />
+      <TextInput label={t.cron} description={t.cronHint} {...field('schedule')} />
       <Group gap="lg">
-        <Switch label={said.runOnChange} {...check('runOnChange')} />
-        <Switch label={said.enabled} {...check('enabled')} />
+        <Switch label={t.runOnChange} {...check('runOnChange')} />
+        <Switch label={t.enabled} {...check('enabled')} />
       </Group>
       <NativeSelect
-        label={said.device}
+        label={t.device}
         value={typeof values.device === 'object' ? 'own' : values.device}
         onChange={({ currentTarget }) => set({ device: currentTarget.value as 'desktop' | 'mobile' })}
-        data={isOwnSize ? [...devices, { value: 'own', label: said.ownSize }] : devices}
+        data={isOwnSize ? [...devices, { value: 'own', label: t.ownSize }] : devices}
         error={sending.errorOf('device')}
       />
       <NativeSelect
-        label={said.consent}
+        label={t.consent}
         value={values.consent?.mode}
         onChange={({ currentTarget }) =>
           set({ consent: { ...values.consent, mode: currentTarget.value as 'none' | 'accept' | 'deny' } })
         }
-        data={(['none', 'accept', 'deny'] as const).map((value) => ({ value, label: said.consents[value] }))}
+        data={(['none', 'accept', 'deny'] as const).map((value) => ({ value, label: t.consents[value] }))}
         error={sending.errorOf('consent')}
       />
       <NativeSelect
-        label={said.vendorRequests}
+        label={t.vendorRequests}
         {...field('vendorRequests')}
-        data={Object.entries(said.vendorRequestsOf).map(([value, label]) => ({ value, label }))}
+        data={Object.entries(t.vendorRequestsOf).map(([value, label]) => ({ value, label }))}
       />
-      <NumberInput label={said.retries} {...field('retries')} min={0} max={MOST_RETRIES} allowDecimal={false} />
+      <NumberInput label={t.retries} {...field('retries')} min={0} max={MOST_RETRIES} allowDecimal={false} />
       <NativeSelect
-        label={said.severity}
+        label={t.severity}
         {...field('severity')}
-        data={SEVERITIES.map((value) => ({ value, label: words.api.severities[value] }))}
+        data={SEVERITIES.map((value) => ({ value, label: messages.api.severities[value] }))}
       />
     </>
   )
@@ -168,10 +168,10 @@ interface DomainFieldProps {
 /** The domain whose rules hold for what tags send. */
 export function DomainField({ value, onChange, error }: DomainFieldProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
-  const none = { value: '', label: words.tests.noDomain }
+  const none = { value: '', label: messages.tests.noDomain }
   return (
     <NativeSelect
-      label={words.tests.domain}
+      label={messages.tests.domain}
       value={value ?? ''}
       onChange={({ currentTarget }) => onChange(currentTarget.value || null)}
       data={[none, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
@@ -187,12 +187,12 @@ interface RecordingFieldProps {
 }
 
 function RecordingField({ text, change, error }: RecordingFieldProps) {
-  const said = words.tests
+  const t = messages.tests
   return (
     <Stack gap="sm">
       <JsonInput
-        label={said.recording}
-        description={said.recordingHint}
+        label={t.recording}
+        description={t.recordingHint}
         value={text}
         onChange={change}
         error={error}
@@ -206,7 +206,7 @@ function RecordingField({ text, change, error }: RecordingFieldProps) {
       <FileButton accept="application/json,.json" onChange={(file) => void file?.text().then(change)}>
         {(props) => (
           <Button {...props} variant="default" w="fit-content">
-            {said.chooseFile}
+            {t.chooseFile}
           </Button>
         )}
       </FileButton>

@@ -7,6 +7,7 @@ import { deleteFlowTest } from '#client/sdk.gen'
 import type { FlowTest } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
@@ -19,7 +20,6 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { words } from '../../words.ts'
 import { Healing } from './healing.tsx'
 import { runsAskedFor } from './question.ts'
 import { runTest } from './run-test.ts'
@@ -30,14 +30,14 @@ import { TestForm } from './test-form.tsx'
 export function TestPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(getFlowTestOptions({ path: { id } }))
-  const said = words.tests
+  const t = messages.tests
   const gone = (
-    <NoSuch sentence={said.noSuch}>
-      <Link to="/tests">{said.toTests}</Link>
+    <NoSuch sentence={t.noSuch}>
+      <Link to="/tests">{t.toTests}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
       {(test) => <TestDetail key={test.versionId} test={test} />}
     </QueryState>
   )
@@ -47,7 +47,7 @@ function TestDetail({ test }: { test: FlowTest }) {
   const may = useMay('member')
   const goOn = useGoOn()
   const [isLeaving, leave] = useState(false)
-  const said = words.tests
+  const t = messages.tests
   const run = async () => {
     const runId = await runTest(test.id)
     if (runId) await goOn({ to: '/tests/runs/$id', params: { id: runId } })
@@ -56,39 +56,39 @@ function TestDetail({ test }: { test: FlowTest }) {
     await deleteFlowTest({ path: { id: test.id }, throwOnError: true })
     await goOn({ to: '/tests' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
-    notices.say(said.removed(test.name))
+    notices.say(t.removed(test.name))
   }
   return (
     <>
       <PageHead title={test.name} isData>
-        <StatusMark status={TEST_STANDING[test.status]} word={said.statuses[test.status]} />
+        <StatusMark status={TEST_STANDING[test.status]} word={t.statuses[test.status]} />
         {may && (
           <Button variant="default" onClick={() => void run()}>
-            {said.run}
+            {t.run}
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <Stack gap="lg" className="column">
         {test.healing.length > 0 && <Healing test={test} />}
         <Runs testId={test.id} />
         {may && (
           <Paper component="section">
             <Title order={2} mb="md">
-              {said.edit}
+              {t.edit}
             </Title>
             <TestForm test={test} />
           </Paper>
         )}
         {may && (
           <Button variant="default" w="fit-content" onClick={() => leave(true)}>
-            {said.remove}
+            {t.remove}
           </Button>
         )}
       </Stack>
       <Confirm
         close={() => leave(false)}
-        asks={isLeaving ? { title: said.remove, sentence: said.removeHint, button: said.remove, act: remove } : null}
+        asks={isLeaving ? { title: t.remove, sentence: t.removeHint, button: t.remove, act: remove } : null}
       />
     </>
   )
@@ -96,34 +96,34 @@ function TestDetail({ test }: { test: FlowTest }) {
 
 function Runs({ testId }: { testId: string }) {
   const query = useQuery(runsAskedFor(testId))
-  const said = words.tests
+  const t = messages.tests
   return (
     <section>
       <Title order={2} mb="sm">
-        {said.runs}
+        {t.runs}
       </Title>
-      <QueryState query={query} isEmpty={({ runs }) => runs.length === 0} empty={<Text>{said.noRuns}</Text>}>
+      <QueryState query={query} isEmpty={({ runs }) => runs.length === 0} empty={<Text>{t.noRuns}</Text>}>
         {({ runs }) => (
           <SimpleTable
-            name={said.runs}
+            name={t.runs}
             rows={runs}
             keyOf={({ id }) => id}
             columns={[
               {
-                head: said.status,
+                head: t.status,
                 cell: ({ id, status }) => (
                   <Link to="/tests/runs/$id" params={{ id }}>
                     <Group gap="sm" wrap="nowrap">
-                      <StatusMark status={RUN_STANDING[status]} word={said.runStatuses[status]} />
+                      <StatusMark status={RUN_STANDING[status]} word={t.runStatuses[status]} />
                     </Group>
                   </Link>
                 ),
               },
-              { head: said.when, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-              { head: said.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
-              { head: said.trigger, cell: ({ trigger }) => said.triggers[trigger] },
-              { head: said.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
-              { head: said.errors, cell: ({ error }) => <Data>{error}</Data> },
+              { head: t.when, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { head: t.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+              { head: t.trigger, cell: ({ trigger }) => t.triggers[trigger] },
+              { head: t.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
+              { head: t.errors, cell: ({ error }) => <Data>{error}</Data> },
             ]}
           />
         )}

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FlowTest } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -10,7 +11,6 @@ import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { words } from '../../words.ts'
 import { testsQuery } from './question.ts'
 import { runTest } from './run-test.ts'
 import { Sections } from './sections.tsx'
@@ -20,26 +20,26 @@ import { TEST_STANDING } from './standing.ts'
 export function TestsPage() {
   const query = useInfiniteQuery(testsQuery())
   const may = useMay('member')
-  const said = words.tests
+  const t = messages.tests
   const create = may && (
     <Button component={Link} to="/tests/new">
-      {said.newTest}
+      {t.newTest}
     </Button>
   )
   return (
     <>
-      <PageHead title={words.shell.pages.tests}>{create}</PageHead>
+      <PageHead title={messages.shell.pages.tests}>{create}</PageHead>
       <Sections here="tests" />
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <QueryState
         query={query}
         skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.tests.length === 0}
-        empty={<Text maw="72ch">{said.noTests}</Text>}
+        empty={<Text maw="72ch">{t.noTests}</Text>}
       >
         {({ pages }) => (
           <VirtualTable
-            name={said.tests}
+            name={t.tests}
             rows={pages.flatMap(({ tests }) => tests)}
             columns={columnsFor(may)}
             idOf={({ id }) => id}
@@ -53,28 +53,28 @@ export function TestsPage() {
 }
 
 const Standing = ({ status }: FlowTest) => (
-  <StatusMark status={TEST_STANDING[status]} word={words.tests.statuses[status]} />
+  <StatusMark status={TEST_STANDING[status]} word={messages.tests.statuses[status]} />
 )
 
 function columnsFor(may: boolean): Column<FlowTest>[] {
-  const said = words.tests
+  const t = messages.tests
   return [
-    { id: 'status', head: said.status, width: '130px', isUnderMain: true, cell: Standing },
-    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
+    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: Standing },
+    { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
-      ...{ id: 'severity', head: said.severity, width: '120px', hideBelow: 768 },
+      ...{ id: 'severity', head: t.severity, width: '120px', hideBelow: 768 },
       cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
     {
-      ...{ id: 'schedule', head: said.schedule, width: '180px', hideBelow: 768 },
+      ...{ id: 'schedule', head: t.schedule, width: '180px', hideBelow: 768 },
       cell: ({ schedule, runOnChange, enabled }) => {
-        if (!enabled) return said.off
+        if (!enabled) return t.off
         if (schedule !== null) return <Data>{schedule}</Data>
-        return runOnChange ? said.afterChange : said.byHand
+        return runOnChange ? t.afterChange : t.byHand
       },
     },
     {
-      ...{ id: 'acts', head: words.settings.actions, isHeadHidden: true, width: '110px' },
+      ...{ id: 'acts', head: messages.settings.actions, isHeadHidden: true, width: '110px' },
       cell: (test) =>
         may && (
           <Button
@@ -86,7 +86,7 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
               void runTest(test.id)
             }}
           >
-            {said.run}
+            {t.run}
           </Button>
         ),
     },

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { words } from '../../../words.ts'
 import { Editor } from './editor.tsx'
 import { draftOf } from './sending.ts'
 
@@ -15,14 +15,14 @@ export function AlertPage() {
   const alert = useQuery(getAlertOptions({ path: { id } }))
   const forms = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   return (
-    <QueryState query={alert} room={words.shell.pages.alerts} gone={<NoSuchAlert />}>
+    <QueryState query={alert} room={messages.shell.pages.alerts} gone={<NoSuchAlert />}>
       {(saved) => (
         <QueryState query={forms}>
           {(forms) => (
             <>
               {saved.lateShare !== undefined && (
                 <Alert color="yellow" mb="md">
-                  {words.alert.judgedLate(saved.lateShare)}
+                  {messages.alert.judgedLate(saved.lateShare)}
                 </Alert>
               )}
               <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />
@@ -35,9 +35,9 @@ export function AlertPage() {
 }
 
 const NoSuchAlert = () => (
-  <NoSuch sentence={words.alert.noSuch}>
+  <NoSuch sentence={messages.alert.noSuch}>
     <Anchor component={Link} to="/alerts">
-      {words.alert.all}
+      {messages.alert.all}
     </Anchor>
   </NoSuch>
 )

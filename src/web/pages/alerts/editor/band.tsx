@@ -3,7 +3,7 @@ import { listChangesOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../../../api/queries.ts'
 import { type BandPoint, type Span, stepOf } from '../../../charts/band.ts'
 import { BandChart } from '../../../charts/band-chart.tsx'
-import { words } from '../../../words.ts'
+import { messages } from '../../../messages.ts'
 
 const MINUTE_MS = 60_000
 const MOST_CHANGES = 50
@@ -22,16 +22,16 @@ interface BandProps {
 export function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
   const query = { limit: MOST_CHANGES, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: FRESH.insight })
-  const said = words.alert
+  const t = messages.alert
   return (
     <BandChart
-      title={said.band}
+      title={t.band}
       isTitleHidden
       summary={summary}
       points={points}
       bad={bad}
       changes={data?.changes ?? []}
-      unit={said.bandUnit(said.rows[stepOf(points) / MINUTE_MS] ?? '')}
+      unit={t.bandUnit(t.rows[stepOf(points) / MINUTE_MS] ?? '')}
       height={HEIGHT_PX}
     />
   )

@@ -1,4 +1,4 @@
-import type { words } from '../../../words.ts'
+import type { messages } from '../../../messages.ts'
 
 /*
  * Rules that a new alert can begin with: the one file of the pages that names types of alerts.
@@ -7,7 +7,7 @@ import type { words } from '../../../words.ts'
 /** The type of a new alert. */
 export const FIRST_TYPE = 'data_validation'
 
-export type Template = keyof typeof words.alert.templates
+export type Template = keyof typeof messages.alert.templates
 
 /** Rules to begin with, the part that differs from an empty one. */
 export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {

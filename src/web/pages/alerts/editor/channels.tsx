@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
 import type { Forms, Integration } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
 import { type FormSchema, type FormValue, fieldsOf } from '../../../parts/schema.ts'
 import { SchemaField } from '../../../parts/schema-form.tsx'
-import { words } from '../../../words.ts'
 import { type Channel, type Draft, OWNERS } from './draft.ts'
 import classes from './editor.module.css'
 import { Limit } from './limit.tsx'
@@ -19,21 +19,21 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 /** How grave it is, what it is worth, and who is told by which channel. */
 export function Channels({ draft, change, forms, errorOf }: PartProps) {
   const { channels = [], severity = 'low', impactValue } = draft
-  const said = words.alert
+  const t = messages.alert
   return (
-    <Card title={said.whoHears}>
+    <Card title={t.whoHears}>
       <Stack gap="md">
         <div className={classes.fields}>
           <NativeSelect
-            label={said.severity}
+            label={t.severity}
             value={severity}
             onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value })}
-            data={SEVERITIES.map((value) => ({ value, label: words.api.severities[value] }))}
+            data={SEVERITIES.map((value) => ({ value, label: messages.api.severities[value] }))}
             error={errorOf('severity')}
           />
           <NumberInput
-            label={said.value}
-            description={said.valueHint}
+            label={t.value}
+            description={t.valueHint}
             value={impactValue ?? ''}
             onChange={(typed) => change(withValue(draft, typed))}
             min={0}
@@ -79,7 +79,7 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
           w="fit-content"
           onClick={() => change([...channels, { type: OWNERS.type, target: '' }])}
         >
-          {words.alert.addChannel}
+          {messages.alert.addChannel}
         </Button>
       )}
     </>
@@ -97,15 +97,15 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, index, forms, integrations, errorOf, change, remove }: ChannelRowProps) {
-  const said = words.alert
-  const titles: Readonly<Record<string, string>> = words.deliveries.channels
+  const t = messages.alert
+  const titles: Readonly<Record<string, string>> = messages.deliveries.channels
   const form = forms.channels.find(({ kind }) => kind === channel.type)
   const fields = fieldsOf((form?.schema ?? {}) as FormSchema)
   return (
     <div className={classes.row}>
       <div className={classes.fields}>
         <NativeSelect
-          label={said.channel(index + 1)}
+          label={t.channel(index + 1)}
           value={channel.type}
           onChange={({ currentTarget }) => change({ type: currentTarget.value, target: '' })}
           data={forms.channels.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
@@ -121,7 +121,7 @@ function ChannelRow({ channel, index, forms, integrations, errorOf, change, remo
           />
         ))}
       </div>
-      <CloseButton aria-label={said.removeChannel(index + 1)} onClick={remove} />
+      <CloseButton aria-label={t.removeChannel(index + 1)} onClick={remove} />
     </div>
   )
 }
@@ -138,19 +138,19 @@ interface ChannelFieldProps {
 
 /** Where a channel leads: one of the integrations that fit, or an address. */
 function ChannelField({ name, schema, index, integrations, value, change, error }: ChannelFieldProps) {
-  const said = words.alert
+  const t = messages.alert
   const fitting = integrations.filter(({ provider }) => provider === schema['x-integration'])
   const isOne = fitting.some(({ id }) => id === value)
-  const label = name === 'target' ? said.target(index + 1) : undefined
+  const label = name === 'target' ? t.target(index + 1) : undefined
   return (
     <>
       {fitting.length > 0 && (
         <NativeSelect
-          label={said.integration(index + 1)}
+          label={t.integration(index + 1)}
           value={isOne ? value : ''}
           onChange={({ currentTarget }) => change(currentTarget.value)}
         >
-          <option value="">{said.anAddress}</option>
+          <option value="">{t.anAddress}</option>
           {fitting.map(({ id, label: name }) => (
             <option key={id} value={id} translate="no">
               {name}

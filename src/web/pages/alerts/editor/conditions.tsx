@@ -1,7 +1,7 @@
 import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { asData, Data } from '../../../parts/data.tsx'
 import { requiredLabel } from '../../../parts/required.tsx'
-import { words } from '../../../words.ts'
 import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
 import type { Names } from './names.ts'
@@ -82,7 +82,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
         <Autocomplete
           renderOption={({ option: { value } }) => <Parameter name={value} example={names.valuesOf(value)[0]} />}
           label={requiredLabel(naming.parameter(n))}
-          description={names.isUnseen(parameter) ? words.alert.unseen : undefined}
+          description={names.isUnseen(parameter) ? messages.alert.unseen : undefined}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={parameter}
           onChange={(typed) => change({ ...item, parameter: typed })}
@@ -95,7 +95,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
           label={naming.operator(n)}
           value={op}
           onChange={({ currentTarget }) => change(withOperator(item, currentTarget.value))}
-          data={OPERATORS.map((value) => ({ value, label: words.forms.values[value] ?? value }))}
+          data={OPERATORS.map((value) => ({ value, label: messages.forms.values[value] ?? value }))}
           error={errorOf(`${path}.op`)}
         />
         <Values {...{ n, path, naming, names, errorOf, item, change }} />
@@ -108,7 +108,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
 /** Always there, so that nothing moves when another operator is chosen. */
 function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps, 'remove'>) {
   const { parameter, op, values = [] } = item
-  if (!needsValues(op)) return <TextInput label={naming.values(n)} placeholder={words.alert.noValues} disabled />
+  if (!needsValues(op)) return <TextInput label={naming.values(n)} placeholder={messages.alert.noValues} disabled />
   return (
     <TagsInput
       renderOption={asData}
@@ -116,7 +116,7 @@ function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps
       value={[...values]}
       onChange={(chosen) => change({ ...item, values: chosen })}
       data={[...names.valuesOf(parameter)]}
-      placeholder={values.length === 0 ? words.alert.valuesHint : undefined}
+      placeholder={values.length === 0 ? messages.alert.valuesHint : undefined}
       limit={20}
       maxTags={100}
       error={errorOf(`${path}.values`)}

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { Choices } from '../../../parts/choices.tsx'
-import { words } from '../../../words.ts'
 import { domainsOf, withDomain, withDomains } from './draft.ts'
 import type { PartProps } from './part.ts'
 
@@ -22,11 +22,11 @@ export function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' 
   // Of more domains than are listed, and of one that is gone, there is still the id.
   const others = ids.filter((id) => data && !known.some((domain) => domain.id === id)).map((id) => ({ id, name: id }))
   const domains = [...known, ...others]
-  const said = words.alert
+  const t = messages.alert
   return (
     <>
       <NativeSelect
-        label={said.domain}
+        label={t.domain}
         value={isMany ? MANY : (ids[0] ?? '')}
         onChange={({ currentTarget: { value } }) => {
           wantMany(value === MANY)
@@ -34,17 +34,17 @@ export function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' 
         }}
         error={isMany ? undefined : (errorOf('domainId') ?? errorOf('domainIds'))}
       >
-        <option value="">{said.allDomains}</option>
+        <option value="">{t.allDomains}</option>
         {domains.map(({ id, name }) => (
           <option key={id} value={id} translate="no">
             {name}
           </option>
         ))}
-        <option value={MANY}>{said.severalDomains}</option>
+        <option value={MANY}>{t.severalDomains}</option>
       </NativeSelect>
       {isMany && (
         <Choices
-          label={said.domains}
+          label={t.domains}
           isData
           options={domains.map(({ id, name }) => ({ value: id, label: name }))}
           chosen={ids}

@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
 import type { Alert, Forms } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { pathsOf } from '../../../parts/schema.ts'
-import { words } from '../../../words.ts'
 import { Channels } from './channels.tsx'
 import { type Draft, schemaOf } from './draft.ts'
 import classes from './editor.module.css'
@@ -40,34 +40,34 @@ export function Editor({ forms, begun, saved }: EditorProps) {
   const paths = useMemo(() => [...sharedPaths(toSend(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
   const saving = useSaving({ draft, form, saved, paths, isBroken, begun: first, element })
   const part = { draft, change, form, forms, paths, errorOf: saving.errorOf }
-  const said = words.alert
+  const t = messages.alert
   return (
     <>
       <PageHead
-        title={saved ? saved.name : said.new}
+        title={saved ? saved.name : t.new}
         isData={saved !== null}
         above={
           <Anchor component={Link} to="/alerts" fz="sm">
-            {said.all}
+            {t.all}
           </Anchor>
         }
       >
         {may && (saved ? <DeleteButton alert={saved} leaves={saving} /> : <StartFrom begin={change} />)}
         <SegmentedControl
           size="xs"
-          aria-label={said.json}
+          aria-label={t.json}
           value={isJson ? 'json' : 'fields'}
           onChange={(chosen) => {
             showJson(chosen === 'json')
             setBroken(false)
           }}
           data={[
-            { value: 'fields', label: said.fields },
-            { value: 'json', label: said.json },
+            { value: 'fields', label: t.fields },
+            { value: 'json', label: t.json },
           ]}
         />
       </PageHead>
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <form ref={element} className={classes.form} noValidate onSubmit={(event) => event.preventDefault()}>
         <div className={classes.sides}>
           <fieldset disabled={!may} className={`plain ${classes.rule}`}>
@@ -93,17 +93,14 @@ export function Editor({ forms, begun, saved }: EditorProps) {
 }
 
 function StartFrom({ begin }: { begin(draft: Draft): void }) {
-  const said = words.alert
+  const t = messages.alert
   return (
     <NativeSelect
-      label={said.startFrom}
+      label={t.startFrom}
       size="xs"
       defaultValue=""
       onChange={({ currentTarget }) => begin(draftFrom(currentTarget.value))}
-      data={[
-        { value: '', label: said.nothing },
-        ...TEMPLATE_NAMES.map((value) => ({ value, label: said.templates[value] })),
-      ]}
+      data={[{ value: '', label: t.nothing }, ...TEMPLATE_NAMES.map((value) => ({ value, label: t.templates[value] }))]}
     />
   )
 }

@@ -4,12 +4,12 @@ import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deleteAlert } from '#client/sdk.gen'
 import type { Alert } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { useGoOn } from '../../../parts/is-here.ts'
 import { useKeys } from '../../../shell/keys.ts'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import classes from './editor.module.css'
 import type { Saving } from './saving.ts'
 
@@ -17,7 +17,7 @@ import type { Saving } from './saving.ts'
 export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
   const { save, isSending, refusal, mayLose } = saving
   const navigate = useNavigate()
-  const said = words.alert
+  const t = messages.alert
   // An alert that is switched off is not switched on by a key that only says save.
   useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
   return (
@@ -30,13 +30,13 @@ export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null })
         )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={() => void navigate({ to: '/alerts' })}>
-            {said.cancel}
+            {t.cancel}
           </Button>
           <Button variant="default" loading={isSending} onClick={() => save(false)}>
-            {said.saveOff}
+            {t.saveOff}
           </Button>
           <Button loading={isSending} onClick={() => save(true)}>
-            {said.saveOn}
+            {t.saveOn}
           </Button>
         </Group>
       </div>
@@ -52,22 +52,22 @@ function Leaving({ mayLose }: { mayLose(): boolean }) {
     enableBeforeUnload: mayLose,
     withResolver: true,
   })
-  const said = words.alert
+  const t = messages.alert
   return (
     <Modal
       opened={blocker.status === 'blocked'}
       onClose={() => blocker.reset?.()}
-      title={said.leave}
-      closeButtonProps={{ 'aria-label': words.shell.close }}
+      title={t.leave}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
     >
       <Stack gap="md">
-        <Text>{said.leaveSentence}</Text>
+        <Text>{t.leaveSentence}</Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={() => blocker.proceed?.()}>
-            {said.leaveButton}
+            {t.leaveButton}
           </Button>
           <Button onClick={() => blocker.reset?.()} data-autofocus>
-            {said.stay}
+            {t.stay}
           </Button>
         </Group>
       </Stack>
@@ -80,7 +80,7 @@ export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; le
   const [isAsking, ask] = useState(false)
   const queries = useQueryClient()
   const goOn = useGoOn()
-  const said = words.alert
+  const t = messages.alert
   const remove = async () => {
     await deleteAlert({ path: { id }, throwOnError: true })
     leaves.forget()
@@ -88,18 +88,16 @@ export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; le
     for (const _id of ['listAlerts', 'listIssues', 'listSuggestions']) {
       void queries.invalidateQueries({ queryKey: [{ _id }] })
     }
-    notices.say(said.deleted)
+    notices.say(t.deleted)
   }
   return (
     <>
       <Button variant="subtle" size="xs" onClick={() => ask(true)}>
-        {said.delete}
+        {t.delete}
       </Button>
       <Confirm
         asks={
-          isAsking
-            ? { title: said.deleteTitle(name), sentence: said.deleteSentence, button: said.delete, act: remove }
-            : null
+          isAsking ? { title: t.deleteTitle(name), sentence: t.deleteSentence, button: t.delete, act: remove } : null
         }
         close={() => ask(false)}
       />

@@ -1,6 +1,6 @@
 import { Button, Fieldset, Group as Line, NativeSelect, Stack, Text } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { Fold } from '../../../parts/fold.tsx'
-import { words } from '../../../words.ts'
 import { Conditions, type Naming } from './conditions.tsx'
 import { type Group, NO_CONDITION } from './draft.ts'
 import type { RulePart } from './part.ts'
@@ -9,7 +9,7 @@ const MOST_GROUPS = 20
 
 /** Conditions in brackets: with those above, each group must hold. */
 export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
-  const said = words.alert
+  const t = messages.alert
   const groups = draft.conditionGroups ?? []
   const set = (next: readonly Group[]) => {
     const { conditionGroups: _, ...rest } = draft
@@ -17,14 +17,14 @@ export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
   }
   return (
     <Fold
-      title={said.groups}
-      says={groups.length === 0 ? said.none : said.groupsSay(groups.length)}
+      title={t.groups}
+      says={groups.length === 0 ? t.none : t.groupsSay(groups.length)}
       isOpenAtFirst={groups.length > 0}
       mustShow={paths.some((path) => path.startsWith('conditionGroups') && errorOf(path) !== undefined)}
     >
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
-          {said.groupsHint}
+          {t.groupsHint}
         </Text>
         {groups.map((group, index) => (
           <OneGroup
@@ -42,7 +42,7 @@ export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
             w="fit-content"
             onClick={() => set([...groups, { op: 'any', items: [NO_CONDITION] }])}
           >
-            {said.addGroup}
+            {t.addGroup}
           </Button>
         )}
       </Stack>
@@ -59,23 +59,23 @@ interface OneGroupProps extends Pick<RulePart, 'names' | 'errorOf'> {
 }
 
 function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
-  const said = words.alert
+  const t = messages.alert
   const naming: Naming = {
-    parameter: (row) => said.ofGroup(said.parameter(row), n),
-    operator: (row) => said.ofGroup(said.operator(row), n),
-    values: (row) => said.ofGroup(said.values(row), n),
-    remove: (row) => said.ofGroup(said.removeCondition(row), n),
-    add: said.addToGroup(n),
+    parameter: (row) => t.ofGroup(t.parameter(row), n),
+    operator: (row) => t.ofGroup(t.operator(row), n),
+    values: (row) => t.ofGroup(t.values(row), n),
+    remove: (row) => t.ofGroup(t.removeCondition(row), n),
+    add: t.addToGroup(n),
   }
   const path = `conditionGroups[${n - 1}]`
   return (
-    <Fieldset variant="unstyled" legend={said.group(n)}>
+    <Fieldset variant="unstyled" legend={t.group(n)}>
       <Stack gap="md">
         <NativeSelect
-          label={said.ofGroup(said.logic, n)}
+          label={t.ofGroup(t.logic, n)}
           value={group.op}
           onChange={({ currentTarget }) => change({ ...group, op: currentTarget.value })}
-          data={Object.entries(said.logics).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
           error={errorOf(`${path}.op`)}
         />
         <Conditions
@@ -86,7 +86,7 @@ function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
         />
         <Line justify="flex-end">
           <Button variant="subtle" size="compact-sm" onClick={remove}>
-            {said.removeGroup(n)}
+            {t.removeGroup(n)}
           </Button>
         </Line>
       </Stack>

@@ -1,7 +1,7 @@
 import { JsonInput, Text } from '@mantine/core'
 import { useState } from 'react'
+import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
-import { words } from '../../../words.ts'
 import type { Draft } from './draft.ts'
 import { toSend } from './sending.ts'
 
@@ -24,12 +24,12 @@ export function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
     }
   }
   return (
-    <Card title={words.alert.json}>
+    <Card title={messages.alert.json}>
       <Text c="dimmed" mb="md">
-        {words.alert.jsonHint}
+        {messages.alert.jsonHint}
       </Text>
       <JsonInput
-        aria-label={words.alert.json}
+        aria-label={messages.alert.json}
         value={typed}
         onChange={(text) => {
           type(text)
@@ -37,7 +37,7 @@ export function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
           setBroken(next === null)
           if (next) change({ ...next, name: String(next.name ?? ''), period: String(next.period ?? '') })
         }}
-        error={read(typed) === null ? words.forms.notJson : undefined}
+        error={read(typed) === null ? messages.forms.notJson : undefined}
         autosize
         minRows={16}
         maxRows={40}

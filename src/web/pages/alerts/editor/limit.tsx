@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { Fold } from '../../../parts/fold.tsx'
 import { formatNumber } from '../../../parts/format.ts'
-import { words } from '../../../words.ts'
 import type { Draft, Throttle } from './draft.ts'
 import classes from './editor.module.css'
 import type { PartProps } from './part.ts'
@@ -11,31 +11,31 @@ const LONGEST = 10_080
 
 /** At most so many messages in a time. */
 export function Limit({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
-  const said = words.alert
+  const t = messages.alert
   const { throttle: limit, ...rest } = draft
   const set = (part: Partial<Throttle>) =>
     change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
-  const says = limit ? said.limitSays(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : said.noLimit
+  const says = limit ? t.limitSays(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
   const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
   return (
-    <Fold title={said.limit} says={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
+    <Fold title={t.limit} says={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
       <div className={classes.fields}>
         <NativeSelect
-          label={said.limit}
-          description={said.limitHint}
+          label={t.limit}
+          description={t.limitHint}
           style={{ gridColumn: '1 / -1' }}
           value={limit?.unit ?? ''}
           onChange={({ currentTarget: { value } }) => (value === '' ? change(rest as Draft) : set({ unit: value }))}
           data={[
-            { value: '', label: said.noLimit },
-            ...Object.entries(said.limitUnits).map(([value, label]) => ({ value, label })),
+            { value: '', label: t.noLimit },
+            ...Object.entries(t.limitUnits).map(([value, label]) => ({ value, label })),
           ]}
           error={errorOf('throttle.unit')}
         />
         {limit && (
           <>
             <NumberInput
-              label={said.messages}
+              label={t.messages}
               value={limit.count}
               min={1}
               max={MOST_MESSAGES}
@@ -43,7 +43,7 @@ export function Limit({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'cha
               error={errorOf('throttle.count')}
             />
             <NumberInput
-              label={said.per(limit.unit)}
+              label={t.per(limit.unit)}
               value={limit.per}
               min={1}
               max={LONGEST}

@@ -1,8 +1,8 @@
 import { Autocomplete, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { asData, Data } from '../../../parts/data.tsx'
 import { Fold } from '../../../parts/fold.tsx'
 import { useZone } from '../../../parts/zone.ts'
-import { words } from '../../../words.ts'
 import type { Draft, RunWindows } from './draft.ts'
 import classes from './editor.module.css'
 import {
@@ -24,7 +24,7 @@ const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)
 
 /** On which days and at which hours it may tell, and in which time zone its days are. */
 export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
-  const said = words.alert
+  const t = messages.alert
   const own = useZone()
   const { runWindows = {}, timezone } = draft
   const set = (part: Partial<RunWindows>) => {
@@ -36,14 +36,14 @@ export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
   const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
   return (
-    <Fold title={said.onlyHours} says={<Says draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
+    <Fold title={t.onlyHours} says={<Says draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
-          {said.onlyHoursHint}
+          {t.onlyHoursHint}
         </Text>
         <Checkbox.Group
-          label={said.days}
-          description={said.daysHint}
+          label={t.days}
+          description={t.daysHint}
           value={daysOf(runWindows).map(String)}
           onChange={(chosen) => set({ days: WEEK.filter((day) => chosen.includes(String(day))) })}
           error={errorOf('runWindows.days')}
@@ -58,8 +58,8 @@ export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 
         <Week windows={runWindows} />
         <Autocomplete
           renderOption={asData}
-          label={said.timezone}
-          description={said.timezoneHint}
+          label={t.timezone}
+          description={t.timezoneHint}
           value={timezone ?? UTC}
           onChange={(typed) => change({ ...draft, timezone: typed })}
           data={[...new Set([own, UTC, ...Intl.supportedValuesOf('timeZone')])]}
@@ -79,7 +79,7 @@ interface HoursProps {
 }
 
 function Hours({ windows: { hours }, set, error }: HoursProps) {
-  const said = words.alert
+  const t = messages.alert
   const options = HOURS.map((hour) => (
     <option key={hour} value={hour} translate="no">
       {clockOf(hour)}
@@ -89,20 +89,20 @@ function Hours({ windows: { hours }, set, error }: HoursProps) {
   return (
     <div className={classes.fields}>
       <NativeSelect
-        label={said.fromHour}
+        label={t.fromHour}
         value={from ?? ''}
         onChange={({ currentTarget: { value } }) =>
           set({ hours: value === '' ? undefined : [Number(value), to ?? (Number(value) + 8) % HOURS_OF_DAY] })
         }
         error={error}
       >
-        <option value="">{said.allDay}</option>
+        <option value="">{t.allDay}</option>
         {options}
       </NativeSelect>
       {hours && (
         <NativeSelect
-          label={said.toHour}
-          description={isAllDay({ hours }) ? said.equalHours : undefined}
+          label={t.toHour}
+          description={isAllDay({ hours }) ? t.equalHours : undefined}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={to}
           onChange={({ currentTarget: { value } }) => set({ hours: [from ?? 0, Number(value)] })}
@@ -115,11 +115,11 @@ function Hours({ windows: { hours }, set, error }: HoursProps) {
 }
 
 function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
-  const said = words.alert
+  const t = messages.alert
   if (!runWindows || isAlways(runWindows)) {
     return (
       <>
-        {said.always} <Data>{timezone ?? UTC}</Data>
+        {t.always} <Data>{timezone ?? UTC}</Data>
       </>
     )
   }
@@ -127,7 +127,7 @@ function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
   const [from = 0, to = 0] = runWindows.hours ?? []
   return (
     <>
-      {days.length === 0 || days.length === WEEK.length ? said.everyDay : <Data>{sayDays(days)}</Data>}
+      {days.length === 0 || days.length === WEEK.length ? t.everyDay : <Data>{sayDays(days)}</Data>}
       {!isAllDay(runWindows) && <Data>{`, ${clockOf(from)}–${clockOf(to)}`}</Data>} <Data>{timezone ?? UTC}</Data>
     </>
   )

@@ -3,12 +3,12 @@ import { type ReactNode, useState } from 'react'
 import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
 import { Refusal } from '../../../api/refusal.ts'
 import { Bars } from '../../../charts/bars.tsx'
+import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
 import { Data, Sentence } from '../../../parts/data.tsx'
 import { formatDay, formatDuration, formatNumber } from '../../../parts/format.ts'
 import { Lines, Refused } from '../../../parts/query-state.tsx'
 import { useZone } from '../../../parts/zone.ts'
-import { words } from '../../../words.ts'
 import { Band } from './band.tsx'
 import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import classes from './editor.module.css'
@@ -36,12 +36,12 @@ export function Past({ draft, form, change }: PastProps) {
     hasSensitivity: sensitivityPlace(form) !== null,
     isWhole: missing === null,
   })
-  const said = words.alert
+  const t = messages.alert
   const [isOpen, open] = useState(false)
   const isAsking = missing === null && (preview.isAsking || backtest.isAsking)
   return (
     <Card
-      title={said.past}
+      title={t.past}
       beside={
         <Button
           variant="subtle"
@@ -50,7 +50,7 @@ export function Past({ draft, form, change }: PastProps) {
           aria-expanded={isOpen}
           onClick={() => open(!isOpen)}
         >
-          {said.details}
+          {t.details}
         </Button>
       }
     >
@@ -65,10 +65,10 @@ export function Past({ draft, form, change }: PastProps) {
         <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
           <SegmentedControl
             size="xs"
-            aria-label={said.pastDays}
+            aria-label={t.pastDays}
             value={String(days)}
             onChange={(chosen) => setDays(Number(chosen) as Days)}
-            data={PAST_DAYS.map((value) => ({ value: String(value), label: said.daysOf(value) }))}
+            data={PAST_DAYS.map((value) => ({ value: String(value), label: t.daysOf(value) }))}
           />
           <Details of={backtest}>
             {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
@@ -81,12 +81,12 @@ export function Past({ draft, form, change }: PastProps) {
 }
 
 function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf>> }) {
-  const said = words.alert
-  const row = () => ('part' in missing ? said[missing.part](missing.n) : '')
+  const t = messages.alert
+  const row = () => ('part' in missing ? t[missing.part](missing.n) : '')
   return (
     <Text c="dimmed" role="status">
-      {said.missing}{' '}
-      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? said.ofGroup(row(), missing.group) : row()}
+      {t.missing}{' '}
+      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? t.ofGroup(row(), missing.group) : row()}
     </Text>
   )
 }
@@ -97,7 +97,7 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
   if (error instanceof Refusal && error.status === 400) {
     return (
       <Text c="dimmed" role="status">
-        {words.alert.missing} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
+        {messages.alert.missing} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
       </Text>
     )
   }
@@ -113,19 +113,19 @@ function Details<T>({ of: { data, error, isOld }, children }: { of: Tried<T>; ch
 }
 
 function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
-  const said = words.alert
+  const t = messages.alert
   const zone = useZone()
   const fired = firedIn(buckets)
   const longest = longestOf(runsOf(buckets))
   return (
     <>
       <Text fz="lg" fw={600} role="status">
-        {said.fired(fired, days)}
+        {t.fired(fired, days)}
       </Text>
       {fired > 0 && (
         <Text c="dimmed" fz="sm">
-          {said.aboutAWeek(formatNumber(perWeek(fired, days), 1))}{' '}
-          {longest && said.longest(formatDuration(longest.to - longest.from), formatDay(longest.from, zone))}
+          {t.aboutAWeek(formatNumber(perWeek(fired, days), 1))}{' '}
+          {longest && t.longest(formatDuration(longest.to - longest.from), formatDay(longest.from, zone))}
         </Text>
       )}
     </>
@@ -133,11 +133,11 @@ function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: num
 }
 
 function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
-  const said = words.alert
+  const t = messages.alert
   const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
   return (
     <Text fz="sm" role="status">
-      {hasConditions(form) ? said.matches(found, all) : said.found(found, all)}
+      {hasConditions(form) ? t.matches(found, all) : t.found(found, all)}
     </Text>
   )
 }
@@ -145,21 +145,21 @@ function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview;
 function Backtest({ answer, days, draft, form, change }: PastProps & { answer: AlertBacktest; days: number }) {
   const { buckets, grain, method, coverage, exact, alternatives, series } = answer
   const fired = firedIn(buckets)
-  const said = words.alert
-  const sentence = said.fired(fired, days)
+  const t = messages.alert
+  const sentence = t.fired(fired, days)
   return (
     <Stack gap="sm">
-      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{said.often}</Warning>}
+      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{t.often}</Warning>}
       {series && series.length > 0 ? (
         <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
       ) : (
         buckets.length > 0 && (
           <Bars
-            title={said.bars}
+            title={t.bars}
             isTitleHidden
             summary={sentence}
-            unit={said.barsUnit[grain]}
-            badWord={said.badWord}
+            unit={t.barsUnit[grain]}
+            badWord={t.badWord}
             points={barsOf(buckets)}
             height={120}
           />
@@ -168,11 +168,11 @@ function Backtest({ answer, days, draft, form, change }: PastProps & { answer: A
       {alternatives && <Sensitivity {...{ draft, form, change, alternatives, days }} />}
       <Text fz="xs" c="dimmed">
         {method === 'sampled' && coverage
-          ? said.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0))
+          ? t.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0))
           : method === 'rollup'
-            ? said.rollup
-            : said.exact}
-        {!exact && method !== 'sampled' && ` ${said.partly}`}
+            ? t.rollup
+            : t.exact}
+        {!exact && method !== 'sampled' && ` ${t.partly}`}
       </Text>
     </Stack>
   )
@@ -180,15 +180,15 @@ function Backtest({ answer, days, draft, form, change }: PastProps & { answer: A
 
 function Preview({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
   const { matched, scanned, samples } = answer
-  const said = words.alert
+  const t = messages.alert
   return (
     <Stack gap="sm">
-      {scanned === 0 && <Warning color="yellow">{said.nothingInScope}</Warning>}
-      {hasConditions(form) && matched > scanned / 2 && <Warning color="yellow">{said.matchesMost}</Warning>}
+      {scanned === 0 && <Warning color="yellow">{t.nothingInScope}</Warning>}
+      {hasConditions(form) && matched > scanned / 2 && <Warning color="yellow">{t.matchesMost}</Warning>}
       {samples.length > 0 && (
         <>
           <Text fz="sm" c="dimmed">
-            {said.lastDays(PREVIEW_HOURS / 24)}
+            {t.lastDays(PREVIEW_HOURS / 24)}
           </Text>
           <Samples samples={samples} draft={draft} />
         </>

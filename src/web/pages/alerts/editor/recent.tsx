@@ -2,11 +2,11 @@ import { Anchor, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { Sentence } from '../../../parts/data.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
-import { words } from '../../../words.ts'
 import classes from './editor.module.css'
 
 const SHOWN = 5
@@ -19,7 +19,7 @@ export function Recent({ alertId }: { alertId: string }) {
   if (!data || data.issues.length === 0) return null
   return (
     <div className={classes.recent}>
-      <Card title={words.alert.recent}>
+      <Card title={messages.alert.recent}>
         <Stack gap="sm">
           {data.issues.map(({ id, severity, title, lastSeenAt }) => (
             <Group key={id} justify="space-between" gap="sm">

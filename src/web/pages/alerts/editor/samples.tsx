@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Code, Data } from '../../../parts/data.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 import { placeOf, type Sample, timeOf, valueAt } from './sample.ts'
@@ -11,17 +11,17 @@ const SHOWN = 8
 
 /** The newest events that match, or the windows that would have fired, each with all of it. */
 export function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft }) {
-  const said = words.alert
+  const t = messages.alert
   const keys = (draft.conditions?.items ?? []).map(({ parameter }) => parameter).filter((key) => key !== '*')
   return (
     <SimpleTable
-      name={said.samples}
+      name={t.samples}
       rows={samples.slice(0, SHOWN)}
       keyOf={(sample) => JSON.stringify(sample)}
       columns={[
-        { head: said.time, cell: (sample) => <Ago at={timeOf(sample)} /> },
+        { head: t.time, cell: (sample) => <Ago at={timeOf(sample)} /> },
         {
-          head: said.where,
+          head: t.where,
           cell: (sample) => (
             <div>
               <Data>{String(sample.summary ?? placeOf(sample))}</Data>
@@ -32,7 +32,7 @@ export function Samples({ samples, draft }: { samples: readonly Sample[]; draft:
               ))}
               <details>
                 <Text component="summary" fz="xs" c="dimmed">
-                  {said.whole}
+                  {t.whole}
                 </Text>
                 <pre className={classes.sample} translate="no">
                   {JSON.stringify(sample, null, 2)}

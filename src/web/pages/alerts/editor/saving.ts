@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef } from 'react'
 import { createAlert, replaceAlert } from '#client/sdk.gen'
 import type { Alert, AlertInput, Form } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { useSending } from '../../../parts/form.tsx'
 import { useGoOn } from '../../../parts/is-here.ts'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { type Draft, suggestedName } from './draft.ts'
 import { toSend } from './sending.ts'
 
@@ -51,7 +51,7 @@ export function useSaving({ draft, form, saved, paths, isBroken, begun, element 
     for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
       void queries.invalidateQueries({ queryKey: [{ _id }] })
     }
-    notices.say(enabled ? words.alert.savedOn(name) : words.alert.savedOff(name))
+    notices.say(enabled ? messages.alert.savedOn(name) : messages.alert.savedOff(name))
     await goOn({ to: '/alerts' })
   })
   return {
@@ -74,4 +74,4 @@ export function useSaving({ draft, form, saved, paths, isBroken, begun, element 
 const isSame = (one: Draft, other: Draft) =>
   one === other || JSON.stringify(toSend(one)) === JSON.stringify(toSend(other))
 
-export const sayOperator = (op: string): string => words.forms.values[op] ?? op.replaceAll('_', ' ')
+export const sayOperator = (op: string): string => messages.forms.values[op] ?? op.replaceAll('_', ' ')

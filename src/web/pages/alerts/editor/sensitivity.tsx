@@ -1,11 +1,11 @@
 import { Button, NumberInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Form } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
 import { type FormValue, fieldsOf } from '../../../parts/schema.ts'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 import { type Draft, schemaOf } from './draft.ts'
 import { perWeek, sensitivityFor } from './past.ts'
 
@@ -28,7 +28,7 @@ interface SensitivityProps {
 export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
   const [isNone, setNone] = useState(false)
   const place = sensitivityPlace(form)
-  const said = words.alert
+  const t = messages.alert
   const choose = (sensitivity: number) =>
     place && change?.({ ...draft, [place]: { ...(draft[place] as FormValue | undefined), sensitivity } })
   const chooseBy = (most: number) => {
@@ -41,27 +41,27 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
     <Stack gap="sm">
       {change && (
         <NumberInput
-          label={said.mostPerWeek}
-          description={said.mostPerWeekHint}
+          label={t.mostPerWeek}
+          description={t.mostPerWeekHint}
           min={0}
           maw={320}
           onChange={(typed) => typeof typed === 'number' && chooseBy(typed)}
-          error={isNone ? said.noneKeeps : undefined}
+          error={isNone ? t.noneKeeps : undefined}
         />
       )}
       <SimpleTable
-        name={said.bySensitivity}
+        name={t.bySensitivity}
         rows={alternatives.filter(({ sensitivity }) => Number.isInteger(sensitivity) || sensitivity === own)}
         keyOf={({ sensitivity }) => String(sensitivity)}
         columns={[
           {
-            head: said.sensitivity,
+            head: t.sensitivity,
             cell: ({ sensitivity }) =>
               change && sensitivity !== own ? (
                 <Button
                   variant="subtle"
                   size="compact-sm"
-                  aria-label={said.choose(formatNumber(sensitivity, 1))}
+                  aria-label={t.choose(formatNumber(sensitivity, 1))}
                   onClick={() => choose(sensitivity)}
                 >
                   <Data>{formatNumber(sensitivity, 1)}</Data>
@@ -73,7 +73,7 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
               ),
           },
           {
-            ...{ head: said.perWeek, isNumber: true },
+            ...{ head: t.perWeek, isNumber: true },
             cell: ({ fired }) => <Data>{formatNumber(perWeek(fired, days), 1)}</Data>,
           },
         ]}

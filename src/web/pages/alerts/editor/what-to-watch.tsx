@@ -1,7 +1,7 @@
 import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core'
+import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
 import { asData, Sentence } from '../../../parts/data.tsx'
-import { words } from '../../../words.ts'
 import { DomainField } from './domain-field.tsx'
 import { domainsOf, eventOf, ownPlace, suggestedName, vendorOf, withEvent, withType, withVendor } from './draft.ts'
 import classes from './editor.module.css'
@@ -11,14 +11,14 @@ import { sayOperator } from './saving.ts'
 
 /** Name, type and scope of an alert. */
 export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartProps, 'paths'>) {
-  const said = words.alert
-  const titles: Readonly<Record<string, string>> = words.api.alertTypes
+  const t = messages.alert
+  const titles: Readonly<Record<string, string>> = messages.api.alertTypes
   return (
-    <Card title={said.whatToWatch}>
+    <Card title={t.whatToWatch}>
       <Stack gap="md">
         <TextInput
-          label={said.name}
-          description={said.nameHint}
+          label={t.name}
+          description={t.nameHint}
           value={draft.name}
           placeholder={suggestedName(draft, form, sayOperator)}
           onChange={({ currentTarget }) => change({ ...draft, name: currentTarget.value })}
@@ -26,7 +26,7 @@ export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartPr
           maxLength={200}
         />
         <NativeSelect
-          label={said.type}
+          label={t.type}
           description={form && <Sentence>{form.help}</Sentence>}
           value={draft.alertType}
           onChange={({ currentTarget }) => change(withType(draft, forms.alertTypes, currentTarget.value))}
@@ -43,7 +43,7 @@ function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'path
   const ids = domainsOf(draft)
   const [vendor, event] = [vendorOf(draft, form), eventOf(draft, form)]
   const { vendors, events } = useNames(ids.length === 1 ? (ids[0] ?? '') : '', vendor, event)
-  const said = words.alert
+  const t = messages.alert
   const errorAt = (part: 'vendor' | 'event') => {
     const own = ownPlace(form, part)
     return own === null ? undefined : errorOf(`${own}.${part}`)
@@ -54,7 +54,7 @@ function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'path
       {ownPlace(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
         <TagsInput
           renderOption={asData}
-          label={said.vendor}
+          label={t.vendor}
           value={[...(draft.vendors ?? [])]}
           onChange={(chosen) => change({ ...draft, vendors: chosen })}
           data={[...vendors]}
@@ -63,22 +63,22 @@ function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'path
       ) : (
         <Autocomplete
           renderOption={asData}
-          label={said.vendor}
+          label={t.vendor}
           value={vendor}
           onChange={(typed) => change(withVendor(draft, form, typed))}
           data={[...vendors]}
-          placeholder={said.every}
+          placeholder={t.every}
           error={errorOf('vendors') ?? errorAt('vendor')}
           maxLength={200}
         />
       )}
       <Autocomplete
         renderOption={asData}
-        label={said.event}
+        label={t.event}
         value={event}
         onChange={(typed) => change(withEvent(draft, form, typed))}
         data={[...events]}
-        placeholder={said.every}
+        placeholder={t.every}
         error={errorAt('event')}
         maxLength={200}
       />

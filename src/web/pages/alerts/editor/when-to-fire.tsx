@@ -1,12 +1,12 @@
 import { Autocomplete, NativeSelect, Stack, Text } from '@mantine/core'
 import { Fragment } from 'react'
+import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { Fold } from '../../../parts/fold.tsx'
 import { requiredLabel } from '../../../parts/required.tsx'
 import { type FormValue, fieldsOf, kindOf, withPart } from '../../../parts/schema.ts'
 import { FrameError, SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
-import { words } from '../../../words.ts'
 import { Conditions, type Naming } from './conditions.tsx'
 import {
   type Draft,
@@ -30,18 +30,18 @@ const IN_SCOPE = ['vendor', 'event']
 
 /** When an alert fires: by conditions, or by the fields that its type has. */
 export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
-  const said = words.alert
+  const t = messages.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
   const names = useNames(domainId, vendorOf(draft, form), eventOf(draft, form))
   const part: RulePart = { draft, change, form, names, errorOf, paths }
   return (
-    <Card title={said.whenToFire}>
+    <Card title={t.whenToFire}>
       <Stack gap="md">
         {hasConditions(form) ? <RuleConditions {...part} /> : <OwnFields {...{ draft, change, form, errorOf }} />}
         <Autocomplete
           renderOption={({ option: { value } }) => <PeriodChoice value={value} />}
-          label={requiredLabel(said.period)}
-          description={said.periodHint}
+          label={requiredLabel(t.period)}
+          description={t.periodHint}
           value={draft.period}
           onChange={(period) => change({ ...draft, period })}
           data={PERIODS}
@@ -58,23 +58,23 @@ export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
 }
 
 function RuleConditions({ draft, change, names, errorOf }: RulePart) {
-  const said = words.alert
+  const t = messages.alert
   const { logic = 'any', items = [] } = draft.conditions ?? {}
   const set = (part: Partial<NonNullable<Draft['conditions']>>) =>
     change({ ...draft, conditions: { logic, items, ...part } })
   const naming: Naming = {
-    ...{ parameter: said.parameter, operator: said.operator, values: said.values },
-    ...{ add: said.addCondition, remove: said.removeCondition },
+    ...{ parameter: t.parameter, operator: t.operator, values: t.values },
+    ...{ add: t.addCondition, remove: t.removeCondition },
   }
   return (
     <>
-      <Text>{said.fires}</Text>
+      <Text>{t.fires}</Text>
       {items.length > 1 && (
         <NativeSelect
-          label={said.logic}
+          label={t.logic}
           value={logic}
           onChange={({ currentTarget }) => set({ logic: currentTarget.value })}
-          data={Object.entries(said.logics).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
         />
       )}
       <Conditions
@@ -88,24 +88,24 @@ function RuleConditions({ draft, change, names, errorOf }: RulePart) {
 }
 
 function Filters({ draft, change, form, names, errorOf, paths }: RulePart) {
-  const said = words.alert
+  const t = messages.alert
   const { filters = [] } = draft
   const event = eventPlace(draft, form)
   const count = filters.length - (event < 0 ? 0 : 1)
   const naming: Naming = {
-    ...{ parameter: said.filterParameter, operator: said.filterOperator, values: said.filterValues },
-    ...{ add: said.addFilter, remove: said.removeFilter },
+    ...{ parameter: t.filterParameter, operator: t.filterOperator, values: t.filterValues },
+    ...{ add: t.addFilter, remove: t.removeFilter },
   }
   return (
     <Fold
-      title={said.filters}
-      says={count === 0 ? said.none : said.filtersSay(count)}
+      title={t.filters}
+      says={count === 0 ? t.none : t.filtersSay(count)}
       isOpenAtFirst={count > 0}
       mustShow={paths.some((path) => path.startsWith('filters') && errorOf(path) !== undefined)}
     >
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
-          {said.onlyWhere}
+          {t.onlyWhere}
         </Text>
         <Conditions
           path="filters"
@@ -124,7 +124,7 @@ function PeriodChoice({ value }: { value: string }) {
     <>
       <Data>{value}</Data>
       <Text span fz="xs" c="dimmed" ml="sm">
-        {words.alert.periods[value]}
+        {messages.alert.periods[value]}
       </Text>
     </>
   )

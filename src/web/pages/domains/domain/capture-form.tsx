@@ -5,12 +5,12 @@ import { getCaptureOptions, getCaptureQueryKey, getSnippetQueryKey } from '#clie
 import { setCapture } from '#client/sdk.gen'
 import type { CaptureSettings, Domain } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { formatPercent } from '../../../parts/format.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { Toggle } from '../../../parts/toggle.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { isApp } from './system.ts'
 
 type Rate = CaptureSettings['sampleRate']['prod']
@@ -27,14 +27,14 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   const may = useMay('admin')
   const queries = useQueryClient()
   const [given, change] = useState(settings)
-  const said = words.domains.settings
-  const rateLabels = isApp(domain) ? said.deviceRates : said.sessionRates
+  const t = messages.domains.settings
+  const rateLabels = isApp(domain) ? t.deviceRates : t.sessionRates
   const sending = useSending(['enabled', 'sampleRate.prod', 'sampleRate.dev'], async () => {
     const { data } = await setCapture({ path: { id }, body: given, throwOnError: true })
     queries.setQueryData(getCaptureQueryKey({ path: { id } }), data)
     // The code of apps contains the rates.
     await queries.invalidateQueries({ queryKey: getSnippetQueryKey({ path: { id } }) })
-    notices.say(said.saved)
+    notices.say(t.saved)
   })
   const rate = (env: 'prod' | 'dev') => (
     <NativeSelect
@@ -52,8 +52,8 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
     <Stack gap="md">
       {!isApp(domain) && (
         <Toggle
-          label={said.enabled}
-          description={said.enabledHint}
+          label={t.enabled}
+          description={t.enabledHint}
           checked={given.enabled}
           onChange={({ currentTarget }) => change({ ...given, enabled: currentTarget.checked })}
           disabled={!may}
@@ -65,7 +65,7 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   )
   if (!may) return fields
   return (
-    <Form sending={sending} button={isApp(domain) ? said.saveRates : said.saveCapture}>
+    <Form sending={sending} button={isApp(domain) ? t.saveRates : t.saveCapture}>
       {fields}
     </Form>
   )

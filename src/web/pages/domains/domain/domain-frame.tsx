@@ -4,16 +4,16 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SubLinks } from '../../../parts/sub-links.tsx'
-import { words } from '../../../words.ts'
 import { State } from '../state.tsx'
 
-export type DomainPart = keyof typeof words.domains.parts
+export type DomainPart = keyof typeof messages.domains.parts
 const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
 
 /** The domain whose id is in the address. */
@@ -24,20 +24,20 @@ export function DomainFrame({ part, children }: { part: DomainPart; children(dom
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={words.domains.noSuch}>
-      <Link to="/domains">{words.domains.toList}</Link>
+    <NoSuch sentence={messages.domains.noSuch}>
+      <Link to="/domains">{messages.domains.toList}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.domains} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.domains} gone={gone}>
       {(domain) => (
         <>
           <PageHead title={domain.name} isData />
           <Health domain={domain} />
           <SubLinks
-            name={words.domains.list}
+            name={messages.domains.list}
             links={PARTS.map((one) => ({
-              ...{ key: one, label: words.domains.parts[one], isHere: one === part },
+              ...{ key: one, label: messages.domains.parts[one], isHere: one === part },
               link: { to: `/domains/$id/${one}`, params: { id } },
             }))}
           />
@@ -50,12 +50,12 @@ export function DomainFrame({ part, children }: { part: DomainPart; children(dom
 
 function Health({ domain }: { domain: Domain }) {
   const { events24h, lastEventAt, prodVersion } = domain
-  const said = words.domains
+  const t = messages.domains
   return (
     <Group gap="md" mb="md" c="dimmed" fz="sm">
       <State {...domain} />
       <span>
-        {said.events24h}{' '}
+        {t.events24h}{' '}
         <Anchor
           component={Link}
           to="/explore/events"
@@ -67,11 +67,11 @@ function Health({ domain }: { domain: Domain }) {
         </Anchor>
       </span>
       <span>
-        {said.lastEvent} <Ago at={lastEventAt} missing={words.api.never} />
+        {t.lastEvent} <Ago at={lastEventAt} missing={messages.api.never} />
       </span>
       {typeof prodVersion === 'number' && (
         <span>
-          {said.version} <Num value={prodVersion} />
+          {t.version} <Num value={prodVersion} />
         </span>
       )}
     </Group>

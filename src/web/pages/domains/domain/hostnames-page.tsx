@@ -6,6 +6,7 @@ import type { Hostname, HostnameList } from '#client/types.gen'
 import { AT_ONCE, inPages, PAGED } from '../../../api/pages.ts'
 import { sentenceOf } from '../../../api/refusal.ts'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { MayLine } from '../../../parts/may.tsx'
@@ -13,7 +14,6 @@ import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
 /** `/domains/{id}/hostnames`: from where events come, and which hosts are ours. */
@@ -34,31 +34,27 @@ function Hostnames() {
     initialPageParam: { path: { id } },
   })
   const judge = useJudge(id)
-  const said = words.domains.hostnames
+  const t = messages.domains.hostnames
   return (
     <>
-      <MayLine needs="member" what={said.what} />
+      <MayLine needs="member" what={t.what} />
       <Text c="dimmed" mb="md">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState
-        query={query}
-        isEmpty={({ pages }) => pages[0]?.hostnames.length === 0}
-        empty={<Text>{said.none}</Text>}
-      >
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.hostnames.length === 0} empty={<Text>{t.none}</Text>}>
         {({ pages }) => (
           <SimpleTable
-            name={words.domains.parts.hostnames}
+            name={messages.domains.parts.hostnames}
             rows={pages.flatMap(({ hostnames }) => hostnames.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]))}
             pages={query}
             keyOf={({ hostname }) => hostname}
             columns={[
-              { head: said.hostname, cell: ({ hostname }) => <Data>{hostname}</Data> },
-              { head: said.status, cell: ({ status }) => said.statuses[status] },
-              { head: words.domains.events24h, isNumber: true, cell: ({ events24h }) => <Num value={events24h} /> },
-              { head: words.domains.lastEvent, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+              { head: t.hostname, cell: ({ hostname }) => <Data>{hostname}</Data> },
+              { head: t.status, cell: ({ status }) => t.statuses[status] },
+              { head: messages.domains.events24h, isNumber: true, cell: ({ events24h }) => <Num value={events24h} /> },
+              { head: messages.domains.lastEvent, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
               {
-                head: words.settings.actions,
+                head: messages.settings.actions,
                 isHeadHidden: true,
                 cell: (host) => may && <Verdicts host={host} judge={judge} />,
               },
@@ -73,8 +69,8 @@ function Hostnames() {
 type Judge = (host: Hostname, verdict: Verdict) => Promise<void>
 
 function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
-  const said = words.domains.hostnames
-  const names = { approved: [said.approve, said.approveOf], denied: [said.deny, said.denyOf] } as const
+  const t = messages.domains.hostnames
+  const names = { approved: [t.approve, t.approveOf], denied: [t.deny, t.denyOf] } as const
   return (
     <Group gap="sm" justify="flex-end" wrap="nowrap">
       {(['approved', 'denied'] as const)
@@ -97,7 +93,7 @@ function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
 /** Decides on a host: on screen at once, and taken back when the server refuses or the person wants it. */
 function useJudge(id: string): Judge {
   const queries = useQueryClient()
-  const said = words.domains.hostnames
+  const t = messages.domains.hostnames
   const queryKey = [{ _id: 'listHostnames', path: { id } }]
   const show = (hostname: string, status: Hostname['status']) =>
     queries.setQueriesData(
@@ -113,7 +109,7 @@ function useJudge(id: string): Judge {
     try {
       await judgeHostname({ path: { id, hostname }, body: { status: verdict }, throwOnError: true })
       const undo = status === 'unreviewed' ? null : () => void judge({ ...host, status: verdict }, status)
-      notices.say(verdict === 'approved' ? said.approved(hostname) : said.denied(hostname), undo)
+      notices.say(verdict === 'approved' ? t.approved(hostname) : t.denied(hostname), undo)
     } catch (error) {
       show(hostname, status)
       notices.refuse(sentenceOf(error), () => void judge(host, verdict))

@@ -5,13 +5,13 @@ import { useEffect, useState } from 'react'
 import { listRejectionsInfiniteOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { LiveEvents } from '#client/types.gen'
 import { PAGED } from '../../../api/pages.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Code, Data } from '../../../parts/data.tsx'
 import { UNKNOWN } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
@@ -38,7 +38,7 @@ export function DomainLivePage() {
 function Tail() {
   const id = useDomainId()
   const [isPaused, pause] = useState(false)
-  const said = words.domains.live
+  const t = messages.domains.live
   const query = useQuery({
     ...watchDomainOptions({ path: { id }, query: { limit: SHOWN } }),
     refetchInterval: isPaused ? false : LOOK_EVERY_MS,
@@ -48,22 +48,22 @@ function Tail() {
     <Stack gap="md">
       <Group gap="sm">
         <Button variant="default" onClick={() => pause(!isPaused)}>
-          {isPaused ? said.goOn : said.pause}
+          {isPaused ? t.goOn : t.pause}
         </Button>
-        {isPaused && <Text c="dimmed">{said.paused}</Text>}
+        {isPaused && <Text c="dimmed">{t.paused}</Text>}
       </Group>
       <QueryState query={query} isEmpty={() => events.length === 0} empty={<NothingNow id={id} />}>
         {() => (
           <SimpleTable
-            name={said.table}
+            name={t.table}
             rows={events}
             keyOf={({ seq }) => String(seq)}
             columns={[
-              { head: said.event, cell: ({ event }) => <Data>{String(event.event)}</Data> },
-              { head: said.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
-              { head: said.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
-              { head: said.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
-              { head: said.when, cell: ({ ts }) => <Ago at={ts} /> },
+              { head: t.event, cell: ({ event }) => <Data>{String(event.event)}</Data> },
+              { head: t.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
+              { head: t.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
+              { head: t.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
+              { head: t.when, cell: ({ ts }) => <Ago at={ts} /> },
             ]}
           />
         )}
@@ -74,9 +74,9 @@ function Tail() {
 
 const NothingNow = ({ id }: { id: string }) => (
   <Stack gap="sm" align="flex-start">
-    <Text maw="72ch">{words.domains.live.none}</Text>
+    <Text maw="72ch">{messages.domains.live.none}</Text>
     <Button component={Link} to="/explore/events" search={{ domainId: id } as never} variant="default">
-      {words.domains.live.stored}
+      {messages.domains.live.stored}
     </Button>
   </Stack>
 )
@@ -99,27 +99,27 @@ function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {
 function Refusals() {
   const domainId = useDomainId()
   const query = useInfiniteQuery({ ...listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }), ...PAGED })
-  const said = words.domains.live
+  const t = messages.domains.live
   return (
     <Stack gap="md">
-      <Title order={2}>{said.refusedTitle}</Title>
+      <Title order={2}>{t.refusedTitle}</Title>
       <QueryState
         query={query}
         isEmpty={({ pages }) => pages[0]?.rejections.length === 0}
-        empty={<Text>{said.noneRefused}</Text>}
+        empty={<Text>{t.noneRefused}</Text>}
       >
         {({ pages }) => (
           <SimpleTable
-            name={said.refusedTable}
+            name={t.refusedTable}
             rows={pages.flatMap(({ rejections }) => rejections)}
             pages={query}
             size={REFUSED_SHOWN}
             keyOf={({ reason, sample }) => `${reason} ${sample}`}
             columns={[
-              { head: said.reason, cell: ({ reason }) => <Data>{reason}</Data> },
-              { head: said.sample, cell: ({ sample }) => <Code>{sample}</Code> },
-              { head: said.count, isNumber: true, cell: ({ count }) => <Num value={count} /> },
-              { head: said.lastSeen, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+              { head: t.reason, cell: ({ reason }) => <Data>{reason}</Data> },
+              { head: t.sample, cell: ({ sample }) => <Code>{sample}</Code> },
+              { head: t.count, isNumber: true, cell: ({ count }) => <Num value={count} /> },
+              { head: t.lastSeen, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
             ]}
           />
         )}

@@ -6,6 +6,7 @@ import { setPageViewSampling } from '#client/sdk.gen'
 import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { line } from '../../../isolated.ts'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { formatPercent, UNKNOWN } from '../../../parts/format.ts'
@@ -13,7 +14,6 @@ import { MayLine } from '../../../parts/may.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
 /** `/domains/{id}/sampling`: which share of page views is kept. */
@@ -24,14 +24,14 @@ export function DomainSamplingPage() {
 function Sampling() {
   const id = useDomainId()
   const query = useQuery(getPageViewSamplingOptions({ path: { id } }))
-  const said = words.domains.sampling
+  const t = messages.domains.sampling
   return (
     <>
-      <MayLine needs="admin" what={said.what} />
+      <MayLine needs="admin" what={t.what} />
       <Text c="dimmed" mb="md" maw="72ch">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ supported }) => !supported} empty={<Text>{said.notSupported}</Text>}>
+      <QueryState query={query} isEmpty={({ supported }) => !supported} empty={<Text>{t.notSupported}</Text>}>
         {(sampling) => <SamplingForm id={id} sampling={sampling} />}
       </QueryState>
     </>
@@ -45,19 +45,19 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
   const queries = useQueryClient()
   const { rates, pageViewsPerHour, available, eligible } = sampling
   const [given, change] = useState({ prodRate: sampling.prodRate, devRate: sampling.devRate })
-  const said = words.domains.sampling
+  const t = messages.domains.sampling
   const sending = useSending(['prodRate', 'devRate'], async () => {
     const body = { prodRate: given.prodRate as Rate, devRate: given.devRate as Rate }
     const { data } = await setPageViewSampling({ path: { id }, body, throwOnError: true })
     queries.setQueryData(getPageViewSamplingQueryKey({ path: { id } }), data)
-    notices.say(said.saved)
+    notices.say(t.saved)
   })
   const field = (name: keyof typeof given) => (
     <NativeSelect
-      label={name === 'prodRate' ? said.prod : said.dev}
+      label={name === 'prodRate' ? t.prod : t.dev}
       value={String(given[name])}
       onChange={({ currentTarget }) => change({ ...given, [name]: Number(currentTarget.value) })}
-      data={rates.map((rate) => ({ value: String(rate), label: rate === 1 ? said.all : formatPercent(rate) }))}
+      data={rates.map((rate) => ({ value: String(rate), label: rate === 1 ? t.all : formatPercent(rate) }))}
       error={sending.errorOf(name)}
       disabled={!may}
     />
@@ -66,24 +66,24 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
     <Stack gap="lg" maw={560}>
       <Paper>
         <dl className="facts">
-          <dt>{said.hour}</dt>
-          <dd>{available ? <Num value={pageViewsPerHour.typical} /> : said.none}</dd>
-          <dt>{said.quiet}</dt>
+          <dt>{t.hour}</dt>
+          <dd>{available ? <Num value={pageViewsPerHour.typical} /> : t.none}</dd>
+          <dt>{t.quiet}</dt>
           <dd>
             <Num value={available ? pageViewsPerHour.quiet : null} />
           </dd>
-          <dt>{said.kept}</dt>
+          <dt>{t.kept}</dt>
           <dd>
             <Num value={available ? Math.round(pageViewsPerHour.typical * given.prodRate) : null} />
           </dd>
-          <dt>{said.eligible}</dt>
+          <dt>{t.eligible}</dt>
           <dd>
             <Data>{eligible.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ') || UNKNOWN}</Data>
           </dd>
         </dl>
       </Paper>
       {may ? (
-        <Form sending={sending} button={words.settings.save}>
+        <Form sending={sending} button={messages.settings.save}>
           {field('prodRate')}
           {field('devRate')}
         </Form>

@@ -4,13 +4,13 @@ import { type ReactNode, useState } from 'react'
 import { deleteDomain, renameDomain, rotateToken } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { useFields } from '../../../parts/fields.ts'
 import { Form, useSending } from '../../../parts/form.tsx'
 import { useGoOn } from '../../../parts/is-here.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainFrame } from './domain-frame.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -22,27 +22,27 @@ export function DomainSettingsPage() {
 
 function Settings({ domain }: { domain: Domain }) {
   const may = useMay('admin')
-  const said = words.domains.settings
+  const t = messages.domains.settings
   return (
     <Stack gap="lg" maw={560} className="column">
-      <MayLine needs="admin" what={words.domains.what} />
+      <MayLine needs="admin" what={messages.domains.what} />
       {domain.system !== 'server' && (
-        <Part title={said.capture}>
+        <Part title={t.capture}>
           <CaptureForm domain={domain} />
         </Part>
       )}
       {may && (
         <>
-          <Part title={said.rename}>
+          <Part title={t.rename}>
             <NameForm domain={domain} />
           </Part>
-          <Part title={said.endpoint}>
+          <Part title={t.endpoint}>
             <EndpointForm domain={domain} />
           </Part>
-          <Part title={said.token}>
+          <Part title={t.token}>
             <Token domain={domain} />
           </Part>
-          <Part title={said.remove}>
+          <Part title={t.remove}>
             <DeleteForm domain={domain} />
           </Part>
         </>
@@ -72,32 +72,32 @@ function useRefresh(): () => Promise<void> {
 
 function NameForm({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
-  const said = words.domains
+  const t = messages.domains
   const { field, sending } = useFields({ name: domain.name }, async (body) => {
     await renameDomain({ path: { id: domain.id }, body, throwOnError: true })
     await refresh()
-    notices.say(said.settings.renamed)
+    notices.say(t.settings.renamed)
   })
   return (
-    <Form sending={sending} button={said.settings.rename} isAside>
-      <TextInput label={said.name} {...field('name')} required maxLength={200} />
+    <Form sending={sending} button={t.settings.rename} isAside>
+      <TextInput label={t.name} {...field('name')} required maxLength={200} />
     </Form>
   )
 }
 
 function Token({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
-  const said = words.domains.settings
+  const t = messages.domains.settings
   const sending = useSending([], async () => {
     await rotateToken({ path: { id: domain.id }, throwOnError: true })
     await refresh()
-    notices.say(said.rotated)
+    notices.say(t.rotated)
   })
   return (
-    <Form sending={sending} button={said.rotate} isAside>
-      <TextInput label={said.token} description={said.tokenHint} value={domain.token} readOnly translate="no" />
+    <Form sending={sending} button={t.rotate} isAside>
+      <TextInput label={t.token} description={t.tokenHint} value={domain.token} readOnly translate="no" />
       <Text c="dimmed" fz="sm">
-        {said.rotateHint}
+        {t.rotateHint}
       </Text>
     </Form>
   )
@@ -108,28 +108,28 @@ function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
   const queries = useQueryClient()
   const goOn = useGoOn()
-  const said = words.domains.settings
+  const t = messages.domains.settings
   const { submit, isSending, refusal } = useSending([], async () => {
     await deleteDomain({ path: { id: domain.id }, throwOnError: true })
     await goOn({ to: '/domains' })
     await queries.invalidateQueries()
-    notices.say(said.removed(domain.name))
+    notices.say(t.removed(domain.name))
   })
   return (
     <form onSubmit={submit}>
       <Stack gap="md" align="flex-start">
         <Text>
-          {said.removeHint} <Data>{domain.name}</Data>
+          {t.removeHint} <Data>{domain.name}</Data>
         </Text>
         <TextInput
-          label={words.domains.name}
+          label={messages.domains.name}
           value={typed}
           onChange={({ currentTarget }) => type(currentTarget.value)}
           error={refusal}
           autoComplete="off"
         />
         <Button type="submit" className="destroys" loading={isSending} disabled={typed !== domain.name}>
-          {said.remove}
+          {t.remove}
         </Button>
       </Stack>
     </form>

@@ -10,6 +10,7 @@ import {
 } from '#client/@tanstack/react-query.gen'
 import type { Domain, SetupGuide } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
@@ -18,7 +19,6 @@ import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainFrame } from './domain-frame.tsx'
 import { isApp, isWeb } from './system.ts'
@@ -36,7 +36,7 @@ export function DomainSetupPage() {
 function SetUp({ domain }: { domain: Domain }) {
   const may = useMay('member')
   const query = useQuery({ ...getSnippetOptions({ path: { id: domain.id } }), enabled: may })
-  const said = words.domains.setup
+  const t = messages.domains.setup
   return (
     <Stack gap="lg" maw={840}>
       <Paper>
@@ -45,7 +45,7 @@ function SetUp({ domain }: { domain: Domain }) {
             {({ guide }) => <Guide key={domain.id} domain={domain} guide={guide} />}
           </QueryState>
         ) : (
-          <MayLine needs="member" what={said.what} />
+          <MayLine needs="member" what={t.what} />
         )}
       </Paper>
       {/* The code above is long: nothing stands below it that it would push away. */}
@@ -63,12 +63,12 @@ function SetUp({ domain }: { domain: Domain }) {
 function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; guide: SetupGuide }) {
   const [chosen, choose] = useState(files[0]?.name)
   const file = files.find(({ name }) => name === chosen) ?? files[0]
-  const said = words.domains.setup
+  const t = messages.domains.setup
   return (
     <Stack gap="lg">
       <section>
         <Title order={2} mb="sm">
-          {said.install(words.domains.systems[domain.system])}
+          {t.install(messages.domains.systems[domain.system])}
         </Title>
         <List type="ordered" spacing="xs">
           {steps.map((step) => (
@@ -81,11 +81,11 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
       {file && (
         <section>
           <Title order={2} mb="sm">
-            {said.code}
+            {t.code}
           </Title>
           {files.length > 1 && (
             <SegmentedControl
-              aria-label={said.files}
+              aria-label={t.files}
               value={file.name}
               onChange={choose}
               data={files.map(({ name, label }) => ({ value: name, label: <Data>{label}</Data> }))}
@@ -96,7 +96,7 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
       )}
       <section>
         <Title order={2} mb="sm">
-          {said.sampling}
+          {t.sampling}
         </Title>
         <Text mb="md">
           <Data>{sampling}</Data>
@@ -110,7 +110,7 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
 function CodeField({ name, code }: { name: string; code: string }) {
   // What is minified has one line, which is only visible when it wraps.
   const whiteSpace = code.includes('\n') ? 'pre' : 'pre-wrap'
-  const said = words.domains.setup
+  const t = messages.domains.setup
   return (
     <Stack gap="sm" mt="sm">
       <Textarea
@@ -124,8 +124,8 @@ function CodeField({ name, code }: { name: string; code: string }) {
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace } }}
         onFocus={({ target }) => target.select()}
       />
-      <Button variant="default" w="fit-content" onClick={() => void copy(code).then(() => notices.say(said.copied))}>
-        {said.copyCode}
+      <Button variant="default" w="fit-content" onClick={() => void copy(code).then(() => notices.say(t.copied))}>
+        {t.copyCode}
       </Button>
     </Stack>
   )
@@ -134,13 +134,13 @@ function CodeField({ name, code }: { name: string; code: string }) {
 /** Whether events come: those of a domain that had some when the page was opened, or the first one as it comes. */
 function Arrival({ domain }: { domain: Domain }) {
   const [hadEvents] = useState(Boolean(domain.lastEventAt))
-  const said = words.domains.setup
+  const t = messages.domains.setup
   if (!hadEvents) return <FirstEvent domain={domain} />
   return (
     <Stack gap="md">
-      <Title order={2}>{said.arriving}</Title>
+      <Title order={2}>{t.arriving}</Title>
       <Text component="div">
-        {words.domains.lastEvent} <Ago at={domain.lastEventAt} />
+        {messages.domains.lastEvent} <Ago at={domain.lastEventAt} />
       </Text>
       <NextSteps domain={domain} />
     </Stack>
@@ -150,24 +150,24 @@ function Arrival({ domain }: { domain: Domain }) {
 /** Vendors whose code the pages load while no event of theirs is captured; nothing when there are none. */
 function SilentLibraries({ domain }: { domain: Domain }) {
   const { data } = useQuery(listSilentLibrariesOptions({ path: { id: domain.id } }))
-  const said = words.domains.setup.silent
+  const t = messages.domains.setup.silent
   if (!data?.libraries.length) return null
   return (
     <Paper>
       <Stack gap="sm">
-        <Title order={2}>{said.title}</Title>
-        <Text>{said.intro}</Text>
+        <Title order={2}>{t.title}</Title>
+        <Text>{t.intro}</Text>
         <SimpleTable
-          name={said.title}
+          name={t.title}
           rows={data.libraries}
           keyOf={({ vendor }) => vendor}
           columns={[
-            { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-            { head: said.loads, isNumber: true, cell: ({ loads }) => <Num value={loads} /> },
-            { head: said.lastLoad, cell: ({ lastAt }) => <Ago at={lastAt} /> },
+            { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+            { head: t.loads, isNumber: true, cell: ({ loads }) => <Num value={loads} /> },
+            { head: t.lastLoad, cell: ({ lastAt }) => <Ago at={lastAt} /> },
           ]}
         />
-        <Text c="dimmed">{said.reasons}</Text>
+        <Text c="dimmed">{t.reasons}</Text>
       </Stack>
     </Paper>
   )
@@ -175,16 +175,16 @@ function SilentLibraries({ domain }: { domain: Domain }) {
 
 function NextSteps({ domain }: { domain: Domain }) {
   const may = useMay('member')
-  const said = words.domains.setup
+  const t = messages.domains.setup
   return (
     <Group gap="sm">
       {may && (
         <Button component={Link} to="/alerts/new" search={{ domainId: domain.id } as never}>
-          {said.firstAlert}
+          {t.firstAlert}
         </Button>
       )}
       <Button variant="default" component={Link} to={`/domains/${domain.id}/live`}>
-        {said.watch}
+        {t.watch}
       </Button>
     </Group>
   )
@@ -192,7 +192,7 @@ function NextSteps({ domain }: { domain: Domain }) {
 
 /** Waits for the first event, and turns to it by itself. */
 function FirstEvent({ domain }: { domain: Domain }) {
-  const said = words.domains.setup
+  const t = messages.domains.setup
   const { data } = useQuery({
     ...watchDomainOptions({ path: { id: domain.id }, query: { limit: 5 } }),
     refetchInterval: ({ state }) => (state.data?.events.length ? false : LOOK_EVERY_MS),
@@ -205,10 +205,10 @@ function FirstEvent({ domain }: { domain: Domain }) {
       <div role="status" aria-live="polite">
         {first ? (
           <Title order={2}>
-            <Data>{said.first(String(first.event), first.host as string | null)}</Data>
+            <Data>{t.first(String(first.event), first.host as string | null)}</Data>
           </Title>
         ) : (
-          <Title order={2}>{said.waiting}</Title>
+          <Title order={2}>{t.waiting}</Title>
         )}
       </div>
       {first ? (
@@ -217,7 +217,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
         <>
           {url && (
             <Text>
-              {said.open}{' '}
+              {t.open}{' '}
               <Anchor href={url} target="_blank" rel="noreferrer">
                 <Data>{url}</Data>
               </Anchor>
@@ -241,15 +241,15 @@ function AfterAWhile({ domain }: { domain: Domain }) {
     ...listRejectionsOptions({ query: { domainId: domain.id, limit: 5 } }),
     enabled: isLate,
   })
-  const said = words.domains.setup
+  const t = messages.domains.setup
   if (!isLate) return null
   const rejections = data?.rejections ?? []
   return (
     <Stack gap="sm">
-      <Text fw={600}>{said.seen}</Text>
+      <Text fw={600}>{t.seen}</Text>
       {rejections.length > 0 ? (
         <>
-          <Text>{said.refused}</Text>
+          <Text>{t.refused}</Text>
           <ul>
             {rejections.map(({ reason, sample }) => (
               <li key={`${reason} ${sample}`}>
@@ -260,10 +260,10 @@ function AfterAWhile({ domain }: { domain: Domain }) {
         </>
       ) : (
         <>
-          <Text>{isWeb(domain) ? said.nothing : said.nothingSent}</Text>
+          <Text>{isWeb(domain) ? t.nothing : t.nothingSent}</Text>
           {isWeb(domain) ? (
             <>
-              <Text>{said.policy}</Text>
+              <Text>{t.policy}</Text>
               <Code>{`connect-src ${domain.routing.collectEndpoint}; script-src https://${domain.routing.cdnHost}`}</Code>
             </>
           ) : (

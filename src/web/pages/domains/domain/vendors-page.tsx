@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getEventDictionaryOptions } from '#client/@tanstack/react-query.gen'
 import { useMoments } from '../../../address/use-search.ts'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
 /** The longest time range that the dictionary answers. */
@@ -25,21 +25,21 @@ function Vendors() {
     ...getEventDictionaryOptions({ query: { domainId, hours } }),
     staleTime: FRESH.dictionary,
   })
-  const said = words.domains.vendors
+  const t = messages.domains.vendors
   return (
     <>
       <Text c="dimmed" mb="md">
-        {said.intro}
+        {t.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<Text>{said.none}</Text>}>
+      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<Text>{t.none}</Text>}>
         {({ vendors }) => (
           <SimpleTable
-            name={words.domains.parts.vendors}
+            name={messages.domains.parts.vendors}
             rows={vendors}
             keyOf={({ vendor }) => vendor}
             columns={[
-              { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-              { head: said.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+              { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+              { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
             ]}
           />
         )}

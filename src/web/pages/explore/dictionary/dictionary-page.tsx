@@ -2,11 +2,11 @@ import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { EventDictionary } from '#client/types.gen'
 import { useValues } from '../../../address/use-search.ts'
+import { messages } from '../../../messages.ts'
 import { FilterBar } from '../../../parts/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { words } from '../../../words.ts'
 import { DICTIONARY } from '../address.ts'
 import { ExploreHead, NothingArrived, useAsked } from '../explore-head.tsx'
 import { type Asked, DICTIONARY_HOURS, dictionaryHours, questions } from '../questions.ts'
@@ -19,7 +19,7 @@ export function DictionaryPage() {
   const asked = { ...useAsked(), vendor, event }
   // There is nothing before the longest time to compare with.
   const change = dictionaryHours(asked) < DICTIONARY_HOURS ? seen : null
-  const said = words.explore
+  const t = messages.explore
   return (
     <>
       <ExploreHead name="dictionary">
@@ -27,8 +27,8 @@ export function DictionaryPage() {
           fields={DICTIONARY}
           filters={[
             { is: 'search', name: 'q' },
-            { is: 'chip', name: 'vendor', label: said.vendor, options: [] },
-            { is: 'chip', name: 'event', label: said.event, options: [] },
+            { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
+            { is: 'chip', name: 'event', label: t.event, options: [] },
           ]}
         />
         {dictionaryHours(asked) < DICTIONARY_HOURS && <SeenChips />}
@@ -41,9 +41,9 @@ export function DictionaryPage() {
 /** Only keys that are new, or gone, or all. */
 function SeenChips() {
   const [{ seen }, set] = useValues(DICTIONARY)
-  const said = words.explore.dictionary
+  const t = messages.explore.dictionary
   return (
-    <Button.Group aria-label={said.changed} miw={0}>
+    <Button.Group aria-label={t.changed} miw={0}>
       {(['new', 'gone'] as const).map((one) => (
         <Button
           key={one}
@@ -51,7 +51,7 @@ function SeenChips() {
           aria-pressed={seen === one}
           onClick={() => set({ seen: seen === one ? null : one })}
         >
-          {said.seen[one]}
+          {t.seen[one]}
         </Button>
       ))}
     </Button.Group>
@@ -66,13 +66,13 @@ interface PartProps {
 /** What came, or went, in this time. */
 function Changed({ change, asked, q }: PartProps & { change: 'new' | 'gone' }) {
   const query = useQuery(questions.changedKeys(asked))
-  const said = words.explore.dictionary
+  const t = messages.explore.dictionary
   return (
     <Paper>
       <Text mb="md" maw="72ch">
-        {said.about[change](formatHours(dictionaryHours(asked)), formatHours(DICTIONARY_HOURS))}
+        {t.about[change](formatHours(dictionaryHours(asked)), formatHours(DICTIONARY_HOURS))}
       </Text>
-      <QueryState query={query} isEmpty={(keys) => keys[change].length === 0} empty={<Text>{said.none[change]}</Text>}>
+      <QueryState query={query} isEmpty={(keys) => keys[change].length === 0} empty={<Text>{t.none[change]}</Text>}>
         {(keys) => <Found rows={findKeys(keys[change], q)} q={q} domainId={asked.domainId} />}
       </QueryState>
     </Paper>
@@ -82,7 +82,7 @@ function Changed({ change, asked, q }: PartProps & { change: 'new' | 'gone' }) {
 function Whole({ asked, q }: PartProps) {
   const query = useQuery({ ...questions.dictionary(asked), placeholderData: keepPreviousData })
   const flat = useQuery({ ...questions.flatDictionary(asked), placeholderData: keepPreviousData })
-  const said = words.explore
+  const t = messages.explore
   return (
     <Paper>
       <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NothingArrived />}>
@@ -93,7 +93,7 @@ function Whole({ asked, q }: PartProps) {
                 <About dictionary={dictionary} />
                 {truncated && (
                   <Text c="dimmed" fz="sm" mb="md">
-                    {said.dictionary.more(formatNumber(rows.length))}
+                    {t.dictionary.more(formatNumber(rows.length))}
                   </Text>
                 )}
                 {q === '' ? (
@@ -114,7 +114,7 @@ function About({ dictionary: { vendors, sampledEvents, windowHours } }: { dictio
   const all = vendors.reduce((sum, { events }) => sum + events, 0)
   return (
     <Text mb="md" maw="72ch">
-      {words.explore.dictionary.about.all(
+      {messages.explore.dictionary.about.all(
         formatNumber(all, 0),
         formatHours(windowHours),
         sampledEvents < all ? formatNumber(sampledEvents) : null,
@@ -142,7 +142,7 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
             name={vendor}
             about={
               <>
-                <Num value={count} digits={0} /> {words.explore.dictionary.eventsUnit}
+                <Num value={count} digits={0} /> {messages.explore.dictionary.eventsUnit}
               </>
             }
           >
@@ -159,7 +159,7 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
 function EventFold({ vendor, event, asked }: { vendor: string; event: DictionaryEvent; asked: Asked }) {
   const about = (
     <>
-      <Num value={event.keys} /> {words.explore.dictionary.keysUnit}
+      <Num value={event.keys} /> {messages.explore.dictionary.keysUnit}
     </>
   )
   return (
@@ -183,8 +183,8 @@ function Keys({ asked }: { asked: Asked }) {
   return (
     <Table.Tr>
       <Table.Td colSpan={COLUMNS} pl={56}>
-        <QueryState query={query} skeleton={<Skeleton height={20} aria-label={words.explore.dictionary.loading} />}>
-          {() => words.explore.dictionary.noKeys}
+        <QueryState query={query} skeleton={<Skeleton height={20} aria-label={messages.explore.dictionary.loading} />}>
+          {() => messages.explore.dictionary.noKeys}
         </QueryState>
       </Table.Td>
     </Table.Tr>

@@ -4,11 +4,11 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useMay } from '../../../api/who.ts'
 import { line } from '../../../isolated.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Code, Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { Paged, Pager, useParts } from '../../../parts/paged.tsx'
-import { words } from '../../../words.ts'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
 import type { Asked } from '../questions.ts'
@@ -20,19 +20,19 @@ const EXAMPLES = 3
 
 /** The table that all rows of the dictionary stand in. */
 export function DictionaryTable({ children }: { children: ReactNode }) {
-  const said = words.explore.dictionary
+  const t = messages.explore.dictionary
   const heads = [
-    { head: said.name },
-    { head: said.presence, isNumber: true },
-    { head: said.type },
-    { head: said.values, isNumber: true },
-    { head: said.examples },
-    { head: said.lastSeen },
+    { head: t.name },
+    { head: t.presence, isNumber: true },
+    { head: t.type },
+    { head: t.values, isNumber: true },
+    { head: t.examples },
+    { head: t.lastSeen },
   ]
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
-    <section aria-label={words.explore.pages.dictionary} tabIndex={0} className="scroll">
-      <Table aria-label={words.explore.pages.dictionary} horizontalSpacing="md">
+    <section aria-label={messages.explore.pages.dictionary} tabIndex={0} className="scroll">
+      <Table aria-label={messages.explore.pages.dictionary} horizontalSpacing="md">
         <Table.Thead>
           <Table.Tr>
             {heads.map(({ head, isNumber }) => (
@@ -41,7 +41,7 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
               </Table.Th>
             ))}
             <Table.Th scope="col">
-              <span className="heard">{words.settings.actions}</span>
+              <span className="heard">{messages.settings.actions}</span>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -122,7 +122,7 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
       <Table.Td ta="end">
         <Meter share={presencePct / 100} />
       </Table.Td>
-      <Table.Td>{words.explore.dictionary.types[type]}</Table.Td>
+      <Table.Td>{messages.explore.dictionary.types[type]}</Table.Td>
       <Table.Td ta="end">
         <Num value={cardinality} digits={0} />
       </Table.Td>
@@ -159,7 +159,7 @@ function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastS
 /** Begins a rule for the key. */
 function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
   const may = useMay('member')
-  const label = words.explore.dictionary.alertWhenBlank(key)
+  const label = messages.explore.dictionary.alertWhenBlank(key)
   return (
     may && (
       <ActionIcon
@@ -179,7 +179,7 @@ function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
 
 /** What a search found, each key with where it is. */
 export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: string; domainId: string | undefined }) {
-  if (rows.length === 0) return <Text>{words.explore.nothingFound(q)}</Text>
+  if (rows.length === 0) return <Text>{messages.explore.nothingFound(q)}</Text>
   return (
     <Paged key={q} rows={rows}>
       {(shown) => (
@@ -195,7 +195,7 @@ export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: stri
 
 function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined }) {
   const { domain, vendor, event, key, count, values, lastSeen } = of
-  const said = words.explore.dictionary
+  const t = messages.explore.dictionary
   return (
     <Table.Tr className={classes.row}>
       <Table.Th scope="row">
@@ -205,7 +205,7 @@ function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined 
         </div>
       </Table.Th>
       <Table.Td ta="end">
-        <Num value={count} digits={0} /> {said.eventsUnit}
+        <Num value={count} digits={0} /> {t.eventsUnit}
       </Table.Td>
       <Table.Td colSpan={2} />
       <KeyEnd examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Event } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { At } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 
 /** Fields that say what an event is, with a dollar sign as in conditions. */
 const FIELDS = [
@@ -15,26 +15,26 @@ const FIELDS = [
 
 /** A whole event, as it is stored. */
 export function EventDetails({ event }: { event: Event }) {
-  const said = words.explore.events
+  const t = messages.explore.events
   const fields = FIELDS.filter((name) => event[name] !== null)
   return (
     <Stack gap="md">
       <Group gap="sm">
         <Button
           variant="default"
-          onClick={() => void copy(JSON.stringify(event, null, 2)).then(() => notices.say(words.shell.copied))}
+          onClick={() => void copy(JSON.stringify(event, null, 2)).then(() => notices.say(messages.shell.copied))}
         >
-          {said.copyJson}
+          {t.copyJson}
         </Button>
         {event.sessionId && (
           <Button component={Link} to={`/explore/sessions/${encodeURIComponent(event.sessionId)}`} variant="default">
-            {said.session}
+            {t.session}
           </Button>
         )}
       </Group>
-      <Title order={3}>{said.fields}</Title>
+      <Title order={3}>{t.fields}</Title>
       <dl className="facts">
-        <dt>{said.when}</dt>
+        <dt>{t.when}</dt>
         <dd>
           <At at={event.receivedAt} />
         </dd>
@@ -42,7 +42,7 @@ export function EventDetails({ event }: { event: Event }) {
           <Pair key={name} name={`$${name}`} value={String(event[name])} />
         ))}
       </dl>
-      <Title order={3}>{said.parameters}</Title>
+      <Title order={3}>{t.parameters}</Title>
       <dl className="facts">
         {Object.entries(event.params).map(([name, value]) => (
           <Pair key={name} name={name} value={value} />

@@ -5,13 +5,13 @@ import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Event } from '#client/types.gen'
 import { useMoments, useShared, useValues } from '../../../address/use-search.ts'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { UNKNOWN } from '../../../parts/format.ts'
 import { QueryState, Rows } from '../../../parts/query-state.tsx'
 import { useTyped } from '../../../parts/typed.ts'
 import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
-import { words } from '../../../words.ts'
 import { EVENTS } from '../address.ts'
 import { ExploreHead, NothingArrived } from '../explore-head.tsx'
 import { EventDetails } from './event-details.tsx'
@@ -32,17 +32,17 @@ export function EventsPage() {
     placeholderData: keepPreviousData,
   })
   const [opened, open] = useState<Event | null>(null)
-  const said = words.explore.events
+  const t = messages.explore.events
   return (
     <>
       <ExploreHead name="events">
-        <Field name="q" label={words.shell.search} type="search" />
-        <Field name="vendor" label={words.explore.vendor} />
-        <Field name="event" label={words.explore.event} />
-        <Field name="param" label={said.param} hint={said.paramHint} />
+        <Field name="q" label={messages.shell.search} type="search" />
+        <Field name="vendor" label={messages.explore.vendor} />
+        <Field name="event" label={messages.explore.event} />
+        <Field name="param" label={t.param} hint={t.paramHint} />
       </ExploreHead>
       <Text c="dimmed" mb="md">
-        {said.about}
+        {t.about}
       </Text>
       <Histogram />
       <QueryState
@@ -53,7 +53,7 @@ export function EventsPage() {
       >
         {({ pages }) => (
           <VirtualTable
-            name={words.explore.pages.events}
+            name={messages.explore.pages.events}
             rows={pages.flatMap(({ events }) => events)}
             columns={columns(open)}
             idOf={({ seq }) => String(seq)}
@@ -66,8 +66,8 @@ export function EventsPage() {
         onClose={() => open(null)}
         position="right"
         size="lg"
-        title={said.details}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={t.details}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
       >
         {opened && <EventDetails event={opened} />}
       </Drawer>
@@ -106,17 +106,17 @@ function Histogram() {
     staleTime: FRESH.insight,
     placeholderData: keepPreviousData,
   })
-  const said = words.explore.events
+  const t = messages.explore.events
   return (
     <div style={{ minHeight: HISTOGRAM_PX + 60 }} aria-busy={isPending}>
       {data && (
         <Suspense>
           <Bars
-            title={said.histogram}
+            title={t.histogram}
             isTitleHidden
-            summary={said.histogramSummary}
+            summary={t.histogramSummary}
             points={data.series.map(({ start, observed, partial }) => ({ start, value: observed, partial }))}
-            unit={words.overview.unit[data.grain]}
+            unit={messages.overview.unit[data.grain]}
             height={HISTOGRAM_PX}
             onPick={(from, to) => setShared({ from, to })}
           />
@@ -127,17 +127,22 @@ function Histogram() {
 }
 
 function columns(open: (event: Event) => void): Column<Event>[] {
-  const said = words.explore.events
+  const t = messages.explore.events
   return [
-    { id: 'event', head: words.explore.event, isMain: true, cell: (event) => <OpenEvent event={event} open={open} /> },
     {
-      ...{ id: 'vendor', head: words.explore.vendor, width: '200px', isUnderMain: true },
+      id: 'event',
+      head: messages.explore.event,
+      isMain: true,
+      cell: (event) => <OpenEvent event={event} open={open} />,
+    },
+    {
+      ...{ id: 'vendor', head: messages.explore.vendor, width: '200px', isUnderMain: true },
       cell: ({ vendor }) => <Data>{vendor}</Data>,
     },
     {
-      ...{ id: 'host', head: said.host, width: '260px', hideBelow: 768 },
+      ...{ id: 'host', head: t.host, width: '260px', hideBelow: 768 },
       cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
     },
-    { id: 'when', head: said.when, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
+    { id: 'when', head: t.when, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
   ]
 }

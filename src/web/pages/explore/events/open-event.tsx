@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import type { Event } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
-import { words } from '../../../words.ts'
 
 /** The name of an event, which opens it whole, and the rules it breaks. */
 export function OpenEvent({ event, open }: { event: Event; open(event: Event): void }) {
@@ -11,7 +11,7 @@ export function OpenEvent({ event, open }: { event: Event; open(event: Event): v
       <UnstyledButton onClick={() => open(event)} fw={600} className="underlined">
         <Data>{event.event}</Data>
       </UnstyledButton>
-      {broken > 0 && <div className="under">{words.explore.events.breaks}</div>}
+      {broken > 0 && <div className="under">{messages.explore.events.breaks}</div>}
     </div>
   )
 }

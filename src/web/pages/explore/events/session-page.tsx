@@ -6,12 +6,12 @@ import type { Event } from '#client/types.gen'
 import { valuesOf } from '../../../address/search.ts'
 import { useMoments } from '../../../address/use-search.ts'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { At } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { words } from '../../../words.ts'
 import { EVENTS } from '../address.ts'
 import classes from '../explore.module.css'
 import { NothingArrived } from '../explore-head.tsx'
@@ -26,24 +26,24 @@ export function SessionPage() {
   const query = useInfiniteQuery(eventsAskedFor({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
   const [opened, open] = useState<Event | null>(null)
   const mayTest = useMay('member')
-  const said = words.explore.session
+  const t = messages.explore.session
   return (
     <>
-      <PageHead title={said.title}>
+      <PageHead title={t.title}>
         {mayTest && (
           <Button component={Link} to="/tests/new" search={{ sessionId } as never} variant="default">
-            {said.makeTest}
+            {t.makeTest}
           </Button>
         )}
       </PageHead>
       <Stack gap="md">
         <Text c="dimmed">
-          <Data>{sessionId}</Data> · <Link to="/explore/events">{said.toEvents}</Link>
+          <Data>{sessionId}</Data> · <Link to="/explore/events">{t.toEvents}</Link>
         </Text>
         <QueryState
           query={query}
           isEmpty={({ pages }) => pages[0]?.events.length === 0}
-          empty={<NothingArrived sentence={said.none} />}
+          empty={<NothingArrived sentence={t.none} />}
         >
           {({ pages }) => <Path events={pages.flatMap(({ events }) => events).toReversed()} open={open} />}
         </QueryState>
@@ -53,8 +53,8 @@ export function SessionPage() {
         onClose={() => open(null)}
         position="right"
         size="lg"
-        title={words.explore.events.details}
-        closeButtonProps={{ 'aria-label': words.shell.close }}
+        title={messages.explore.events.details}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
       >
         {opened && <EventDetails event={opened} />}
       </Drawer>
@@ -82,8 +82,8 @@ function pagesOf(events: readonly Event[]): Page[] {
 function Path({ events, open }: { events: readonly Event[]; open(event: Event): void }) {
   return (
     <>
-      <Text>{words.explore.session.about(formatNumber(events.length, 0))}</Text>
-      <ol aria-label={words.explore.session.path} className={classes.path}>
+      <Text>{messages.explore.session.about(formatNumber(events.length, 0))}</Text>
+      <ol aria-label={messages.explore.session.path} className={classes.path}>
         {pagesOf(events).map(({ path, events }) => (
           <li key={events[0]?.seq}>
             <Paper>

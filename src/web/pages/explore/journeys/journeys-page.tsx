@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { SessionFlows } from '#client/types.gen'
 import { useValues } from '../../../address/use-search.ts'
 import { Flow } from '../../../charts/flow.tsx'
+import { messages } from '../../../messages.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { formatHours, formatNumber, formatPercent } from '../../../parts/format.ts'
 import { Num, Pct } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 import { JOURNEYS } from '../address.ts'
 import classes from '../explore.module.css'
 import { ExploreHead, NothingArrived, useAsked } from '../explore-head.tsx'
@@ -24,7 +24,7 @@ export function JourneysPage() {
   const query = useQuery({ ...questions.flows(asked), placeholderData: keepPreviousData })
   const [{ step, path }, set] = useValues(JOURNEYS)
   const chosen = step !== null && path !== '' ? { step, path } : null
-  const said = words.explore.journeys
+  const t = messages.explore.journeys
   return (
     <>
       <ExploreHead name="journeys" />
@@ -33,15 +33,15 @@ export function JourneysPage() {
           <>
             <Paper>
               <Flow
-                title={said.figure}
+                title={t.figure}
                 summary={summaryOf(flows)}
                 flows={flows}
-                caption={said.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(asked)))}
+                caption={t.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(asked)))}
                 chosen={chosen}
                 choose={set}
               />
               <Text c="dimmed" fz="xs" mt="sm">
-                {said.hint}
+                {t.hint}
               </Text>
             </Paper>
             {chosen && <Firing flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
@@ -60,7 +60,7 @@ function summaryOf(flows: SessionFlows): string {
   const left = ways(flows)
     .filter(({ step, to }) => step === 0 && to === null)
     .reduce((sum, { sessions }) => sum + sessions, 0)
-  return words.explore.journeys.summary(
+  return messages.explore.journeys.summary(
     first?.path ?? '/',
     formatPercent((first?.sessions ?? 0) / all),
     formatPercent(left / all),
@@ -80,28 +80,28 @@ type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
 function Firing({ flows, step, path, close }: FiringProps) {
   const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
   if (!node) return null
-  const said = words.explore.journeys
+  const t = messages.explore.journeys
   const columns: SimpleColumn<Tag>[] = [
-    { head: said.tag, cell: ({ vendor, event }) => <Data>{`${vendor} · ${event}`}</Data> },
-    { head: said.count, isNumber: true, cell: ({ count }) => <Num value={count} digits={0} /> },
-    { head: said.perSession, isNumber: true, cell: ({ count }) => <Num value={count / node.sessions} /> },
+    { head: t.tag, cell: ({ vendor, event }) => <Data>{`${vendor} · ${event}`}</Data> },
+    { head: t.count, isNumber: true, cell: ({ count }) => <Num value={count} digits={0} /> },
+    { head: t.perSession, isNumber: true, cell: ({ count }) => <Num value={count / node.sessions} /> },
   ]
   return (
-    <Paper className={classes.panel} component="section" aria-label={said.firing(step + 1)}>
+    <Paper className={classes.panel} component="section" aria-label={t.firing(step + 1)}>
       <Group justify="space-between" mb="md" wrap="nowrap">
         <div>
-          <Title order={2}>{said.firing(step + 1)}</Title>
+          <Title order={2}>{t.firing(step + 1)}</Title>
           <Code>{path}</Code>
         </div>
-        <ActionIcon variant="subtle" color="gray" aria-label={said.close} onClick={close}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t.close} onClick={close}>
           <IconX size={16} aria-hidden />
         </ActionIcon>
       </Group>
       {node.vendors.length === 0 ? (
-        <Text>{said.noneFires}</Text>
+        <Text>{t.noneFires}</Text>
       ) : (
         <SimpleTable
-          name={said.firing(step + 1)}
+          name={t.firing(step + 1)}
           columns={columns}
           rows={node.vendors}
           keyOf={({ vendor, event }) => JSON.stringify([vendor, event])}
@@ -114,31 +114,31 @@ function Firing({ flows, step, path, close }: FiringProps) {
 /** The most taken ways from page to page. */
 function Ways({ flows }: { flows: SessionFlows }) {
   const all = ways(flows)
-  const said = words.explore.journeys
+  const t = messages.explore.journeys
   const columns: SimpleColumn<Way>[] = [
-    { head: said.from, cell: ({ from }) => <Code>{from}</Code> },
+    { head: t.from, cell: ({ from }) => <Code>{from}</Code> },
     {
-      head: said.to,
+      head: t.to,
       cell: ({ to }) =>
         to === null ? (
           <Text c="dimmed" fz="sm" span>
-            {said.left}
+            {t.left}
           </Text>
         ) : (
           <Code>{to}</Code>
         ),
     },
-    { head: said.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
-    { head: said.sessions, isNumber: true, cell: ({ sessions }) => <Num value={sessions} /> },
-    { head: said.share, isNumber: true, cell: ({ share }) => <Pct value={share} /> },
+    { head: t.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
+    { head: t.sessions, isNumber: true, cell: ({ sessions }) => <Num value={sessions} /> },
+    { head: t.share, isNumber: true, cell: ({ share }) => <Pct value={share} /> },
   ]
   return (
     <Paper className={classes.panel}>
       {all.length > SHOWN_AT_MOST && (
-        <Text mb="md">{said.most(formatNumber(SHOWN_AT_MOST), formatNumber(all.length))}</Text>
+        <Text mb="md">{t.most(formatNumber(SHOWN_AT_MOST), formatNumber(all.length))}</Text>
       )}
       <SimpleTable
-        name={words.explore.pages.journeys}
+        name={messages.explore.pages.journeys}
         columns={columns}
         rows={all.slice(0, SHOWN_AT_MOST)}
         keyOf={({ step, from, to }) => JSON.stringify([step, from, to])}

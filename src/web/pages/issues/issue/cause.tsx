@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
 import type { IssueEvidence } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Data, Sentence } from '../../../parts/data.tsx'
 import { formatDuration } from '../../../parts/format.ts'
 import { PathLink } from '../../../parts/path-link.tsx'
-import { words } from '../../../words.ts'
 
 /** What may have caused it, never as a certainty; nothing where nothing in particular is known. */
 export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
@@ -12,7 +12,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   if (explainedBy) {
     return (
       <Text>
-        {words.issue.partOf}{' '}
+        {messages.issue.partOf}{' '}
         <PathLink path={`/issues/${explainedBy.issueId}`}>
           <Sentence>{explainedBy.title}</Sentence>
         </PathLink>
@@ -23,7 +23,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
     const ms = issue.firstSeenAt - change.occurredAt
     return (
       <Text>
-        {words.issue.likelyCause}{' '}
+        {messages.issue.likelyCause}{' '}
         <PathLink path={`/changes/${change.id}`}>
           <Data>{change.title}</Data>
         </PathLink>{' '}
@@ -35,14 +35,14 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
-      {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
+      {messages.issue.likelyCause} {messages.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
     </Text>
   )
 }
 
 /** How long before it was first seen. Within a minute nobody knows which was first. */
 function distanceOf(ms: number): string {
-  if (Math.abs(ms) < MINUTE_MS) return words.issue.atOnce
-  return ms > 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))
+  if (Math.abs(ms) < MINUTE_MS) return messages.issue.atOnce
+  return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))
 }
 const MINUTE_MS = 60_000

@@ -1,6 +1,7 @@
 import { Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Ago, At } from '../../../parts/ago.tsx'
 import { Code, Data, Dot } from '../../../parts/data.tsx'
 import { DiffTable } from '../../../parts/diff-table.tsx'
@@ -8,7 +9,6 @@ import { formatDate, formatNumber } from '../../../parts/format.ts'
 import { Help } from '../../../parts/help.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Lines } from '../../../parts/query-state.tsx'
-import { words } from '../../../words.ts'
 import { daysOf } from './occurrences.ts'
 import { isAudit, Run } from './run.tsx'
 
@@ -34,7 +34,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">
-            <Help term="beside">{words.issue.beside}</Help>
+            <Help term="beside">{messages.issue.beside}</Help>
           </Title>
           <Beside bad={badSample} good={evidence.goodSample} judged={judgedBy(evidence.alert)} />
         </Paper>
@@ -48,7 +48,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {run && (
         <Paper>
           <Title order={2} mb="sm">
-            {isAudit(run) ? words.issue.audit : words.issue.run}
+            {isAudit(run) ? messages.issue.audit : messages.issue.run}
           </Title>
           <Run run={run} />
         </Paper>
@@ -56,7 +56,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {events.length > 0 && (
         <Paper>
           <Title order={2} mb="sm">
-            {words.issue.latest}
+            {messages.issue.latest}
           </Title>
           <LatestEvents events={events.slice(0, LATEST)} />
           <InExplore event={events[0]} />
@@ -77,14 +77,14 @@ const UNITS = {
 } as const
 
 function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
-  if (series.length === 0) return <Text c="dimmed">{words.issue.noSeries}</Text>
-  const unit = words.issue.units[UNITS[issue.alertType] ?? 'events'][grain]
+  if (series.length === 0) return <Text c="dimmed">{messages.issue.noSeries}</Text>
+  const unit = messages.issue.units[UNITS[issue.alertType] ?? 'events'][grain]
   const total = series.reduce((sum, { observed }) => sum + observed, 0)
   return (
     <Suspense fallback={<Lines count={6} />}>
       <BandChart
-        title={words.issue.expected}
-        summary={words.issue.summary(formatNumber(total), unit)}
+        title={messages.issue.expected}
+        summary={messages.issue.summary(formatNumber(total), unit)}
         points={series}
         unit={unit}
         scope={issue.domain ?? undefined}
@@ -96,20 +96,20 @@ function Series({ evidence: { issue, series, grain, changes } }: { evidence: Iss
 
 /** How often it was seen on each day. */
 function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
-  const said = words.issue.days
+  const t = messages.issue.days
   const points = daysOf(occurrences, Date.now())
   const most = occurrences.reduce((most, one) => (one.count > most.count ? one : most))
   return (
     <Suspense fallback={<div style={{ height: DAYS_HEIGHT_PX }} />}>
       <Bars
-        title={said.title}
-        summary={said.summary(
+        title={t.title}
+        summary={t.summary(
           occurrences.length,
           formatDate(Date.parse(most.day), 'UTC', { day: 'numeric', month: 'long' }),
           formatNumber(most.count, 0),
         )}
         points={points}
-        unit={said.unit}
+        unit={t.unit}
         height={DAYS_HEIGHT_PX}
       />
     </Suspense>
@@ -125,13 +125,13 @@ function judgedBy(alert: IssueEvidence['alert']): string[] {
 function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged: readonly string[] }) {
   const heads = [
     <span key="bad">
-      {words.issue.bad}
+      {messages.issue.bad}
       <Dot />
       <At at={bad.ts} />
     </span>,
     good && (
       <span key="good">
-        {words.issue.lastGood}
+        {messages.issue.lastGood}
         <Dot />
         <At at={good.ts} />
       </span>
@@ -140,7 +140,7 @@ function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged:
   return (
     <>
       <DiffTable
-        name={words.issue.beside}
+        name={messages.issue.beside}
         heads={heads}
         left={bad.params}
         right={good?.params ?? null}
@@ -148,7 +148,7 @@ function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged:
       />
       {!good && (
         <Text c="dimmed" fz="sm">
-          {words.issue.noGood}
+          {messages.issue.noGood}
         </Text>
       )}
     </>
@@ -156,13 +156,13 @@ function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged:
 }
 
 function LatestEvents({ events }: { events: readonly Event[] }) {
-  const { time, event, host, path } = words.issue.events
+  const { time, event, host, path } = messages.issue.events
   return (
     <Table.ScrollContainer
       minWidth={420}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': words.issue.latest } }}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': messages.issue.latest } }}
     >
-      <Table aria-label={words.issue.latest}>
+      <Table aria-label={messages.issue.latest}>
         <Table.Thead>
           <Table.Tr>
             {[time, event, host, path].map((head) => (
@@ -202,7 +202,7 @@ function InExplore({ event }: { event: Event | undefined }) {
   return (
     <Text fz="sm" mt="sm">
       <PathLink path="/explore/events" search={search}>
-        {words.issue.allInExplore}
+        {messages.issue.allInExplore}
       </PathLink>
     </Text>
   )

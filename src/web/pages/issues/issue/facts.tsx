@@ -2,17 +2,17 @@ import { Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { line } from '../../../isolated.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { Help } from '../../../parts/help.tsx'
 import { Money, Num } from '../../../parts/numbers.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
-import { words } from '../../../words.ts'
 import classes from './issue-page.module.css'
 
 /** What is known about an issue, beside its proof. */
 export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
-  const { fact, facts } = words.issue
+  const { fact, facts } = messages.issue
   const { alertId, alertType, domain, domainId, hosts, impactValue, occurrences, trackerKey } = issue
   const alert = evidence?.alert ?? null
   const vendors = alert?.vendors ?? []
@@ -29,7 +29,7 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
             </PathLink>
           </Fact>
         )}
-        <Fact name={fact.type}>{words.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
+        <Fact name={fact.type}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
         {domain && (
           <Fact name={fact.domain}>
             <PathLink path={`/domains/${domainId}`}>

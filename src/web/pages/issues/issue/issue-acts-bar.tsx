@@ -1,9 +1,9 @@
 import { Button, Kbd } from '@mantine/core'
 import { type ComponentProps, forwardRef } from 'react'
 import type { IssueDetail } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { useKeys } from '../../../shell/keys.ts'
 import { usePaletteActs } from '../../../shell/palette-acts.ts'
-import { words } from '../../../words.ts'
 import { setStatus } from '../issue-acts.ts'
 import { MuteMenu } from '../mute-menu.tsx'
 import { canBecome, type IssueStatus } from '../transitions.ts'
@@ -27,8 +27,8 @@ export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
     u: become('open'),
     m: () => can('muted') && setMuting(true),
   })
-  const { acknowledge, mute, reopen, resolve } = words.issues
-  const { palette } = words
+  const { acknowledge, mute, reopen, resolve } = messages.issues
+  const { palette } = messages
   usePaletteActs([
     ...(can('acknowledged')
       ? [{ name: acknowledge, keywords: palette.acknowledgeKeywords, letter: 'a', run: become('acknowledged') }]

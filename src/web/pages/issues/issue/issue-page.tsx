@@ -6,6 +6,7 @@ import { useRef, useState } from 'react'
 import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Data, Dot } from '../../../parts/data.tsx'
@@ -17,7 +18,6 @@ import { Lines, QueryState } from '../../../parts/query-state.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { useKeys } from '../../../shell/keys.ts'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { listSearch, neighboursOf } from '../came-from.ts'
 import { Status } from '../issue-columns.tsx'
 import { LikelyCause } from './cause.tsx'
@@ -34,12 +34,12 @@ export function IssuePage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(getIssueOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={words.issue.gone}>
-      <Link to="/issues">{words.issue.toList}</Link>
+    <NoSuch sentence={messages.issue.gone}>
+      <Link to="/issues">{messages.issue.toList}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} skeleton={<Lines count={8} />} room={words.issues.issue} gone={gone}>
+    <QueryState query={query} skeleton={<Lines count={8} />} room={messages.issues.issue} gone={gone}>
       {(issue) => <Whole key={issue.id} issue={issue} />}
     </QueryState>
   )
@@ -55,11 +55,11 @@ function Whole({ issue }: { issue: IssueDetail }) {
   const link = `${location.origin}/issues/${id}`
   const copyLink = async () => {
     await copy(link)
-    notices.say(words.issue.linkCopied)
+    notices.say(messages.issue.linkCopied)
   }
   const copyMarkdown = async () => {
     await copy(markdownOf(issue, evidence.data, link))
-    notices.say(words.issue.markdownCopied)
+    notices.say(messages.issue.markdownCopied)
   }
   useKeys({
     y: () => void copyLink(),
@@ -69,14 +69,14 @@ function Whole({ issue }: { issue: IssueDetail }) {
     <>
       <PageHead title={title} isData above={<Above issue={issue} />}>
         <Button variant="default" onClick={() => void copyLink()}>
-          {words.issue.copyLink}
+          {messages.issue.copyLink}
         </Button>
         <Button variant="default" onClick={() => void copyMarkdown()}>
-          {words.issue.copyMarkdown}
+          {messages.issue.copyMarkdown}
         </Button>
         {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
       </PageHead>
-      <MayLine what={words.issues.changing} needs="member" />
+      <MayLine what={messages.issues.changing} needs="member" />
       {/* All at once: its parts stand above and beside each other, and would move. */}
       {isFirstAsked ? (
         <QueryState query={evidence} skeleton={<Lines count={8} />}>
@@ -96,7 +96,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
               </Paper>
               <Paper>
                 <Title order={2} mb="md">
-                  {words.issue.happened}
+                  {messages.issue.happened}
                 </Title>
                 <WhatHappened history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
               </Paper>
@@ -119,18 +119,23 @@ function Above({ issue }: { issue: IssueDetail }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <nav aria-label={words.issue.trail}>
+        <nav aria-label={messages.issue.trail}>
           <Anchor component={Link} to="/issues" search={listSearch() as never}>
-            {words.shell.pages.issues}
+            {messages.shell.pages.issues}
           </Anchor>
         </nav>
         {neighbours && (
           <Group gap="xs">
-            <Step name={words.issue.previous} isBack go={() => to(neighbours.previous)} isEnd={!neighbours.previous} />
+            <Step
+              name={messages.issue.previous}
+              isBack
+              go={() => to(neighbours.previous)}
+              isEnd={!neighbours.previous}
+            />
             <Text fz="sm" c="dimmed" className="figure">
-              {words.issue.place(neighbours.place, neighbours.of)}
+              {messages.issue.place(neighbours.place, neighbours.of)}
             </Text>
-            <Step name={words.issue.next} go={() => to(neighbours.next)} isEnd={!neighbours.next} />
+            <Step name={messages.issue.next} go={() => to(neighbours.next)} isEnd={!neighbours.next} />
           </Group>
         )}
       </Group>
@@ -138,11 +143,11 @@ function Above({ issue }: { issue: IssueDetail }) {
         <SeverityMark severity={issue.severity} />
         <Status issue={issue} />
         <Text c="dimmed" fz="sm">
-          {words.issue.seen(formatNumber(issue.occurrences))}
+          {messages.issue.seen(formatNumber(issue.occurrences))}
           <Dot />
-          {words.issue.firstSeen} <Ago at={issue.firstSeenAt} />
+          {messages.issue.firstSeen} <Ago at={issue.firstSeenAt} />
           <Dot />
-          {words.issue.lastSeen} <Ago at={issue.lastSeenAt} />
+          {messages.issue.lastSeen} <Ago at={issue.lastSeenAt} />
         </Text>
       </Group>
     </>
@@ -168,7 +173,7 @@ function Said({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence
         </Text>
       )}
       {evidence && <LikelyCause evidence={evidence} />}
-      {issue.capReached && <Text c="dimmed">{words.issue.heldBack}</Text>}
+      {issue.capReached && <Text c="dimmed">{messages.issue.heldBack}</Text>}
     </Stack>
   )
 }

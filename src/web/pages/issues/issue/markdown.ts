@@ -1,7 +1,7 @@
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { diffOf } from '../../../parts/diff.ts'
 import { formatNumber } from '../../../parts/format.ts'
-import { words } from '../../../words.ts'
 
 /** Letters that mean something in Markdown mean themselves. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|~]/g, '\\$&')
@@ -18,7 +18,7 @@ const moment = (at: number): string => `${new Date(at).toISOString().slice(0, 16
 
 /** An issue as text for a ticket or a chat: what is wrong, since when, the proof, and where it is. */
 export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefined, link: string): string {
-  const { issue: w, issues, api } = words
+  const { issue: w, issues, api } = messages
   const facts: [string, string | null][] = [
     [issues.severity, api.severities[issue.severity]],
     [issues.status, api.statuses[issue.status]],
@@ -38,7 +38,7 @@ export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefin
 function besideOf(evidence: IssueEvidence | undefined): string[] {
   const { badSample: bad, goodSample: good } = evidence ?? {}
   if (!bad) return []
-  const { issue: w, parts } = words
+  const { issue: w, parts } = messages
   const rows = diffOf(bad.params, good?.params ?? null).filter(({ differs }) => differs)
   const value = (text: string | null) => (text === null ? parts.absent : text.trim() === '' ? parts.blank : code(text))
   const head = good ? `| ${parts.parameter} | ${w.bad} | ${w.lastGood} |` : `| ${parts.parameter} | ${w.bad} |`

@@ -3,11 +3,11 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { type Ref, useRef, useState } from 'react'
 import { changeIssue } from '#client/sdk.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
-import { act } from '../../../api/act.ts'
+import { mutate } from '../../../api/mutate.ts'
 import { sentenceOf } from '../../../api/refusal.ts'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
-import { words } from '../../../words.ts'
 
 const MOST_LETTERS = 2000
 const PAUSE_MS = 800
@@ -28,10 +28,10 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   const isSaving = useRef(false)
   const saveOne = async (text: string) => {
     setState('saving')
-    const isDone = await act({
-      changes: changesOf(id, text),
+    const isDone = await mutate({
+      optimistic: changesOf(id, text),
       send: () => changeIssue({ path: { id }, body: { notes: text }, throwOnError: true }),
-      refused: (error) => setRefusal(sentenceOf(error)),
+      onRefused: (error) => setRefusal(sentenceOf(error)),
     })
     if (isDone === undefined) return false
     saved.current = text
@@ -50,19 +50,23 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   }
   const saveSoon = useDebouncedCallback((text: string) => void save(text), { delay: PAUSE_MS, flushOnUnmount: true })
   if (!mayWrite) {
-    return <Text style={{ whiteSpace: 'pre-wrap' }}>{notes ? <Data>{notes}</Data> : words.issue.noNote}</Text>
+    return <Text style={{ whiteSpace: 'pre-wrap' }}>{notes ? <Data>{notes}</Data> : messages.issue.noNote}</Text>
   }
   return (
     <Textarea
       ref={field}
-      label={words.issue.note}
+      label={messages.issue.note}
       value={typed ?? notes ?? ''}
       maxLength={MOST_LETTERS}
       minRows={3}
       autosize
       error={refusal}
       description={
-        state === 'saving' ? words.issue.noteSaving : state === 'saved' ? words.issue.noteSaved : words.issue.noteHint
+        state === 'saving'
+          ? messages.issue.noteSaving
+          : state === 'saved'
+            ? messages.issue.noteSaved
+            : messages.issue.noteHint
       }
       onChange={({ currentTarget: { value } }) => {
         type(value)
@@ -77,10 +81,10 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
 const changesOf = (id: string, notes: string) => {
   const change = (issue: IssueDetail): IssueDetail => (issue.id === id ? { ...issue, notes: notes || null } : issue)
   return [
-    { of: [{ _id: 'getIssue', path: { id } }], to: change },
+    { queryKey: [{ _id: 'getIssue', path: { id } }], update: change },
     {
-      of: [{ _id: 'investigateIssue', path: { id } }],
-      to: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
+      queryKey: [{ _id: 'investigateIssue', path: { id } }],
+      update: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
     },
   ]
 }

@@ -2,11 +2,11 @@ import { Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { IssueEvidence } from '#client/types.gen'
 import { line } from '../../../isolated.ts'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { type Standing, StatusMark } from '../../../parts/status-mark.tsx'
-import { words } from '../../../words.ts'
 import { STEP_STANDING } from '../../tests/standing.ts'
 
 type EvidenceRun = NonNullable<IssueEvidence['run']>
@@ -32,13 +32,14 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
           </List.Item>
         ))}
       </List>
-      {screenshot && <Picture key={screenshot} path={screenshot} name={words.issue.stepPicture(title)} />}
+      {screenshot && <Picture key={screenshot} path={screenshot} name={messages.issue.stepPicture(title)} />}
       {sent.length > 0 && (
         <Text fz="sm" c="dimmed">
-          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')}</Data>
+          {messages.issue.sentEvents}{' '}
+          <Data>{sent.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')}</Data>
         </Text>
       )}
-      <PathLink path={pageOf(path)}>{isAudit({ path }) ? words.issue.wholeAudit : words.issue.wholeRun}</PathLink>
+      <PathLink path={pageOf(path)}>{isAudit({ path }) ? messages.issue.wholeAudit : messages.issue.wholeRun}</PathLink>
     </Stack>
   )
 }
@@ -46,7 +47,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
 function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(): void }) {
   const { title, status, error, screenshot } = step
   const standings: Readonly<Record<string, Standing>> = STEP_STANDING
-  const statuses: Readonly<Record<string, string>> = words.tests.stepStatuses
+  const statuses: Readonly<Record<string, string>> = messages.tests.stepStatuses
   return (
     <>
       <Group gap="sm">
@@ -56,11 +57,11 @@ function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={words.tests.showScreenshot(title)}
+            aria-label={messages.tests.showScreenshot(title)}
             aria-pressed={isShown}
             onClick={show}
           >
-            {words.tests.screenshot}
+            {messages.tests.screenshot}
           </Button>
         )}
       </Group>

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { listMembersOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { Ago, At } from '../../../parts/ago.tsx'
 import { Data, Sentence } from '../../../parts/data.tsx'
 import { Target } from '../../../parts/target.tsx'
-import { words } from '../../../words.ts'
 import { channelOf, type Entry, type Line, linesOf, textOf } from './history.ts'
 
 interface WhatHappenedProps {
@@ -26,7 +26,7 @@ export function WhatHappened({ history, deliveries }: WhatHappenedProps) {
       bulletSize={12}
       lineWidth={2}
       role="list"
-      aria-label={words.issue.happened}
+      aria-label={messages.issue.happened}
     >
       {lines.map((line) => (
         <Timeline.Item
@@ -41,7 +41,7 @@ export function WhatHappened({ history, deliveries }: WhatHappenedProps) {
         <Timeline.Item
           key={id}
           role="listitem"
-          title={<Message type={channel.type} how={words.issue.waiting} target={channel.target} />}
+          title={<Message type={channel.type} how={messages.issue.waiting} target={channel.target} />}
         >
           <Small>
             <Ago at={createdAt} /> {lastError && <Data>{lastError}</Data>}
@@ -60,16 +60,16 @@ const Small = ({ children }: { children: React.ReactNode }) => (
 
 function Head({ line: { entry, fired } }: { line: Line }) {
   const channel = channelOf(entry)
-  if (fired > 0) return words.issue.fired(fired)
-  if (channel && entry.kind === 'notified') return <Message {...channel} how={words.issue.sent} />
-  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={words.issue.notSent} />
-  if (entry.kind === 'held_back') return words.issue.heldBackCount(1)
-  const known = words.issue.kinds[entry.kind as keyof typeof words.issue.kinds]
+  if (fired > 0) return messages.issue.fired(fired)
+  if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
+  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.notSent} />
+  if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
+  const known = messages.issue.kinds[entry.kind as keyof typeof messages.issue.kinds]
   return known ?? <Data>{entry.kind}</Data>
 }
 
 function Message({ type, how, target }: { type: string; how: string; target: string }) {
-  const channel = words.issue.channels[type as keyof typeof words.issue.channels] ?? <Data>{type}</Data>
+  const channel = messages.issue.channels[type as keyof typeof messages.issue.channels] ?? <Data>{type}</Data>
   return (
     <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
       {channel} {how} <Target target={target} />
@@ -87,7 +87,7 @@ function Detail({
   const by = textOf(entry, 'by')
   const said = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
   const mutedUntil = entry.payload?.mutedUntil
-  const name = by === null ? null : by === 'time' ? words.issue.byTime : nameOf(by)
+  const name = by === null ? null : by === 'time' ? messages.issue.byTime : nameOf(by)
   return (
     <>
       {said && (
@@ -101,16 +101,16 @@ function Detail({
         {name !== null && by !== 'time' && (
           <>
             {' '}
-            {words.issue.by} <Data>{name}</Data>
+            {messages.issue.by} <Data>{name}</Data>
           </>
         )}
         {typeof mutedUntil === 'number' && (
           <>
             {' '}
-            {words.issue.to} <At at={mutedUntil} />
+            {messages.issue.to} <At at={mutedUntil} />
           </>
         )}
-        {fired > 0 && heldBack > 0 && ` · ${words.issue.heldBackCount(heldBack)}`}
+        {fired > 0 && heldBack > 0 && ` · ${messages.issue.heldBackCount(heldBack)}`}
       </Small>
     </>
   )

@@ -6,6 +6,7 @@ import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query
 import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { Data } from '../../../parts/data.tsx'
 import { MayLine } from '../../../parts/may.tsx'
@@ -16,7 +17,6 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { words } from '../../../words.ts'
 import { RUN_STANDING } from '../standing.ts'
 import { SentEvents } from './sent-events.tsx'
 import { ShareDialog } from './share-dialog.tsx'
@@ -32,14 +32,14 @@ export function RunPage() {
     ...getRunOptions({ path: { id } }),
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
   })
-  const said = words.tests
+  const t = messages.tests
   const gone = (
-    <NoSuch sentence={said.noSuchRun}>
-      <Link to="/tests">{said.toTests}</Link>
+    <NoSuch sentence={t.noSuchRun}>
+      <Link to="/tests">{t.toTests}</Link>
     </NoSuch>
   )
   return (
-    <QueryState query={query} room={words.shell.pages.tests} gone={gone}>
+    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
       {(run) => <RunDetailView run={run} />}
     </QueryState>
   )
@@ -51,39 +51,39 @@ function RunDetailView({ run }: { run: RunDetail }) {
   const [isSharing, share] = useState(false)
   const may = useMay('member')
   const queries = useQueryClient()
-  const said = words.tests
+  const t = messages.tests
   const cancel = async () => {
     await cancelRun({ path: { id: run.id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getRun' }] })
-    notices.say(said.runCancelled)
+    notices.say(t.runCancelled)
   }
   return (
     <>
-      <PageHead title={said.runTitle}>
-        <StatusMark status={RUN_STANDING[run.status]} word={said.runStatuses[run.status]} />
+      <PageHead title={t.runTitle}>
+        <StatusMark status={RUN_STANDING[run.status]} word={t.runStatuses[run.status]} />
         {may && (run.status === 'passed' || run.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
-            {said.share}
+            {t.share}
           </Button>
         )}
         {may && !isOver(run.status) && (
           <Button variant="default" onClick={() => void cancel()}>
-            {said.cancelRun}
+            {t.cancelRun}
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={words.tests.sharing} />
+      <MayLine needs="member" what={messages.tests.sharing} />
       <Stack gap="lg">
         <Headline run={run} />
         <section>
           <Title order={2} mb="sm">
-            {said.findings}
+            {t.findings}
           </Title>
-          {run.findings.length === 0 ? <Text>{said.noFindings}</Text> : <Findings findings={run.findings} />}
+          {run.findings.length === 0 ? <Text>{t.noFindings}</Text> : <Findings findings={run.findings} />}
         </section>
         <section>
           <Title order={2} mb="sm">
-            {said.steps}
+            {t.steps}
           </Title>
           <Steps run={run} />
         </section>
@@ -91,7 +91,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
         {run.errors.length > 0 && (
           <section>
             <Title order={2} mb="sm">
-              {said.errors}
+              {t.errors}
             </Title>
             <ul>
               {run.errors.map((error) => (
@@ -104,7 +104,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
         )}
       </Stack>
       <ShareDialog
-        {...{ id: run.id, shares: run.shares, steps: run.steps, title: said.share, isOpen: isSharing }}
+        {...{ id: run.id, shares: run.shares, steps: run.steps, title: t.share, isOpen: isSharing }}
         close={() => share(false)}
       />
     </>
@@ -115,27 +115,27 @@ function RunDetailView({ run }: { run: RunDetail }) {
 function Headline({ run }: { run: RunDetail }) {
   const { summary, status, error, testId, createdAt, durationMs, trigger } = run
   const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))
-  const said = words.tests
+  const t = messages.tests
   return (
     <Paper>
       <Text fw={600} fz="lg">
-        {status === 'passed' && said.passedSummary(summary.stepsPassed, summary.vendorsFired)}
-        {status === 'failed' && (error === null ? said.failedSummary(summary.findings) : <Data>{error}</Data>)}
-        {(status === 'queued' || status === 'running' || status === 'cancelled') && said.runStatuses[status]}
+        {status === 'passed' && t.passedSummary(summary.stepsPassed, summary.vendorsFired)}
+        {status === 'failed' && (error === null ? t.failedSummary(summary.findings) : <Data>{error}</Data>)}
+        {(status === 'queued' || status === 'running' || status === 'cancelled') && t.runStatuses[status]}
       </Text>
       <Group gap="md" c="dimmed" fz="sm">
         <span>
-          {said.of}{' '}
+          {t.of}{' '}
           <Anchor component={Link} to={`/tests/${testId}`} fz="sm">
             <Data>{data?.name ?? testId}</Data>
           </Anchor>
         </span>
         <Ago at={createdAt} />
         <span>
-          {said.took} <Duration ms={durationMs} />
+          {t.took} <Duration ms={durationMs} />
         </span>
         <span>
-          {said.trigger} {said.triggers[trigger]}
+          {t.trigger} {t.triggers[trigger]}
         </span>
       </Group>
     </Paper>
@@ -143,18 +143,18 @@ function Headline({ run }: { run: RunDetail }) {
 }
 
 function Findings({ findings }: { findings: RunDetail['findings'] }) {
-  const said = words.tests
+  const t = messages.tests
   const rows = findings.map((finding, index) => ({ ...finding, index }))
   return (
     <SimpleTable
-      name={said.findings}
+      name={t.findings}
       rows={rows}
       keyOf={({ index }) => String(index)}
       columns={[
-        { head: said.finding, cell: ({ sentence }) => <Data>{sentence}</Data> },
-        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
-        { head: said.expected, cell: ({ expected }) => <Data>{expected}</Data> },
-        { head: said.observed, cell: ({ observed }) => <Data>{observed}</Data> },
+        { head: t.finding, cell: ({ sentence }) => <Data>{sentence}</Data> },
+        { head: t.kind, cell: ({ kind }) => t.kinds[kind] },
+        { head: t.expected, cell: ({ expected }) => <Data>{expected}</Data> },
+        { head: t.observed, cell: ({ observed }) => <Data>{observed}</Data> },
       ]}
     />
   )

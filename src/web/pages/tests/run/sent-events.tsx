@@ -1,30 +1,30 @@
 import { Title } from '@mantine/core'
 import type { RunDetail } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { words } from '../../../words.ts'
 
 /** What tags sent during the run, in the order of sending. */
 export function SentEvents({ run: { events } }: { run: RunDetail }) {
-  const said = words.tests
+  const t = messages.tests
   if (events.length === 0) return null
   const rows = events.map((event, order) => ({ ...event, order }))
   return (
     <section>
       <Title order={2} mb="sm">
-        {said.sent}
+        {t.sent}
       </Title>
       <SimpleTable
-        name={said.sent}
+        name={t.sent}
         rows={rows}
         keyOf={({ order }) => String(order)}
         columns={[
-          { head: said.event, cell: ({ event }) => <Data>{event}</Data> },
-          { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-          { head: said.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
-          { head: said.answer, cell: ({ answered, status }) => (answered ? said.answered : <Num value={status} />) },
-          { head: said.parameters, cell: ({ params }) => <Parameters params={params} /> },
+          { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
+          { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+          { head: t.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
+          { head: t.answer, cell: ({ answered, status }) => (answered ? t.answered : <Num value={status} />) },
+          { head: t.parameters, cell: ({ params }) => <Parameters params={params} /> },
         ]}
       />
     </section>

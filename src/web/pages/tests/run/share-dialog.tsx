@@ -2,13 +2,13 @@ import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
-import { act } from '../../../api/act.ts'
+import { mutate } from '../../../api/mutate.ts'
 import { queries } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
 import { useFields } from '../../../parts/fields.ts'
 import { Form } from '../../../parts/form.tsx'
 import { useNow } from '../../../parts/now.ts'
 import { Secret } from '../../../parts/secret.tsx'
-import { words } from '../../../words.ts'
 import { SharePictures } from './share-pictures.tsx'
 
 const DAYS = 30
@@ -31,7 +31,7 @@ export function ShareDialog({
 }: ShareProps & { title: string; isOpen: boolean; close(): void }) {
   // Here, so that it is shown also to who has closed the dialog before it came.
   const [link, show] = useState<string | null>(null)
-  const said = words.tests
+  const t = messages.tests
   const leave = () => {
     close()
     show(null)
@@ -42,13 +42,13 @@ export function ShareDialog({
       onClose={leave}
       title={title}
       size={of.steps ? 'xl' : 'md'}
-      closeButtonProps={{ 'aria-label': words.shell.close }}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
     >
       {link === null ? (
         <ShareForm {...of} show={show} />
       ) : (
         <Secret
-          {...{ label: said.link, hint: said.linkHint, value: link, button: words.settings.members.done }}
+          {...{ label: t.link, hint: t.linkHint, value: link, button: messages.settings.members.done }}
           close={leave}
         />
       )}
@@ -58,7 +58,7 @@ export function ShareDialog({
 
 function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: string): void }) {
   const now = useNow()
-  const said = words.tests
+  const t = messages.tests
   const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
   const pictured = steps.filter(({ screenshot }) => screenshot)
   const initial = { expiresInDays: DAYS, screenshotSteps: [] as number[] }
@@ -68,27 +68,27 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
     for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
   })
   const end = () =>
-    act({
+    mutate({
       send: () => shareRun({ path: { id }, body: { revoke: true }, throwOnError: true }),
-      ...{ asksAgain, say: said.linksEnded },
+      ...{ invalidates: asksAgain, message: t.linksEnded },
     })
   const valid = shares.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt > now)
   return (
     <Stack gap="md">
-      <Text>{said.shareHint}</Text>
+      <Text>{t.shareHint}</Text>
       <Form
         sending={sending}
-        button={said.makeLink}
+        button={t.makeLink}
         isWide={pictured.length > 0}
         beside={
           valid.length > 0 && (
             <Button variant="default" onClick={() => void end()}>
-              {said.endLinks}
+              {t.endLinks}
             </Button>
           )
         }
       >
-        <NumberInput label={said.shareDays} {...field('expiresInDays')} min={1} max={MOST_DAYS} allowDecimal={false} />
+        <NumberInput label={t.shareDays} {...field('expiresInDays')} min={1} max={MOST_DAYS} allowDecimal={false} />
         {pictured.length > 0 && (
           <SharePictures
             {...{ runId: id, steps: pictured, chosen: values.screenshotSteps }}
@@ -97,7 +97,7 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
         )}
       </Form>
       <Text c="dimmed" fz="sm">
-        {valid.length === 0 ? said.noLinks : said.validLinks(valid.length)}
+        {valid.length === 0 ? t.noLinks : t.validLinks(valid.length)}
       </Text>
     </Stack>
   )

@@ -1,7 +1,7 @@
 import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { RunDetail } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Picture } from '../../../parts/picture.tsx'
-import { words } from '../../../words.ts'
 
 interface SharePicturesProps {
   runId: string
@@ -14,27 +14,27 @@ interface SharePicturesProps {
 
 /** Every picture of a run with a box to share it: whoever ticks one sees what it shows. */
 export function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
-  const said = words.tests
+  const t = messages.tests
   return (
     <Stack gap="sm" component="fieldset" p={0} m={0} bd={0} miw={0}>
       <Text component="legend" fw={600} p={0}>
-        {said.sharePictures}
+        {t.sharePictures}
       </Text>
       <Text c="dimmed" fz="sm">
-        {said.sharePicturesHint}
+        {t.sharePicturesHint}
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
         {steps.map(({ index, title }) => (
           <Stack key={index} gap="xs" miw={0}>
             <Checkbox
-              label={said.sharePicture(index + 1, title)}
+              label={t.sharePicture(index + 1, title)}
               checked={chosen.includes(index)}
               onChange={({ currentTarget }) =>
                 choose(currentTarget.checked ? [...chosen, index] : chosen.filter((one) => one !== index))
               }
               style={{ overflowWrap: 'anywhere' }}
             />
-            <Picture path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={said.screenshotOf(title)} />
+            <Picture path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={t.screenshotOf(title)} />
           </Stack>
         ))}
       </SimpleGrid>

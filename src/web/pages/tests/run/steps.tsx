@@ -1,12 +1,12 @@
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { RunDetail } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 import { Duration, Num } from '../../../parts/numbers.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
-import { words } from '../../../words.ts'
 import { STEP_STANDING } from '../standing.ts'
 
 /** The steps of a run, each with its picture when it is asked for; that of the last one stands open. */
@@ -14,34 +14,34 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
   const lastPictured = steps.findLast(({ screenshot }) => screenshot)?.index ?? null
   const [chosen, choose] = useState<number | null>(null)
   const shown = chosen ?? lastPictured
-  const said = words.tests
+  const t = messages.tests
   const shownStep = steps.find(({ index }) => index === shown)
   return (
     <Stack gap="md">
       <SimpleTable
-        name={said.steps}
+        name={t.steps}
         rows={steps}
         keyOf={({ index }) => String(index)}
         columns={[
-          { head: said.step, isNumber: true, cell: ({ index }) => <Num value={index + 1} /> },
-          { head: said.name, cell: (step) => <What step={step} /> },
+          { head: t.step, isNumber: true, cell: ({ index }) => <Num value={index + 1} /> },
+          { head: t.name, cell: (step) => <What step={step} /> },
           {
-            head: said.stepStatus,
-            cell: ({ status }) => <StatusMark status={STEP_STANDING[status]} word={said.stepStatuses[status]} />,
+            head: t.stepStatus,
+            cell: ({ status }) => <StatusMark status={STEP_STANDING[status]} word={t.stepStatuses[status]} />,
           },
-          { head: said.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+          { head: t.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
           {
-            head: said.screenshot,
+            head: t.screenshot,
             cell: ({ index, title, screenshot }) =>
               screenshot && (
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={said.showScreenshot(title)}
+                  aria-label={t.showScreenshot(title)}
                   aria-pressed={index === shown}
                   onClick={() => choose(index)}
                 >
-                  {said.showStep}
+                  {t.showStep}
                 </Button>
               ),
           },
@@ -51,7 +51,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
         <Picture
           key={shownStep.index}
           path={`/v1/flows/runs/${id}/steps/${shownStep.index}/screenshot`}
-          name={said.screenshotOf(shownStep.title)}
+          name={t.screenshotOf(shownStep.title)}
         />
       )}
     </Stack>
@@ -69,7 +69,7 @@ function What({ step: { title, error, healed } }: { step: RunDetail['steps'][num
       )}
       {healed && (
         <div className="under">
-          <Data>{words.tests.healedFrom(healed.before, healed.after)}</Data>
+          <Data>{messages.tests.healedFrom(healed.before, healed.after)}</Data>
         </div>
       )}
     </div>

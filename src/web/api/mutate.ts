@@ -4,38 +4,45 @@ import { queries } from './queries.ts'
 import { sentenceOf } from './refusal.ts'
 
 /** How answers on screen look once the server has done what was asked. */
-export interface Change {
+export interface CacheUpdate {
   /** Which answers: all whose key begins so, as `[{_id: 'listIssues'}]` does. */
-  of: QueryKey
+  queryKey: QueryKey
   /** Returns the changed answer; the same object when nothing of it changes. */
   // biome-ignore lint/suspicious/noExplicitAny: each question has an answer of its own; the caller names its type
-  to(answer: any): unknown
+  update(answer: any): unknown
 }
 
 /** Something that a person does. */
-export interface Act<Answer> {
+export interface Mutation<Answer> {
   /** Asks the server; throws a `Refusal`. */
   send(): Promise<Answer>
   /** What is on screen before the server answered, and taken back when it refuses. */
-  changes?: readonly Change[]
+  optimistic?: readonly CacheUpdate[]
   /** Questions whose answers this changes too; all of `changes` are asked again anyway. */
-  asksAgain?: readonly QueryKey[]
+  invalidates?: readonly QueryKey[]
   /** Says what was done; null for nothing. */
-  say?: string | ((answer: Answer) => string | null)
+  message?: string | ((answer: Answer) => string | null)
   /** Takes it back, within ten seconds. */
   undo?: (answer: Answer) => void
   /** What to do with a refusal instead of showing its sentence with a button Retry, as at the field that it is about. */
-  refused?: (error: unknown) => void
+  onRefused?: (error: unknown) => void
 }
 
 let underWay = 0
 const due = new Map<string, QueryKey>()
 
 /** Does it. Returns the server's answer, or undefined when it refused, which is told already. */
-export async function act<Answer>(given: Act<Answer>): Promise<Answer | undefined> {
-  const { send, changes = [], asksAgain = [], say = null, undo, refused } = given
+export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | undefined> {
+  const {
+    send,
+    optimistic: changes = [],
+    invalidates: asksAgain = [],
+    message: say = null,
+    undo,
+    onRefused: refused,
+  } = given
   underWay++
-  for (const key of [...changes.map(({ of }) => of), ...asksAgain]) due.set(JSON.stringify(key), key)
+  for (const key of [...changes.map(({ queryKey: of }) => of), ...asksAgain]) due.set(JSON.stringify(key), key)
   const begun = undo && notices.begin()
   const takeBack = await show(changes)
   try {
@@ -49,7 +56,7 @@ export async function act<Answer>(given: Act<Answer>): Promise<Answer | undefine
     begun?.end()
     takeBack()
     if (refused) refused(error)
-    else notices.refuse(sentenceOf(error), () => void act(given))
+    else notices.refuse(sentenceOf(error), () => void mutate(given))
     return undefined
   } finally {
     underWay--
@@ -58,11 +65,11 @@ export async function act<Answer>(given: Act<Answer>): Promise<Answer | undefine
 }
 
 /** Changes the answers on screen. Returns what puts those before in their place. */
-async function show(changes: readonly Change[]): Promise<() => void> {
+async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
   // An answer that was asked for before would put the old state back.
-  const stopped = changes.map(({ of }) => queries.cancelQueries({ queryKey: of }))
-  const before = changes.flatMap(({ of }) => queries.getQueriesData({ queryKey: of }))
-  for (const { of, to } of changes) {
+  const stopped = changes.map(({ queryKey: of }) => queries.cancelQueries({ queryKey: of }))
+  const before = changes.flatMap(({ queryKey: of }) => queries.getQueriesData({ queryKey: of }))
+  for (const { queryKey: of, update: to } of changes) {
     queries.setQueriesData({ queryKey: of }, (answer: unknown) => (answer === undefined ? undefined : to(answer)))
   }
   await Promise.all(stopped)

@@ -3,7 +3,7 @@ import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
 import { inPages } from './pages.ts'
 
 /** The questions whose answers a change of each kind can alter, by the ids of their routes. */
-export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
+export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
   issue: [
     ...['listIssues', 'getIssue', 'investigateIssue', 'listCauses', 'getScores', 'getOrgValue', 'getWeeklyReport'],
     ...['listAlerts', 'listDomains'],
@@ -27,7 +27,7 @@ export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Answers that the stream tells to be old. */
-const TOLD = new Set(Object.values(QUESTIONS).flat())
+const TOLD = new Set(Object.values(QUERIES_BY_CHANGE).flat())
 
 const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
 
@@ -45,7 +45,7 @@ interface Moved {
 }
 
 /** Mends or asks again the answers on screen that a change of the stream makes old. */
-export class Freshness {
+export class Invalidator {
   private readonly moved = new Map<string, Map<string, Moved>>()
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
@@ -80,7 +80,7 @@ export class Freshness {
   /** Takes an event of the stream. */
   hear(name: string, data: unknown): void {
     if (name === 'reset') this.isAllOld = true
-    else if (QUESTIONS[name]) {
+    else if (QUERIES_BY_CHANGE[name]) {
       const moved = data as Moved
       const known = this.moved.get(name) ?? new Map<string, Moved>()
       this.moved.set(name, known.set(moved.id, moved))
@@ -140,7 +140,7 @@ export class Freshness {
 /** True when one of these changes alters the answer to the question; `id` is of the thing that it is about. */
 function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
   for (const [kind, things] of moved) {
-    if (!QUESTIONS[kind]?.includes(question)) continue
+    if (!QUERIES_BY_CHANGE[kind]?.includes(question)) continue
     if (!OF_ONE.has(question) || id === undefined || things.has(id)) return true
     if ([...things.values()].some(({ issueId }) => issueId === id)) return true
   }

@@ -1,10 +1,11 @@
+import { createContext, useContext } from 'react'
 import { listSignInMethods, redeemSignIn } from '#client/sdk.gen'
 import type { SignedIn, SignInMethods } from '#client/types.gen'
 import { sentenceOf } from './refusal.ts'
 import { session } from './session.ts'
 
 /** What the address brought: parts of its fragment, which is not sent to servers. Read once, before the first drawing. */
-export interface Arrival {
+export interface LinkParams {
   setUp: string | null
   invite: string | null
   reset: string | null
@@ -23,9 +24,9 @@ export function keepSession({ token, orgs }: Pick<SignedIn, 'token' | 'orgs'>): 
 export const beginAtProvider = (): void => sessionStorage.setItem(OIDC_KEY, location.pathname + location.search)
 
 /** Reads the fragment, removes it from the address, and signs in where it says so. */
-export async function arrive(): Promise<Arrival> {
+export async function bootstrap(): Promise<LinkParams> {
   const given = new URLSearchParams(location.hash.slice(1))
-  const arrival: Arrival = {
+  const arrival: LinkParams = {
     ...{ setUp: given.get('setup'), invite: given.get('invite'), reset: given.get('reset') },
     failure: null,
   }
@@ -44,7 +45,7 @@ export async function arrive(): Promise<Arrival> {
 }
 
 /** Only if this tab began the sign-in, for the same reason as above. */
-async function arriveFromProvider(given: URLSearchParams, arrival: Arrival): Promise<void> {
+async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): Promise<void> {
   const beganAt = sessionStorage.getItem(OIDC_KEY)
   sessionStorage.removeItem(OIDC_KEY)
   if (beganAt === null) return
@@ -65,3 +66,8 @@ async function arriveFromProvider(given: URLSearchParams, arrival: Arrival): Pro
 export async function signInMethods(): Promise<SignInMethods> {
   return (await listSignInMethods({ throwOnError: true })).data
 }
+
+export const LinkParamsContext = createContext<LinkParams>({ setUp: null, invite: null, reset: null, failure: null })
+
+/** What the address brought when the page was opened. */
+export const useLinkParams = (): LinkParams => useContext(LinkParamsContext)

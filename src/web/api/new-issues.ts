@@ -1,7 +1,7 @@
 import type { Issue, IssueMoved, StreamPulse } from '#client/types.gen'
 
 /** New issues of which somebody is told in one sentence. */
-export interface News {
+export interface NewIssueSummary {
   count: number
   /** Of the worst severity among them. */
   worst: Issue['severity']
@@ -23,7 +23,7 @@ export function openedAt(id: string): number {
 }
 
 /** Tells new issues from those that only moved, and when it is time to say how many there are. Times are milliseconds. */
-export class NewIssues {
+export class NewIssueCollector {
   /** The server's time when listening began: what was opened before is no news. */
   private since: number | null = null
   private readonly open = new Map<string, Issue['severity']>()
@@ -46,7 +46,7 @@ export class NewIssues {
   }
 
   /** What is said now; null where all of it is over. It is said once. */
-  take(now: number): News | null {
+  take(now: number): NewIssueSummary | null {
     const severities = [...this.open.values()]
     for (const id of this.open.keys()) this.told.add(id)
     this.open.clear()

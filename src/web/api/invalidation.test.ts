@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/react-query'
 import description from '../../../docs/openapi.json' with { type: 'json' }
-import { Freshness, QUESTIONS } from './freshness.ts'
+import { Invalidator, QUERIES_BY_CHANGE } from './invalidation.ts'
 
 const ROUTES = new Set(
   Object.values(description.paths).flatMap((path) =>
@@ -28,7 +28,7 @@ function screen(...keys: object[]) {
 const turn = () => new Promise((done) => setTimeout(done, 20))
 
 describe('what a change makes old', () => {
-  test.each(Object.entries(QUESTIONS))('of %s is known to the API', (_kind, questions) => {
+  test.each(Object.entries(QUERIES_BY_CHANGE))('of %s is known to the API', (_kind, questions) => {
     expect(questions.filter((question) => !ROUTES.has(question))).toEqual([])
   })
 
@@ -37,7 +37,7 @@ describe('what a change makes old', () => {
       ...[{ _id: 'listIssues' }, { _id: 'listAlerts' }, { _id: 'listMembers' }, { _id: 'listDeliveries' }],
       ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
     )
-    const freshness = new Freshness(queries, () => true)
+    const freshness = new Invalidator(queries, () => true)
     freshness.hear('issue', { id: 'iss_1', status: 'open', severity: 'low' })
     await turn()
     expect(asked.sort()).toEqual(['getIssue iss_1', 'listAlerts', 'listIssues'])
@@ -47,7 +47,7 @@ describe('what a change makes old', () => {
   test('is asked for only once somebody looks', async () => {
     const { queries, asked } = screen({ _id: 'listIssues' })
     let isSeen = false
-    const freshness = new Freshness(queries, () => isSeen)
+    const freshness = new Invalidator(queries, () => isSeen)
     freshness.hear('reset', {})
     await turn()
     expect(asked).toEqual([])
@@ -60,7 +60,7 @@ describe('what a change makes old', () => {
 
   test('is asked again at most once a second, however much changes', async () => {
     const { queries, asked } = screen({ _id: 'listIssues' })
-    const freshness = new Freshness(queries, () => true)
+    const freshness = new Invalidator(queries, () => true)
     const startedAt = Date.now()
     for (let count = 0; count < 100; count++) {
       freshness.hear('issue', { id: `iss_${count}`, status: 'open', severity: 'low' })
@@ -83,7 +83,7 @@ describe('what a change makes old', () => {
     const queryFn = ({ signal }: { signal: AbortSignal }) =>
       new Promise<string>((answer) => void asked.push({ answer, signal }))
     new QueryObserver(queries, { queryKey, queryFn }).subscribe(() => {})
-    const freshness = new Freshness(queries, () => true, 1)
+    const freshness = new Invalidator(queries, () => true, 1)
     const change = () => freshness.hear('issue', { id: 'iss_1', status: 'open', severity: 'low' })
     for (let round = 0; round < 5; round++) {
       change()
@@ -112,7 +112,7 @@ describe('what a change makes old', () => {
     const infinite = { queryKey, queryFn, initialPageParam: {}, getNextPageParam: () => ({}) }
     const observer = new InfiniteQueryObserver(queries, infinite)
     observer.subscribe(() => {})
-    const freshness = new Freshness(queries, () => true)
+    const freshness = new Invalidator(queries, () => true)
     freshness.hear('issue', { id: 'iss_7', status: 'muted', severity: 'low' })
     await turn()
     expect(asked).toBe(0)

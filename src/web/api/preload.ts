@@ -1,7 +1,7 @@
 import { keptSession, type Session } from './kept-session.ts'
 
 /** What was asked before the pages' script was there, by address. One is taken once, by who asks the same. */
-interface Ahead {
+interface Preloaded {
   by: Session
   at: number
   answers: Map<string, Promise<Answer>>
@@ -17,7 +17,7 @@ interface Answer {
 declare global {
   interface Window {
     /** Set by the script that runs before the others; they are bundled apart. */
-    tagwardenAhead?: Ahead
+    tagwardenPreload?: Preloaded
   }
 }
 
@@ -25,7 +25,7 @@ declare global {
 const FRESH_MS = 10_000
 
 /** Asks for what the page will ask first, while its script is on its way. Nothing, when nobody is signed in. */
-export function askAhead(addresses: readonly string[]): void {
+export function preloadRequests(addresses: readonly string[]): void {
   const state = keptSession()
   if (state.is !== 'open') return
   const { credential, orgId } = state.session
@@ -36,7 +36,7 @@ export function askAhead(addresses: readonly string[]): void {
     answer.catch(() => {})
     return [address, answer] as const
   })
-  window.tagwardenAhead = { by: state.session, at: Date.now(), answers: new Map(answers) }
+  window.tagwardenPreload = { by: state.session, at: Date.now(), answers: new Map(answers) }
 }
 
 async function ask(address: string, headers: Record<string, string>): Promise<Answer> {
@@ -45,15 +45,15 @@ async function ask(address: string, headers: Record<string, string>): Promise<An
 }
 
 /** Asks the server, unless the same was asked ahead for the same person. */
-export async function fetchOnce(request: Request): Promise<Response> {
-  const ahead = takeAhead(request)
+export async function fetchPreloaded(request: Request): Promise<Response> {
+  const ahead = takePreloaded(request)
   if (ahead === undefined) return fetch(request)
   const { text, ...rest } = await ahead
   return new Response(text, rest)
 }
 
-function takeAhead({ method, url, headers }: Request): Promise<Answer> | undefined {
-  const ahead = window.tagwardenAhead
+function takePreloaded({ method, url, headers }: Request): Promise<Answer> | undefined {
+  const ahead = window.tagwardenPreload
   if (method !== 'GET' || ahead === undefined || Date.now() - ahead.at > FRESH_MS) return undefined
   const isSame =
     headers.get('authorization') === `Bearer ${ahead.by.credential}` && headers.get('x-org-id') === ahead.by.orgId

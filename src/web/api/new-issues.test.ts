@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { NewIssues, openedAt } from './news.ts'
+import { NewIssueCollector, openedAt } from './new-issues.ts'
 
 const START = 1_767_600_000_000
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -14,7 +14,7 @@ const moved = (at: number, severity = 'high', status = 'open') => ({ id: idOf('i
 
 /** Listening since START; whether there is something to say after each. */
 function hearing(...issues: ReturnType<typeof moved>[]) {
-  const news = new NewIssues()
+  const news = new NewIssueCollector()
   news.hear('pulse', { at: START })
   return { news, due: issues.map((issue) => news.hear('issue', issue)) }
 }
@@ -52,7 +52,7 @@ test('what was resolved before it was told is not told', () => {
 })
 
 test('nothing is news before it is known since when', () => {
-  expect(new NewIssues().hear('issue', moved(START))).toBe(false)
+  expect(new NewIssueCollector().hear('issue', moved(START))).toBe(false)
 })
 
 test('the first is told soon, the next a minute after it', () => {

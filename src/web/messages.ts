@@ -1,0 +1,64 @@
+import { alert } from './messages/alert.ts'
+import { alerts } from './messages/alerts.ts'
+import { api } from './messages/api.ts'
+import { changes } from './messages/changes.ts'
+import { charts } from './messages/charts.ts'
+import { compliance } from './messages/compliance.ts'
+import { deliveries } from './messages/deliveries.ts'
+import { domains } from './messages/domains.ts'
+import { explore } from './messages/explore.ts'
+import { forms } from './messages/forms.ts'
+import { help } from './messages/help.ts'
+import { integrations } from './messages/integrations.ts'
+import { issue } from './messages/issue.ts'
+import { issues } from './messages/issues.ts'
+import { keys } from './messages/keys.ts'
+import { overview } from './messages/overview.ts'
+import { palette } from './messages/palette.ts'
+import { parts } from './messages/parts.ts'
+import { report } from './messages/report.ts'
+import { settings } from './messages/settings.ts'
+import { shell } from './messages/shell.ts'
+import { signIn } from './messages/sign-in.ts'
+import { signals } from './messages/signals.ts'
+import { tests } from './messages/tests.ts'
+
+/**
+ * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
+ * and is shown inside `<Data>`.
+ */
+export const english = {
+  alert,
+  alerts,
+  api,
+  changes,
+  charts,
+  compliance,
+  deliveries,
+  domains,
+  explore,
+  forms,
+  help,
+  integrations,
+  issue,
+  issues,
+  keys,
+  overview,
+  palette,
+  parts,
+  report,
+  settings,
+  shell,
+  signIn,
+  signals,
+  tests,
+}
+export type Messages = typeof english
+
+/** The words in use. Read them while drawing, not while a module loads: the language is chosen before the first drawing. */
+export let messages: Messages = english
+
+/** Chooses the language of all pages. */
+export function setMessages(language: Messages): void {
+  messages = language
+}
