@@ -4,7 +4,7 @@ import type { Page } from 'puppeteer-core'
 import { startBrowser } from './browser/chromium.ts'
 import { installedChromium } from './browser/installed-chromium.ts'
 import { until } from './process.ts'
-import { addressesOf } from './web/addresses.ts'
+import { dashboardPaths } from './web/dashboard-paths.ts'
 import { startDemo } from './web/demo.ts'
 import { openScreen } from './web/screen.ts'
 
@@ -34,13 +34,13 @@ await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
 await rm(FOLDER, { recursive: true, force: true })
-const addresses = (await addressesOf(demo.get)).filter(
+const addresses = (await dashboardPaths(demo.get)).filter(
   (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
 )
 for (const theme of THEMES) {
   for (const width of WIDTHS) await takeAll(screen.page, theme, width)
 }
-for (const line of new Set(screen.trouble)) console.log(`trouble: ${line}`)
+for (const line of new Set(screen.errors)) console.log(`trouble: ${line}`)
 
 async function isWalked(): Promise<boolean> {
   const { audits } = (await demo.get('/v1/audits')) ?? { audits: [] }

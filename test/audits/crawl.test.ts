@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { crawl } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
 import { KEEPS_PLACE } from '../../src/browser/task.ts'
-import { browsingOptions } from '../browser/browsing.ts'
+import { browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../process.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
 

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'
 import { startBrowser } from '../browser/chromium.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { FAULTS } from '../browser/page-faults.ts'
+import { FAULTS } from '../browser/page-defects.ts'
 
 /** Where to leave pictures for people; nowhere unless asked. */
 const PICTURES = process.env.SHARE_PICTURES

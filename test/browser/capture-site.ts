@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/core/event.ts'
 import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../process.ts'
 
 /** One call of the collector by a browser. */
-export interface Sent {
+export interface CollectorCall {
   batchId: string
   /** Its answer's status; 0: it was cut off. */
   status: number
@@ -31,9 +31,9 @@ export interface CaptureSite extends AsyncDisposable {
   /** Gives pages another configuration until the end of the block. */
   configure(change: Partial<CaptureConfig>): Disposable
   /** What browsers sent to the collector. */
-  sent: readonly Sent[]
+  sent: readonly CollectorCall[]
   /** What came to the hosts of vendors, as `POST /path?query`. */
-  asked: readonly string[]
+  vendorRequests: readonly string[]
   /** Everything that is stored of kind event, hit, tag or library, oldest first. */
   events(): Promise<StoredEvent[]>
   /** The stored events whose parameter `ep.case` or `case` is this, once there are so many. */
@@ -75,7 +75,7 @@ export async function captureSite(): Promise<CaptureSite> {
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
   const pages = new Map<string, { html: string; headers: Record<string, string> }>()
-  const sent: Sent[] = []
+  const sent: CollectorCall[] = []
   const asked: string[] = []
   let interfere = (_path: string): Response | null => null
   let change: Partial<CaptureConfig> | null = null
@@ -139,7 +139,18 @@ export async function captureSite(): Promise<CaptureSite> {
     return all.toSorted((a, b) => a.seq - b.seq)
   }
   return {
-    ...{ port, programUrl, domainId: domain.id, token: domain.token, apiKey, url, snippet, sent, asked, events },
+    ...{
+      port,
+      programUrl,
+      domainId: domain.id,
+      token: domain.token,
+      apiKey,
+      url,
+      snippet,
+      sent,
+      vendorRequests: asked,
+      events,
+    },
     page(name, html, headers = {}) {
       pages.set(`/${name}`, { html: html.replace('HEAD', snippet.head), headers })
       return url('shop.test', `/${name}`)

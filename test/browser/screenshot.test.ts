@@ -3,7 +3,7 @@ import type { Page } from 'puppeteer-core'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { screenshotOf } from '../../src/browser/screenshot.ts'
 import type { Privacy } from '../../src/conditions/privacy.ts'
-import { browse } from './browsing.ts'
+import { browse } from './browse.ts'
 
 setDefaultTimeout(300_000)
 

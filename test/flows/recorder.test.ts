@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseRecording } from '../../src/flows/recording.ts'
 import { titleOf } from '../../src/flows/recording-title.ts'
-import { browse } from '../browser/browsing.ts'
+import { browse } from '../browser/browse.ts'
 import { openShop } from './shop.ts'
 import { walkedIn } from './walking.ts'
 

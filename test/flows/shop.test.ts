@@ -13,7 +13,7 @@ import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
-import { browsingOptions } from '../browser/browsing.ts'
+import { browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../process.ts'
 import { openShop } from './shop.ts'
 

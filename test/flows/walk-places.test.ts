@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
-import { browsingOptions } from '../browser/browsing.ts'
+import { browsingOptions } from '../browser/browse.ts'
 import { click, open, openWalking, type Walking } from './walking.ts'
 
 /* Where a step is done: in which tab, in which frame, on which device, on a page with which answer. */

@@ -3,7 +3,7 @@ import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import type { KnownElement } from '../../src/flows/element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
-import { browse } from '../browser/browsing.ts'
+import { browse } from '../browser/browse.ts'
 import { click, open, openWalking, type Walking, walkedIn } from './walking.ts'
 
 const PAGES: Record<string, string> = {

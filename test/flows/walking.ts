@@ -7,7 +7,7 @@ import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
-import { browse, browsingOptions } from '../browser/browsing.ts'
+import { browse, browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../process.ts'
 
 export interface Walked {

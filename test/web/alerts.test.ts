@@ -4,23 +4,23 @@ import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { temporaryFolder } from '../process.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { openAs, openWorld, type World } from './world.ts'
+import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 const TEST_MS = 300_000
 
-let world: World
+let server: TestServer
 let browser: TestBrowser
 beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
-  const { body: shop } = await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
+  const { body: shop } = await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
   const order = (id: string) => ({ vendor: 'Shop', event: 'purchase', params: { order_id: id, currency: 'EUR' } })
-  await world.app.collect(shop.token, { events: ['a', 'b', '', 'd', ''].map(order) })
-  world.app.clock.advance(MINUTE_MS)
-  await world.app.run('flush')
+  await server.app.collect(shop.token, { events: ['a', 'b', '', 'd', ''].map(order) })
+  server.app.clock.advance(MINUTE_MS)
+  await server.app.run('flush')
 }, TEST_MS)
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
 const MINUTE_MS = 60_000
@@ -28,14 +28,14 @@ const MINUTE_MS = 60_000
 const folder = temporaryFolder()
 const IMPORTED = join(folder.path, 'alerts.json')
 
-async function open(path: string, key = world.app.owner.apiKey): Promise<Screen> {
-  const screen = await openScreen(world.url, browser.browser)
+async function open(path: string, key = server.app.owner.apiKey): Promise<Screen> {
+  const screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport({ width: 1280, height: 900 })
   await openAs(screen, key, path)
   return screen
 }
 
-const alerts = async () => (await world.app.call('GET', '/v1/alerts')).body.alerts
+const alerts = async () => (await server.app.call('GET', '/v1/alerts')).body.alerts
 
 /** Types, and leaves the field. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
@@ -56,7 +56,7 @@ describe('the editor', () => {
       await screen.sees('heading', 'New alert')
       await screen.reads('The rule is not complete: Parameter 1')
       // A rule that is not whole is not asked about.
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
       await fill(screen, 'Event', 'purchase')
       await fill(screen, 'Parameter 1', 'order_id')
       await screen.reads('2 of 5 events match')
@@ -131,7 +131,7 @@ describe('the editor', () => {
       await fill(screen, 'Vendor', 'Shop')
       await screen.sees('table', 'Alerts a week by sensitivity')
       await fill(screen, 'At most so many alerts a week', '3')
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     },
     TEST_MS,
   )
@@ -140,7 +140,7 @@ describe('the editor', () => {
     'who may only look finds nothing to change, and no address of anybody',
     async () => {
       const [{ id }] = await alerts()
-      await using screen = await open(`/alerts/${id}`, world.keyOf('viewer'))
+      await using screen = await open(`/alerts/${id}`, server.keyOf('viewer'))
       await screen.reads('You can look.')
       await screen.reads('Target 1')
       const values = await screen.page.$$eval('input', (inputs) => inputs.map(({ value }) => value))

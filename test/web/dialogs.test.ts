@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
-import { addressesOf } from './addresses.ts'
-import { goTo, settled } from './going.ts'
-import { layoutFaults } from './layout.ts'
-import { amongOthers } from './others-world.ts'
+import { dashboardPaths } from './dashboard-paths.ts'
+import { sharedHostileServer } from './hostile-server.ts'
+import { layoutFaults } from './layout-faults.ts'
+import { navigateTo, waitForPage } from './navigate.ts'
 import { named, openScreen, type Screen } from './screen.ts'
-import { openAs } from './world.ts'
+import { openAs } from './test-server.ts'
 
 /*
  * Every dialog, drawer and menu on a phone, over names that others wrote: each has a name, nothing of it runs, and it is no wider than
@@ -60,7 +60,7 @@ const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
 /** It asks for others. */
 const OF_OTHERS = ['parts/confirm.tsx']
 
-const here = amongOthers(TEST_MS)
+const here = sharedHostileServer(TEST_MS)
 
 test('the list has every file that draws a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
@@ -73,13 +73,13 @@ test('the list has every file that draws a dialog', () => {
 test(
   'every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote',
   async () => {
-    await using screen = await openScreen(here.world.url, here.browser.browser)
+    await using screen = await openScreen(here.server.url, here.browser.browser)
     const { page } = screen
     page.setDefaultTimeout(60_000)
     await page.setViewport(PHONE)
-    await openAs(screen, here.world.app.owner.apiKey, '/')
-    await settled(page)
-    const addresses = await addressesOf(async (path) => (await here.world.app.call('GET', path)).body)
+    await openAs(screen, here.server.app.owner.apiKey, '/')
+    await waitForPage(page)
+    const addresses = await dashboardPaths(async (path) => (await here.server.app.call('GET', path)).body)
     const found: Record<string, string[]> = {}
     const look = async (what: string) => {
       const faults = await faultsOfOpen(screen)
@@ -93,13 +93,13 @@ test(
     for (const { at, press } of OPENERS) {
       const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
       if (address === undefined) throw new Error(`nothing is at ${at}`)
-      await goTo(page, address)
+      await navigateTo(page, address)
       const opener = await page.waitForSelector(press)
       await opener?.click()
       await look(`${press} at ${at}`)
       await close()
     }
-    await goTo(page, '/issues')
+    await navigateTo(page, '/issues')
     await page.keyboard.press('?')
     await look('the keys')
     await close()
@@ -112,8 +112,8 @@ test(
     await look('what the palette found')
     await close()
 
-    here.world.refuse('GET /v1/', 401, 'the session has ended')
-    await goTo(page, '/signals').catch(() => undefined)
+    here.server.refuse('GET /v1/', 401, 'the session has ended')
+    await navigateTo(page, '/signals').catch(() => undefined)
     await look('the session has ended')
     expect(found).toEqual({})
   },
@@ -142,15 +142,15 @@ function untilStill(selector: string, frames: number): Promise<void> {
 }
 
 /** What is wrong with the dialog or menu that opens: of the page's layout with it, its own width, and its name. */
-async function faultsOfOpen({ page, trouble }: Screen): Promise<string[]> {
+async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.waitForSelector(OPEN, { visible: true })
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
   // A menu is above its page, and a dialog is fixed, which is known to be above.
   const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
   // That a question was refused is what a test wants.
-  const errors = trouble.splice(0).filter((line) => !line.includes('status of 401'))
-  return [...layout, ...(await ownFaults(page)), ...errors]
+  const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))
+  return [...layout, ...(await ownFaults(page)), ...unexpected]
 }
 
 async function ownFaults(page: Page): Promise<string[]> {

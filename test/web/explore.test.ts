@@ -81,7 +81,7 @@ describe('Explore', () => {
       expect(await page.$$eval('h1', (all) => all.map(({ textContent }) => textContent))).toEqual([name])
       expect(await axeFindings(page)).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     },
     TEST_MS,
   )
@@ -102,7 +102,7 @@ describe('Explore', () => {
       expect(new URL(screen.page.url()).search).toBe('?q=onerror')
       await screen.type('Search', 'nowhere to be found')
       await screen.reads('No vendor, event, key or value has “nowhere to be found” in it.')
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     },
     TEST_MS,
   )
@@ -130,7 +130,7 @@ describe('Explore', () => {
       await screen.sees('table', 'Where sessions go')
       await screen.press('Close')
       await page.waitForFunction(() => location.search === '?show=table')
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     },
     TEST_MS,
   )
@@ -145,7 +145,7 @@ describe('Explore', () => {
       await screen.press('Execution', 'link')
       await screen.sees('table', 'Execution')
       expect(await rowsOf(screen, 'Execution')).toEqual([['Google Analytics 4', '16', '12 ms', '12 ms', '1', '6.3 %']])
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     },
     TEST_MS,
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { goTo, settled } from './going.ts'
+import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
-import { openAs, openWorld } from './world.ts'
+import { openAs, startTestServer } from './test-server.ts'
 
 const TEST_MS = 300_000
 /** Pages with every kind of field. */
@@ -11,18 +11,18 @@ const MOST_STOPS = 60
 test(
   'whatever has the focus of the keyboard shows a ring; of a link that is its row, the row does',
   async () => {
-    await using world = await openWorld()
-    await using screen = await openScreen(world.url)
+    await using server = await startTestServer()
+    await using screen = await openScreen(server.url)
     const { page } = screen
     page.setDefaultTimeout(TEST_MS)
     await page.setViewport({ width: 1280, height: 900 })
-    world.open([{ title: 'Purchases have a value' }])
-    await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
-    await openAs(screen, world.app.owner.apiKey, '/')
-    await settled(page)
+    server.openIssues([{ title: 'Purchases have a value' }])
+    await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+    await openAs(screen, server.app.owner.apiKey, '/')
+    await waitForPage(page)
     const found: Record<string, string[]> = {}
     for (const address of PAGES) {
-      await goTo(page, address)
+      await navigateTo(page, address)
       await page.evaluate(() => {
         if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
       })

@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
-import { openAs, openWorld } from './world.ts'
+import { openAs, startTestServer } from './test-server.ts'
 
 const TEST_MS = 300_000
 
 test(
   'the heading of a page that was waited for has the focus, so that screen readers say where one is',
   async () => {
-    await using world = await openWorld()
-    await using screen = await openScreen(world.url)
+    await using server = await startTestServer()
+    await using screen = await openScreen(server.url)
     const { page } = screen
-    world.open([{ title: 'Purchases have a value' }])
-    await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
-    await openAs(screen, world.app.owner.apiKey, '/')
+    server.openIssues([{ title: 'Purchases have a value' }])
+    await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+    await openAs(screen, server.app.owner.apiKey, '/')
     const follow = async (link: string, heading: string) => {
       // Without a pointer near it nothing of the next page is asked for ahead.
       await page.waitForFunction(

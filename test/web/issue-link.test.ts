@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { watchedShop } from '../browser/watched-shop.ts'
-import { ask, until } from '../process.ts'
+import { join } from 'node:path'
+import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
 import { openScreen } from './screen.ts'
 
 const TEST_MS = 300_000
@@ -8,7 +9,7 @@ const TEST_MS = 300_000
 test(
   'the link of a message leads to the issue, after signing in, and hostile values are texts',
   async () => {
-    await using shop = await watchedShop()
+    await using shop = await startPiiAlertServer()
     const { server, hooks, apiKey, token } = shop
     const send = (params: Record<string, string>) =>
       ask('POST', `${server.url}/api/v1/events`, token, { events: [{ vendor: 'Shop', event: 'contact', params }] })
@@ -31,15 +32,34 @@ test(
     await screen.reads('<img src=//evil.example>j***@e***.com')
     await screen.reads('prices')
     expect(await screen.page.$('img')).toBeNull()
-    expect(screen.trouble).toEqual([])
-    expect(screen.asked).toEqual(new Set([server.url]))
+    expect(screen.errors).toEqual([])
+    expect(screen.origins).toEqual(new Set([server.url]))
 
     // Whoever signed in here needs no second time.
     await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
     await screen.reads('There is no such issue')
     await screen.press('To the issues', 'link')
     await screen.sees('heading', 'Issues')
-    expect(screen.trouble.filter((line) => !line.includes('404'))).toEqual([])
+    expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
   },
   TEST_MS,
 )
+
+/** A server with a property whose leaked e-mail addresses are told to a webhook receiver. Gone at the end of its block. */
+async function startPiiAlertServer() {
+  const folder = temporaryFolder()
+  const hooks = receiver()
+  const data = join(folder.path, 'data')
+  const apiKey = await initialize(data)
+  const server = await startServer(data, { env: { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' } })
+  const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
+  const { token } = await watch(server.url, apiKey, property)
+  return {
+    ...{ server, hooks, apiKey, token },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await hooks[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}

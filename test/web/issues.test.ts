@@ -6,7 +6,7 @@ import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { aRun, storeRun } from '../shared-run.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { openAs, openWorld, type World } from './world.ts'
+import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 const TEST_MS = 300_000
 
@@ -25,25 +25,25 @@ beforeAll(async () => {
 }, TEST_MS)
 afterAll(() => browser[Symbol.asyncDispose]())
 
-let world: World
+let server: TestServer
 beforeEach(async () => {
-  world = await openWorld()
+  server = await startTestServer()
 })
 
 /** Runs the steps on a page of who has this key, the owner unless told. */
 async function onPage(
   path: string,
   steps: (screen: Screen, page: Page) => Promise<void>,
-  key = world.app.owner.apiKey,
+  key = server.app.owner.apiKey,
 ) {
-  await using _world = world
-  await using screen = await openScreen(world.url, browser.browser)
+  await using _server = server
+  await using screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport({ width: 1280, height: 900 })
   await openAs(screen, key, path)
   await steps(screen, screen.page)
 }
 
-const statusOf = async (id: string) => (await world.app.call('GET', `/v1/issues/${id}`)).body.status
+const statusOf = async (id: string) => (await server.app.call('GET', `/v1/issues/${id}`)).body.status
 const statuses = async (...ids: string[]) => (await Promise.all(ids.map(statusOf))).join(' ')
 const untilStatus = async (expected: string, ...ids: string[]) => {
   while ((await statuses(...ids)) !== expected) await Bun.sleep(20)
@@ -55,7 +55,7 @@ describe('the list of issues', () => {
   test(
     'three issues at once, by keys: acknowledged on screen before the server answers, and back by undo',
     async () => {
-      world.open([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
+      server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
       await onPage('/issues', async (screen, page) => {
         await screen.sees('table', 'Issues')
         await page.keyboard.press('j')
@@ -79,7 +79,7 @@ describe('the list of issues', () => {
         await page.keyboard.press('Escape')
         await page.waitForFunction(() => !document.querySelector('[role=toolbar]'))
         expect(await axeFindings(page)).toEqual([])
-        expect(screen.trouble).toEqual([])
+        expect(screen.errors).toEqual([])
       })
     },
     TEST_MS,
@@ -88,15 +88,15 @@ describe('the list of issues', () => {
   test(
     'what the server refuses is taken back on screen, with its sentence and a way to try again',
     async () => {
-      world.open([{ title: 'One' }])
+      server.openIssues([{ title: 'One' }])
       await onPage('/issues', async (screen, page) => {
         await screen.sees('table', 'Issues')
-        world.refuse('PATCH /v1/issues/iss_0', 409, 'the moon is full')
+        server.refuse('PATCH /v1/issues/iss_0', 409, 'the moon is full')
         await page.keyboard.press('j')
         await page.keyboard.press('r')
         await screen.reads('the moon is full')
         await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
-        world.refuse(null)
+        server.refuse(null)
         await screen.press('Retry')
         await screen.reads('1 issue resolved.')
         expect(await statusOf('iss_0')).toBe('resolved')
@@ -110,7 +110,7 @@ describe('the list of issues', () => {
   test(
     'of hundreds of issues only rows near the window are in the document; keys go on to what is not loaded yet',
     async () => {
-      world.open(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
+      server.openIssues(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
       await onPage('/issues', async (screen, page) => {
         await screen.sees('table', 'Issues')
         const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
@@ -131,7 +131,7 @@ describe('the list of issues', () => {
   test(
     'filters stand in the address, survive a reload, and can be cleared',
     async () => {
-      world.open([
+      server.openIssues([
         { title: 'Grave', severity: 'critical' },
         { title: 'Small', severity: 'low' },
         { title: 'Over', severity: 'low', status: 'resolved' },
@@ -161,8 +161,8 @@ describe('the list of issues', () => {
   test(
     'a viewer can look, is told who can change, and finds nothing to change',
     async () => {
-      world.open([{ title: 'One' }])
-      const key = world.keyOf('viewer')
+      server.openIssues([{ title: 'One' }])
+      const key = server.keyOf('viewer')
       await onPage(
         '/issues',
         async (screen, page) => {
@@ -188,12 +188,12 @@ describe('the list of issues', () => {
       await onPage('/issues', async (screen, page) => {
         await screen.reads('Nothing is wrong that Tagwarden knows of.')
         await page.waitForFunction(() => document.querySelector('[data-live]'))
-        world.open([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
+        server.openIssues([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
         await screen.reads('Brand new')
         await screen.reads('1 new issue, 1 critical')
         await page.waitForFunction(() => document.title === 'Issues (1) · Tagwarden')
-        const [{ id }] = (await world.app.call('GET', '/v1/issues')).body.issues
-        await world.app.call('PATCH', `/v1/issues/${id}`, { body: { status: 'acknowledged' } })
+        const [{ id }] = (await server.app.call('GET', '/v1/issues')).body.issues
+        await server.app.call('PATCH', `/v1/issues/${id}`, { body: { status: 'acknowledged' } })
         await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Acknowl'))
       })
     },
@@ -205,7 +205,7 @@ describe('the page of an issue', () => {
   test(
     'has its acts, a note that saves itself, and leads to its neighbours',
     async () => {
-      world.open([{ title: 'One' }, { title: 'Two', severity: 'low' }])
+      server.openIssues([{ title: 'One' }, { title: 'Two', severity: 'low' }])
       await onPage('/issues', async (screen, page) => {
         await screen.press('One', 'link')
         await screen.sees('heading', 'One')
@@ -213,12 +213,12 @@ describe('the page of an issue', () => {
         await screen.reads('1 of 2')
         await screen.type('Note', 'The checkout team looks into it')
         await screen.reads('Saved.')
-        expect((await world.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
+        expect((await server.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
         await screen.press('Mute')
         await screen.press('1 day', 'menuitem')
         await screen.reads('1 issue muted.')
-        const { body } = await world.app.call('GET', '/v1/issues/iss_0')
-        expect([body.status, body.mutedUntil > world.app.clock.now()]).toEqual(['muted', true])
+        const { body } = await server.app.call('GET', '/v1/issues/iss_0')
+        expect([body.status, body.mutedUntil > server.app.clock.now()]).toEqual(['muted', true])
         await screen.press('Reopen')
         await untilStatus('open', 'iss_0')
         await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
@@ -235,7 +235,7 @@ describe('the page of an issue', () => {
         await page.goBack()
         await screen.sees('heading', 'Issues')
         expect(await axeFindings(page)).toEqual([])
-        expect(screen.trouble).toEqual([])
+        expect(screen.errors).toEqual([])
       })
     },
     TEST_MS,
@@ -244,8 +244,8 @@ describe('the page of an issue', () => {
   test(
     'shows the run of a flow test that found it, with what the browser showed',
     async () => {
-      const runId = storeRun(world.app, aRun(), { picture: () => PNG })
-      world.open([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
+      const runId = storeRun(server.app, aRun(), { picture: () => PNG })
+      server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
       await onPage('/issues/iss_0', async (screen, page) => {
         await screen.reads('The run that found it last')
         await screen.reads('there is no such element')
@@ -256,7 +256,7 @@ describe('the page of an issue', () => {
         await screen.sees('image', 'What the browser showed at Open shop.example')
         expect(await page.evaluate(() => document.images.length)).toBe(1)
         expect(await axeFindings(page)).toEqual([])
-        expect(screen.trouble).toEqual([])
+        expect(screen.errors).toEqual([])
       })
     },
     TEST_MS,
@@ -278,7 +278,7 @@ describe('the page of an issue', () => {
 test(
   'the palette finds pages, things and what can be done here',
   async () => {
-    world.open([{ title: 'Checkout has no basket' }])
+    server.openIssues([{ title: 'Checkout has no basket' }])
     await onPage('/', async (screen, page) => {
       await screen.sees('button', 'Search')
       const openPalette = async () => {
@@ -312,7 +312,7 @@ test(
       await openPalette()
       await screen.press('Checkout has no basket Issues', 'option')
       await screen.sees('heading', 'Checkout has no basket')
-      expect(screen.trouble).toEqual([])
+      expect(screen.errors).toEqual([])
     })
   },
   TEST_MS,
@@ -321,11 +321,11 @@ test(
 test(
   'rows under the focus do not move: what is new is counted, and shown by a press',
   async () => {
-    world.open([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
+    server.openIssues([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       await page.keyboard.press('j')
-      world.open([{ id: 'iss_b', alertId: 'alr_b', title: 'Graver', severity: 'critical' }])
+      server.openIssues([{ id: 'iss_b', alertId: 'alr_b', title: 'Graver', severity: 'critical' }])
       await screen.sees('button', 'Show 1 new issue')
       expect(await titles(page)).toEqual(['One'])
       await screen.press('Show 1 new issue')

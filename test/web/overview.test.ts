@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../src/core/clock.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { openAs, openWorld, type World } from './world.ts'
+import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
  * The Overview of a server to which one thing after the other comes: the tests follow each other.
@@ -13,35 +13,35 @@ const TEST_MS = 300_000
 const HOURS = 48
 const TEMPLATES = ['A conversion stopped', 'A parameter is blank', 'Personal data is sent']
 
-let world: World
+let server: TestServer
 let browser: TestBrowser
 let viewer: string
 let shop: { id: string; token: string }
 beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
   // Its first hours are not lived through by waiting.
-  world.app.clock.set(Date.now() - HOURS * HOUR_MS)
-  viewer = world.keyOf('viewer')
+  server.app.clock.set(Date.now() - HOURS * HOUR_MS)
+  viewer = server.keyOf('viewer')
 }, TEST_MS)
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
 })
 
-async function open(path = '/', key = world.app.owner.apiKey): Promise<Screen> {
-  const screen = await openScreen(world.url, browser.browser)
+async function open(path = '/', key = server.app.owner.apiKey): Promise<Screen> {
+  const screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport({ width: 1280, height: 900 })
   await openAs(screen, key, path)
   return screen
 }
 
 /** Nothing is wrong with the page, on a phone either. */
-async function isWhole({ page, trouble }: Screen): Promise<void> {
+async function isWhole({ page, errors }: Screen): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(page)).toEqual([])
   await page.setViewport({ width: 360, height: 800 })
   expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-  expect(trouble).toEqual([])
+  expect(errors).toEqual([])
 }
 
 test(
@@ -62,11 +62,11 @@ test(
 test(
   'a domain that nothing came from is waited for; a project without one says so',
   async () => {
-    shop = (await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
+    shop = (await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
     await using screen = await open()
     await screen.reads('Waiting for the first event')
     await isWhole(screen)
-    const { id } = (await world.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
+    const { id } = (await server.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
     await screen.open(`/?project=${id}`)
     await screen.reads('This project has no domain.')
     await screen.sees('link', 'To the projects')
@@ -83,9 +83,9 @@ test(
   async () => {
     for (let hour = 0; hour < HOURS; hour++) {
       const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
-      await world.app.collect(shop.token, { events })
-      world.app.clock.advance(HOUR_MS)
-      await world.app.run('flush')
+      await server.app.collect(shop.token, { events })
+      server.app.clock.advance(HOUR_MS)
+      await server.app.run('flush')
     }
     await using looking = await open('/', viewer)
     await looking.reads('There is no alert yet.')
@@ -95,12 +95,12 @@ test(
       expect(await looking.has('link', name)).toBe(false)
     }
     await isWhole(screen)
-    world.open([{ title: 'The whole traffic fell', severity: 'low' }])
+    server.openIssues([{ title: 'The whole traffic fell', severity: 'low' }])
     await screen.sees('link', 'The whole traffic fell')
     await screen.press('A parameter is blank', 'link')
     await screen.sees('heading', 'New alert')
     await screen.sees('combobox', 'Parameter 1')
-    await world.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
+    await server.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
   },
   TEST_MS,
 )
@@ -108,7 +108,7 @@ test(
 test(
   'signals that learn say until when',
   async () => {
-    const { signals } = (await world.app.call('GET', '/v1/auto/signals')).body
+    const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
     expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
     await using screen = await open()
     await screen.reads('Signals are still learning; rules work now.')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
-import { openAs, openWorld } from './world.ts'
+import { openAs, startTestServer } from './test-server.ts'
 
 const TEST_MS = 300_000
 const MOST_PAGES = 2
@@ -8,13 +8,13 @@ const MOST_PAGES = 2
 test(
   'the weekly report on paper: one or two A4 pages, light, without the shell, and no text cut',
   async () => {
-    await using world = await openWorld()
-    await using screen = await openScreen(world.url)
+    await using server = await startTestServer()
+    await using screen = await openScreen(server.url)
     const { page } = screen
-    const { body: domain } = await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
-    await world.app.collect(domain.token, { events: [{ vendor: 'Shop', event: 'view', params: {} }] })
+    const { body: domain } = await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+    await server.app.collect(domain.token, { events: [{ vendor: 'Shop', event: 'view', params: {} }] })
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }])
-    await openAs(screen, world.app.owner.apiKey, '/report')
+    await openAs(screen, server.app.owner.apiKey, '/report')
     await screen.sees('table', 'Scores')
     expect(await screen.has('button', 'Print')).toBe(true)
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)

@@ -5,9 +5,9 @@ import { startBrowser } from '../browser/chromium.ts'
 export interface Screen extends AsyncDisposable {
   page: Page
   /** Errors of scripts and of the console, and answers that failed; of the latter also those that a test wants. */
-  trouble: string[]
-  /** Origins that the page asked. */
-  asked: Set<string>
+  errors: string[]
+  /** Origins that the page origins. */
+  origins: Set<string>
   /** Opens an address anew, as from a link elsewhere. */
   open(path: string): Promise<void>
   /** Types into the field of this name, in the place of what was there. */
@@ -47,17 +47,19 @@ export async function openScreen(url: string, shared: Pick<BrowserContext, 'newP
   const browser = shared ?? own?.browser
   if (!browser) throw new Error('there is no browser')
   const page = await browser.newPage()
-  const trouble: string[] = []
-  const asked = new Set<string>()
+  const errors: string[] = []
+  const origins = new Set<string>()
   page.on('request', (request) => {
-    if (!/^(?:data|blob):/.test(request.url())) asked.add(new URL(request.url()).origin)
+    if (!/^(?:data|blob):/.test(request.url())) origins.add(new URL(request.url()).origin)
   })
-  page.on('pageerror', (error) => trouble.push(String(error)))
+  page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
-    if (message.type() === 'error') trouble.push(`${message.text()} ${message.location().url}`)
+    if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`)
   })
   return {
-    ...{ page, trouble, asked },
+    page,
+    errors,
+    origins,
     async open(path) {
       await page.goto('about:blank')
       await page.goto(url + path)

@@ -24,8 +24,8 @@ test(
     await screen.sees('heading', 'Issues')
     expect(await screen.page.title()).toBe('Issues · Tagwarden')
     // The browser itself reports the refused key as an error.
-    expect(screen.trouble.filter((line) => !line.includes('401'))).toEqual([])
-    expect(screen.asked).toEqual(new Set([server.url]))
+    expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
+    expect(screen.origins).toEqual(new Set([server.url]))
     // A key stays in its tab, and out of what all tabs share.
     expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
   },

@@ -1,5 +1,5 @@
 import type { Browser } from 'puppeteer-core'
-import { addressesOf } from '../../../test/web/addresses.ts'
+import { dashboardPaths } from '../../../test/web/dashboard-paths.ts'
 import { type Budget, budget } from '../../tools/budget.ts'
 import type { client } from '../../tools/server.ts'
 import { openTab, settled, type Tab } from './tab.ts'
@@ -16,7 +16,7 @@ export async function shift(
 ): Promise<Budget[]> {
   const tab = await openTab(browser, { key })
   await keepShifts(tab)
-  const addresses = await addressesOf((path) => call('GET', path))
+  const addresses = await dashboardPaths((path) => call('GET', path))
   let most = 0
   for (const width of WIDTHS) {
     await tab.page.setViewport({ width, height: 900 })

@@ -1,5 +1,5 @@
 import type { Browser } from 'puppeteer-core'
-import { countSent } from '../../../test/web/sent.ts'
+import { measureTransfers } from '../../../test/web/transfer-size.ts'
 import { type Budget, budget } from '../../tools/budget.ts'
 import { openBarePage } from './bare-server.ts'
 import { median, openTab, type Tab } from './tab.ts'
@@ -92,7 +92,7 @@ async function visited({ page, quiet }: Tab, { url }: Visited): Promise<number> 
 
 async function weighed(browser: Browser, { url, key }: Place): Promise<Budget[]> {
   const tab = await openTab(browser, { key })
-  const sent = await countSent(tab.page)
+  const sent = await measureTransfers(tab.page)
   const open = async () => {
     await tab.page.goto('about:blank')
     await tab.page.goto(`${url}/`)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { axeFindings } from '../axe.ts'
 import { openScreen, type Screen } from '../screen.ts'
-import { openAs, openWorld, type World } from '../world.ts'
+import { openAs, startTestServer, type TestServer } from '../test-server.ts'
 
 setDefaultTimeout(300_000)
 
@@ -11,15 +11,15 @@ const HOUR_MS = 60 * MINUTE_MS
 const PHONE = { width: 360, height: 740 }
 const DESK = { width: 1280, height: 900 }
 
-let world: World
+let server: TestServer
 let browser: TestBrowser
 let shop: { id: string; token: string }
 let blog: { id: string }
 
 /** A shop with some hours of orders. */
 beforeAll(async () => {
-  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
-  const { app } = world
+  ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
+  const { app } = server
   const add = async (name: string) => (await app.call('POST', '/v1/domains', { body: { name } })).body
   app.clock.advance(-6 * HOUR_MS)
   ;[shop, blog] = [await add('shop.example'), await add('blog.example')]
@@ -35,19 +35,19 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
 })
 
 async function open(path: string, size = DESK): Promise<Screen> {
-  const screen = await openScreen(world.url, browser.browser)
+  const screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport(size)
-  await openAs(screen, world.app.owner.apiKey, path)
+  await openAs(screen, server.app.owner.apiKey, path)
   return screen
 }
 
-const save = async (body: object) => (await world.app.call('POST', '/v1/alerts', { body })).body
+const save = async (body: object) => (await server.app.call('POST', '/v1/alerts', { body })).body
 const saved = async (id: string) => {
-  const { updatedAt: _, ...alert } = (await world.app.call('GET', `/v1/alerts/${id}`)).body
+  const { updatedAt: _, ...alert } = (await server.app.call('GET', `/v1/alerts/${id}`)).body
   return alert
 }
 const choose = async ({ page }: Screen, name: string, value: string) => {
@@ -130,7 +130,7 @@ test('an alert with everything that there is is seen whole, also on a phone, and
   await ctrlEnter(screen)
   await screen.reads('Everything is saved, switched off.')
   expect(await saved(id)).toEqual(before)
-  expect(screen.trouble).toEqual([])
+  expect(screen.errors).toEqual([])
 })
 
 test('hours, groups, filters and a limit are written by hand; leaving asks, once something was written', async () => {
@@ -185,7 +185,7 @@ test('a refusal about what is folded opens it; JSON that is none is not saved', 
   await screen.type('JSON', '{')
   await screen.press('Save switched off')
   await screen.page.waitForSelector('textarea[aria-invalid=true]:focus')
-  expect((await world.app.call('GET', '/v1/alerts?q=order_id')).body.alerts).toEqual([])
+  expect((await server.app.call('GET', '/v1/alerts?q=order_id')).body.alerts).toEqual([])
 })
 
 test('an anomaly rule shows its counts against what it expects; others have words for their fields', async () => {
@@ -207,7 +207,7 @@ test('an anomaly rule shows its counts against what it expects; others have word
   await screen.sees('textbox', 'By at least')
   await choose(screen, 'Type', 'journey')
   await screen.sees('group', 'Step 1')
-  expect(screen.trouble).toEqual([])
+  expect(screen.errors).toEqual([])
 })
 
 test('a suggested rule opens the editor with its backtest; an alert that sees nothing is switched off', async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DASHBOARD } from '../../../src/http/pages.ts'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
-import { addressesOf } from '../addresses.ts'
+import { dashboardPaths } from '../dashboard-paths.ts'
 import { type Demo, startDemo, untilIssues } from '../demo.ts'
-import { expectWhole, type Look, TEST_MS } from './every-page.ts'
-import { expectNamed } from './named.ts'
+import { expectAccessibleNames } from './accessible-names.ts'
+import { expectNoFaults, TEST_MS, type Viewport } from './page-checks.ts'
 
 /** Every width and both themes. What is heard is the same in all; colours are in one width of each theme. */
-const LOOKS: Look[] = [
+const LOOKS: Viewport[] = [
   { width: 360, theme: 'light', isHeard: true },
   { width: 360, theme: 'dark', isHeard: false },
   { width: 1280, theme: 'dark', isHeard: true },
@@ -29,18 +29,18 @@ afterAll(async () => {
 
 test(
   'on the demo every page is whole in all widths and themes, and asks nobody but its server',
-  () => expectWhole(browser.browser, demo, LOOKS),
+  () => expectNoFaults(browser.browser, demo, LOOKS),
   TEST_MS,
 )
 
 test.each([1280, 360])(
   'everything has the role and the name that were promised, at %d px',
-  (width) => expectNamed(browser.browser, demo, width),
+  (width) => expectAccessibleNames(browser.browser, demo, width),
   TEST_MS,
 )
 
 test('the list of addresses leaves none out', async () => {
-  const addresses = await addressesOf(async () => null, 'everything')
+  const addresses = await dashboardPaths(async () => null, 'everything')
   for (const address of DASHBOARD) {
     if (/^\/(?:setup|login|reset|invite)$/.test(address)) continue
     const start = address.replace(/\{.*/, '')

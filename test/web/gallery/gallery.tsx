@@ -20,7 +20,7 @@ import { Ago } from '../../../src/web/parts/ago.tsx'
 import { SeverityMark } from '../../../src/web/parts/severity-mark.tsx'
 import { StatusMark } from '../../../src/web/parts/status-mark.tsx'
 import { cssVariables, theme } from '../../../src/web/theme/theme.ts'
-import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './data.ts'
+import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './chart-data.ts'
 
 // All charts and marks of the pages on one page, for tests and for looking: `?scheme=dark` chooses the colours.
 const scheme = new URLSearchParams(location.search).get('scheme') === 'dark' ? 'dark' : 'light'

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BINARY } from '../../process.ts'
-import { openPlace, type Person, type Place, type Shop } from './place.ts'
+import { type Person, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
 
 const TEST_MS = 300_000
 
-let place: Place
+let env: TestEnvironment
 let shop: Shop
 beforeAll(async () => {
-  place = await openPlace()
-  shop = await place.makeShop()
+  env = await startEnvironment()
+  shop = await env.createShop()
 }, TEST_MS)
-afterAll(() => place[Symbol.asyncDispose]())
+afterAll(() => env[Symbol.asyncDispose]())
 
 /** Opens one more issue, which is titled by this name. */
 async function breakRule(name: string): Promise<void> {
   const event = name.toLowerCase().replaceAll(' ', '_')
-  await place.watch(name, event)
+  await env.createAlert(name, event)
   await shop.send(event, { order_id: '' })
 }
 
@@ -33,7 +33,7 @@ test(
   'offline and back: what was there stays, what is refused is said, and all is made good without reloading',
   async () => {
     await breakRule('Before')
-    await using person = await place.person('/issues')
+    await using person = await env.person('/issues')
     const { page, reads, sees, keys, press } = person
     await reads('Before: ')
     await isLive(person)
@@ -66,16 +66,16 @@ test(
 test(
   'a server that was started again is made good without reloading, and what is half typed stays',
   async () => {
-    await using person = await place.person('/alerts/new')
+    await using person = await env.person('/alerts/new')
     const { type, reads, press, page } = person
     await type('Name', 'Half written')
-    await using list = await place.person('/issues')
+    await using list = await env.person('/issues')
     await list.sees('heading', 'Issues')
     for (const one of [person, list]) {
       await isLive(one)
       await mark(one)
     }
-    await place.restart()
+    await env.restart()
     await breakRule('After the start')
     await list.reads('After the start: ')
     await isLive(list)
@@ -97,17 +97,17 @@ const TIMES = 5
 test(
   'a violation comes into list, verdict and badge by itself',
   async () => {
-    await using list = await place.person('/issues')
-    await using overview = await place.person('/')
+    await using list = await env.person('/issues')
+    await using overview = await env.person('/')
     await list.sees('heading', 'Issues')
     await overview.sees('region', 'Verdict')
     for (const one of [list, overview]) await isLive(one)
-    const { openCounts } = await place.call('GET', '/v1/issues')
+    const { openCounts } = await env.call('GET', '/v1/issues')
     const took: number[] = []
     for (let times = 1; times <= TIMES; times++) {
       const name = `Violation ${times}`
       const event = `event_${times}`
-      await place.watch(name, event)
+      await env.createAlert(name, event)
       const open = openCounts.critical + times
       const at = performance.now()
       await shop.send(event, { order_id: '' })

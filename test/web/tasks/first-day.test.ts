@@ -78,8 +78,8 @@ test(
     await screen.sees('button', 'Reopen')
     await keys('z')
     await screen.sees('button', 'Resolve')
-    expect(screen.trouble).toEqual([])
-    expect(screen.asked).toEqual(new Set([server.url]))
+    expect(screen.errors).toEqual([])
+    expect(screen.origins).toEqual(new Set([server.url]))
   },
   TEST_MS,
 )

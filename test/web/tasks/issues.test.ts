@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../../process.ts'
 import type { Screen } from '../screen.ts'
-import { openPlace, type Place } from './place.ts'
+import { startEnvironment, type TestEnvironment } from './environment.ts'
 
 const TEST_MS = 180_000
 
@@ -12,15 +12,15 @@ const ALERTS = [
   { name: 'Delta', event: 'search', severity: 'low' },
 ] as const
 
-let place: Place
+let env: TestEnvironment
 beforeAll(async () => {
-  place = await openPlace()
-  const shop = await place.makeShop()
-  for (const { name, event, severity } of ALERTS) await place.watch(name, event, { severity })
+  env = await startEnvironment()
+  const shop = await env.createShop()
+  for (const { name, event, severity } of ALERTS) await env.createAlert(name, event, { severity })
   for (const { event } of ALERTS) await shop.send(event, { order_id: '' })
-  await until('the issues', async () => (await place.call('GET', '/v1/issues')).issues.length === ALERTS.length)
+  await until('the issues', async () => (await env.call('GET', '/v1/issues')).issues.length === ALERTS.length)
 }, TEST_MS)
-afterAll(() => place[Symbol.asyncDispose]())
+afterAll(() => env[Symbol.asyncDispose]())
 
 /** The names of the alerts whose issues are listed, in their order. */
 const listed = ({ page }: Screen) =>
@@ -34,14 +34,14 @@ async function lists(screen: Screen, ...names: string[]): Promise<void> {
 }
 
 const statuses = async () => {
-  const { issues } = await place.call('GET', '/v1/issues?status=open,acknowledged&sort=severity')
+  const { issues } = await env.call('GET', '/v1/issues?status=open,acknowledged&sort=severity')
   return issues.map(({ status }: { status: string }) => status).join(' ')
 }
 
 test(
   'three issues at once: acknowledged, taken back, and resolved by the toolbar',
   async () => {
-    await using person = await place.person('/')
+    await using person = await env.person('/')
     const { sees, reads, keys, press, page } = person
     await sees('heading', 'Overview')
     await keys('g', 'i')
@@ -63,7 +63,7 @@ test(
     await press('Clear selection')
     await page.waitForFunction(() => !document.querySelector('[role=toolbar]'))
     expect(await statuses()).toBe('open open open open')
-    expect(person.trouble).toEqual([])
+    expect(person.errors).toEqual([])
   },
   TEST_MS,
 )
@@ -71,7 +71,7 @@ test(
 test(
   'what is filtered survives reloading, going back and forward, and another tab',
   async () => {
-    await using person = await place.person('/issues', await place.session())
+    await using person = await env.person('/issues', await env.session())
     const { sees, keys, reach, type, choose, pick, page } = person
     await sees('table', 'Issues')
     await pick('Severity', 'Critical')
@@ -106,9 +106,9 @@ test(
     await sees('button', 'Resolve')
     await page.goBack()
     await isAsBefore(person)
-    await using other = await person.beside(address.pathname + address.search)
+    await using other = await person.openTab(address.pathname + address.search)
     await isAsBefore(other)
-    expect(person.trouble).toEqual([])
+    expect(person.errors).toEqual([])
   },
   TEST_MS,
 )

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask, until } from '../../process.ts'
-import { addressesOf } from '../addresses.ts'
-import { OWNER, openPlace, type Person, type Place } from './place.ts'
+import { dashboardPaths } from '../dashboard-paths.ts'
+import { OWNER, type Person, startEnvironment, type TestEnvironment } from './environment.ts'
 
 const TEST_MS = 300_000
 
-let place: Place
+let env: TestEnvironment
 let viewer: string
 beforeAll(async () => {
-  place = await openPlace({ env: { TAGWARDEN_CHROMIUM: '/bin/true' } })
-  viewer = await furnish(place)
+  env = await startEnvironment({ env: { TAGWARDEN_CHROMIUM: '/bin/true' } })
+  viewer = await furnish(env)
 }, TEST_MS)
-afterAll(() => place[Symbol.asyncDispose]())
+afterAll(() => env[Symbol.asyncDispose]())
 
 /** Makes one of everything, and returns the session of a viewer. */
-async function furnish({ call, makeShop, url }: Place): Promise<string> {
+async function furnish({ call, createShop: makeShop, url }: TestEnvironment): Promise<string> {
   const { inviteUrl } = await call('POST', '/v1/org/members', { email: 'ben@example.com', role: 'viewer' })
   const invited = { token: new URL(inviteUrl).hash.replace('#invite=', ''), password: 'battery staple horse' }
   const { token } = await ask('POST', `${url}/v1/auth/invite`, '', invited)
@@ -101,7 +101,7 @@ interface Seen {
 
 /** What somebody finds on each page. */
 async function seenOn(addresses: readonly string[], credential: string): Promise<Map<string, Seen>> {
-  await using person = await place.person(addresses.at(-1) ?? '/', credential)
+  await using person = await env.person(addresses.at(-1) ?? '/', credential)
   const { page } = person
   await page.waitForSelector('main h1')
   const seen = new Map<string, Seen>()
@@ -111,15 +111,15 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
     seen.set(address, { controls: await controlsOf(person), isTold })
   }
   // Of things that are not there the page is told so by the server.
-  expect(person.trouble.filter((line) => !line.includes('404'))).toEqual([])
+  expect(person.errors.filter((line) => !line.includes('404'))).toEqual([])
   return seen
 }
 
 test(
   'a viewer finds nothing to change on any page, and is told who can',
   async () => {
-    const addresses = await addressesOf((path) => place.call('GET', path), 'everything')
-    const members = await seenOn(addresses, place.apiKey)
+    const addresses = await dashboardPaths((path) => env.call('GET', path), 'everything')
+    const members = await seenOn(addresses, env.apiKey)
     const viewers = await seenOn(addresses, viewer)
     const toChange = ({ controls }: Seen) => controls.filter((name) => !HARMLESS.includes(name))
     const found: Record<string, unknown> = {}

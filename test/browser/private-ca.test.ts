@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { trustIn } from '../../src/browser/trust.ts'
+import { messageOf } from '../../src/core/error.ts'
+import { canCertify, type PrivateAuthority, privateAuthority } from '../certificates.ts'
+import { temporaryFolder } from '../process.ts'
+import { browse } from './browse.ts'
+
+setDefaultTimeout(300_000)
+
+const HOTJAR = 'ws.hotjar.com'
+
+/** Whether authorities can be given to a Chromium here: its library comes with it when it is installed, and not with its npm package. */
+function canTrust(): boolean {
+  using authority = privateAuthority()
+  using home = temporaryFolder()
+  try {
+    trustIn(home.path, authority.ca)
+    return true
+  } catch (error) {
+    if (messageOf(error).includes('there is no libnss3.so')) return false
+    throw error
+  }
+}
+
+describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a private authority', () => {
+  let authority: PrivateAuthority
+  let other: PrivateAuthority
+  let site: ReturnType<typeof serve>
+  /** Web sockets that came to the site: their hosts. */
+  const opened: string[] = []
+
+  const serve = (tls?: { key: string; cert: string }) =>
+    Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      ...(tls && { tls }),
+      fetch(request, server) {
+        const host = request.headers.get('host') ?? ''
+        if (request.headers.get('upgrade') === 'websocket') opened.push(host)
+        if (server.upgrade(request, { data: undefined })) return
+        return new Response('<title>inside</title>', { headers: { 'content-type': 'text/html' } })
+      },
+      websocket: { message: () => undefined },
+    })
+  beforeAll(() => {
+    authority = privateAuthority(`IP:127.0.0.1,DNS:shop.test,DNS:${HOTJAR}`)
+    other = privateAuthority()
+    site = serve(authority)
+  })
+  afterAll(async () => {
+    await site.stop(true)
+    authority[Symbol.dispose]()
+    other[Symbol.dispose]()
+  })
+  const parts = { resolve: async () => ['127.0.0.1'] }
+  const at = (scheme: string, host: string, port = site.port) => `${scheme}://${host}:${port}/api?site_id=1`
+
+  test.each<[string, () => string, string | null]>([
+    ['is opened when the authority is given', () => authority.ca, null],
+    ['is opened when it is one of several', () => other.ca + authority.ca, null],
+    ['is opened when its own certificate is given', () => authority.cert, null],
+    ['is not opened with another authority', () => other.ca, 'net::ERR_CERT_AUTHORITY_INVALID'],
+    ['is not opened without', () => '', 'net::ERR_CERT_AUTHORITY_INVALID'],
+  ])('%s', async (_, ca, fault) => {
+    await using browsing = await browse({ outboundCa: ca() }, parts)
+    const going = browsing.page.goto(at('https', 'shop.test')).then(
+      (response) => response?.status(),
+      (error: unknown) => messageOf(error).split(' ', 1)[0],
+    )
+    expect(await going).toBe(fault ?? 200)
+    // What the authority signed for other names is no more trusted than before.
+    await expect(browsing.page.goto(at('https', 'other.test'))).rejects.toThrow('net::ERR_CERT_')
+  })
+
+  test.each(['answer', 'send'] as const)('web sockets to vendors: %s', async (vendorRequests) => {
+    using plain = serve()
+    opened.length = 0
+    await using browsing = await browse({ outboundCa: authority.ca, vendorRequests }, parts)
+    await browsing.page.goto(at('http', '127.0.0.1', plain.port))
+    const hosts = ['shop.test', HOTJAR]
+    const sockets = hosts.flatMap((host) => [at('wss', host), at('ws', host, plain.port)])
+    const outcomes = await browsing.page.evaluate(
+      (urls: string[]) =>
+        Promise.all(
+          urls.map((url) => {
+            const { promise, resolve } = Promise.withResolvers<string>()
+            const socket = new WebSocket(url)
+            socket.onopen = () => resolve('open')
+            socket.onclose = () => resolve('closed')
+            return promise
+          }),
+        ),
+      sockets,
+    )
+    const isLet = (url: string) => vendorRequests === 'send' || !url.includes(HOTJAR)
+    expect(outcomes).toEqual(sockets.map((url) => (isLet(url) ? 'open' : 'closed')))
+    expect(opened.toSorted()).toEqual(
+      sockets
+        .filter(isLet)
+        .map((url) => new URL(url).host)
+        .toSorted(),
+    )
+    const seen = browsing.traffic.requests.filter(({ resourceType }) => resourceType === 'websocket')
+    expect(seen.map(({ url, answered, error }) => ({ url, answered, error }))).toEqual(
+      sockets.map((url) => ({ url, answered: !isLet(url), error: null })),
+    )
+  })
+})

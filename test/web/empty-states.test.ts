@@ -1,0 +1,28 @@
+import { test } from 'bun:test'
+import { openAs, sharedTestServer } from './test-server.ts'
+
+const TEST_MS = 300_000
+
+const here = sharedTestServer(TEST_MS)
+
+test.each([
+  ['/', 'link', 'Add a domain'],
+  ['/alerts', 'link', 'New alert'],
+  ['/signals', 'link', 'Add a domain'],
+  ['/domains', 'link', 'Add a domain'],
+  ['/changes', 'button', 'Record a change'],
+  ['/tests', 'link', 'New test'],
+  ['/audits', 'link', 'New audit'],
+  ['/integrations', 'link', 'Connect'],
+  ['/deliveries', 'link', 'New alert'],
+  ['/report', 'link', 'The week before'],
+  ['/explore/labels', 'button', 'New label'],
+  ['/settings/projects', 'button', 'New project'],
+])(
+  '%s offers the %s %s where there is nothing yet',
+  async (path, role, name) => {
+    await openAs(here.screen, here.server.app.owner.apiKey, path)
+    await here.screen.sees(role, name)
+  },
+  TEST_MS,
+)

@@ -1,0 +1,80 @@
+import { expect } from 'bun:test'
+import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
+import { ask, until } from '../../process.ts'
+import { dashboardPaths } from '../dashboard-paths.ts'
+import type { Demo } from '../demo.ts'
+import { EVERYWHERE, ON_PHONES, PAGES } from './expected-names.ts'
+import { HEIGHT, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
+
+const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
+const WAIT_MS = 60_000
+/** In narrower windows the navigation is behind a button. */
+const PHONE = 768
+
+/** Opens each address in a window of this width (px) and fails with what is not there by its role and name, by address. */
+export async function expectAccessibleNames(browser: Browser, demo: Demo, width: number): Promise<void> {
+  await using screen = await signedIn(browser, demo)
+  await screen.page.setViewport({ width, height: HEIGHT })
+  const everywhere = width < PHONE ? ON_PHONES : EVERYWHERE
+  const shop = (await demo.get('/v1/domains?q=shop.example')).domains[0]
+  using _visitors = simulateVisitors(demo, shop.token)
+  const addresses = [`/domains/${shop.id}/live`, ...(await richestPages(demo)), ...(await dashboardPaths(demo.get))]
+  const found: Record<string, string[]> = {}
+  for (const [address, wanted] of Object.entries(PAGES)) {
+    const isOfThis = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
+    await screen.open(addresses.find((one) => isOfThis.test(one)) ?? address)
+    await waitForPage(screen.page)
+    const missing = await missingOn(screen.page, [...everywhere, ...wanted])
+    if (missing.length > 0) found[address] = missing
+  }
+  expect(found).toEqual({})
+}
+
+async function missingOn(page: Page, wanted: readonly string[]): Promise<string[]> {
+  let missing: string[] = []
+  const isThere = async () => {
+    const there = namesIn(await page.accessibility.snapshot({ interestingOnly: false }))
+    missing = wanted.filter((one) => !hasName(there, one))
+    return missing.length === 0
+  }
+  await until('what a page has', isThere, WAIT_MS).catch(() => undefined)
+  return missing
+}
+
+interface Named {
+  role: string
+  name: string
+}
+
+function namesIn(node: SerializedAXNode | null): Named[] {
+  if (!node) return []
+  return [{ role: node.role, name: node.name ?? '' }, ...(node.children ?? []).flatMap(namesIn)]
+}
+
+function hasName(there: readonly Named[], wanted: string): boolean {
+  const [role = '', ...words] = wanted.split(' ')
+  const name = words.join(' ').toLowerCase()
+  return there.some((one) => {
+    if (role === 'field' ? !FIELDS.includes(one.role) : one.role !== role) return false
+    const own = one.name.toLowerCase()
+    return name === '' || own === name || own.startsWith(`${name}, `)
+  })
+}
+
+/** One each second: at night the demo has none for minutes, and the live view shows those that come. */
+function simulateVisitors({ url }: Demo, token: string): Disposable {
+  const body = { page: { url: 'https://shop.example/' }, events: [{ vendor: 'Shop', event: 'look' }] }
+  const send = () => ask('POST', `${url}/api/v1/events`, token, body).catch(() => undefined)
+  const timer = setInterval(send, 1000)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Of the things with the most to show: an issue that is open, and a change that broke something. */
+async function richestPages({ get }: Demo): Promise<string[]> {
+  const one = (path: string, noun: string, isWanted: (thing: Record<string, unknown>) => boolean = () => true) =>
+    until(path, async () => (await get(path))?.[noun].find(isWanted) ?? null, TEST_MS)
+  const issue = await one('/v1/issues?status=open&alertType=data_validation', 'issues')
+  const change = await one('/v1/changes', 'changes', ({ status }) => status === 'regressed')
+  await one('/v1/compliance/pii', 'findings')
+  return [`/changes/${change.id}`, `/issues/${issue.id}`]
+}

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
+import { until } from '../../process.ts'
+import { axeFindings } from '../axe.ts'
+import { named, openScreen, type Screen } from '../screen.ts'
+import { openAs, startTestServer, type TestServer } from '../test-server.ts'
+
+/*
+ * Run by plugin-forms.test.ts, in a process whose lists have a type of alert, a provider and an insight more than the program knows.
+ */
+
+const TEST_MS = 100_000
+
+let server: TestServer
+let browser: TestBrowser
+beforeAll(async () => {
+  ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
+}, TEST_MS)
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+async function open(path: string): Promise<Screen> {
+  const screen = await openScreen(server.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, server.app.owner.apiKey, path)
+  return screen
+}
+
+const get = async (path: string) => (await server.app.call('GET', path)).body
+
+/** What is pressed and typed into by keyboard: a pointer may miss what moves while an answer comes. */
+async function focus({ page }: Screen, role: string, name: string): Promise<void> {
+  const selector = named(role, name)
+  await page.waitForSelector(selector)
+  // Drawn anew between the two it would be another.
+  await until(`the focus on ${name}`, () =>
+    page.$eval(selector, (element) => {
+      ;(element as HTMLElement).focus()
+      return document.activeElement === element
+    }),
+  )
+}
+
+async function press(screen: Screen, name: string, role = 'button'): Promise<void> {
+  await focus(screen, role, name)
+  await screen.page.keyboard.press('Space')
+}
+
+/** Types in the place of what is there, however the field writes it, and leaves the field. */
+async function fill(screen: Screen, name: string, text: string): Promise<void> {
+  const { keyboard } = screen.page
+  await focus(screen, await screen.roleOfField(name), name)
+  await keyboard.down('Control')
+  await keyboard.press('a')
+  await keyboard.up('Control')
+  await keyboard.press('Backspace')
+  await keyboard.type(text)
+  await keyboard.press('Tab')
+}
+
+async function choose({ page }: Screen, name: string, value: string): Promise<void> {
+  const field = await page.waitForSelector(`aria/[name=${JSON.stringify(name)}][role="combobox"]`)
+  await field?.select(value)
+}
+
+/** How far the button is from the top of the window, in pixels. */
+async function placeOf({ page }: Screen, name: string): Promise<number> {
+  const button = await page.waitForSelector(named('button', name))
+  return (await button?.boundingBox())?.y ?? Number.NaN
+}
+
+/** Waits until the refusal of a field stands at it. */
+const refused = ({ page }: Screen, sentence: string) =>
+  page.waitForFunction(
+    (said) =>
+      [...document.querySelectorAll('[aria-invalid=true]')].some(
+        (field) =>
+          document
+            .getElementById(field.getAttribute('aria-describedby')?.split(' ').at(-1) ?? '')
+            ?.parentElement?.textContent?.includes(said) ||
+          field.closest('.mantine-InputWrapper-root')?.textContent?.includes(said),
+      ),
+    {},
+    sentence,
+  )
+
+test(
+  'an integration with a provider that the pages do not know is filled in, refused at its field, saved and changed',
+  async () => {
+    await using screen = await open('/integrations')
+    await screen.reads('Rings pagers.')
+    await screen.open('/integrations/new')
+    await choose(screen, 'Provider', 'pager')
+    await fill(screen, 'Name', 'On call')
+    await fill(screen, 'Team', 'nobody')
+    await fill(screen, 'Ring for', '20')
+    await fill(screen, 'Pass phrase', 'open sesame')
+    await choose(screen, 'Urgency', 'loud')
+    await press(screen, 'At night too', 'checkbox')
+    await focus(screen, await screen.roleOfField('Words to say'), 'Words to say')
+    await screen.page.keyboard.type('wake up')
+    await screen.page.keyboard.press('Enter')
+    expect(await axeFindings(screen.page)).toEqual([])
+    await press(screen, 'Connect it')
+    await refused(screen, 'has no pagers')
+    await fill(screen, 'Team', 'shop')
+    await press(screen, 'Connect it')
+    await screen.sees('heading', 'On call')
+    const [{ id }] = (await get('/v1/integrations')).integrations
+    const config = { team: 'shop', ringSeconds: 20, urgency: 'loud', isNightly: true, words: ['wake up'] }
+    expect((await get(`/v1/integrations/${id}`)).config).toEqual(config)
+    // What is secret is said to be there, and stays unless another is typed.
+    await screen.sees('button', 'Replace Pass phrase')
+    await fill(screen, 'Ring for', '30')
+    await press(screen, 'Save')
+    await until('the change', async () => (await get(`/v1/integrations/${id}`)).config.ringSeconds === 30)
+    expect((await get(`/v1/integrations/${id}`)).config).toEqual({ ...config, ringSeconds: 30 })
+    await press(screen, 'Send a test')
+    await screen.reads('The test was sent')
+    expect(screen.errors.filter((one) => !one.includes('400'))).toEqual([])
+  },
+  TEST_MS,
+)
+
+test(
+  'an alert of a type, with a channel, that the pages do not know is filled in and saved',
+  async () => {
+    await using screen = await open('/alerts/new')
+    const before = await placeOf(screen, 'Save and switch on')
+    await fill(screen, 'Name', 'Large orders')
+    await choose(screen, 'Type', 'order_limit')
+    await screen.reads('Fires for orders above a limit.')
+    await fill(screen, 'Parameter', 'value')
+    await fill(screen, 'Most', '100')
+    await choose(screen, 'Channel 1', 'pager')
+    // One of the integrations that fit, or an address.
+    await screen.sees('combobox', 'Integration 1')
+    await fill(screen, 'Target 1', 'ann')
+    await press(screen, 'Save and switch on')
+    await refused(screen, 'must have four digits')
+    // Neither a shorter form nor what is told of the past moves it from under a pointer.
+    expect(Math.abs((await placeOf(screen, 'Save and switch on')) - before)).toBeLessThan(2)
+    await fill(screen, 'Target 1', '1234')
+    await press(screen, 'Save and switch on')
+    await screen.sees('heading', 'Alerts')
+    await screen.reads('Large orders')
+    const [alert] = (await get('/v1/alerts')).alerts
+    expect(alert).toMatchObject({
+      ...{ name: 'Large orders', alertType: 'order_limit', limit: { parameter: 'value', most: 100 } },
+      channels: [{ type: 'pager', target: '1234' }],
+    })
+    await screen.open(`/alerts/${alert.id}`)
+    await screen.sees('heading', 'Large orders')
+    await fill(screen, 'Most', '200')
+    await press(screen, 'Save and switch on')
+    await screen.sees('heading', 'Alerts')
+    expect((await get(`/v1/alerts/${alert.id}`)).limit).toEqual({ parameter: 'value', most: 200 })
+  },
+  TEST_MS,
+)
+
+test('an insight has its form, and answers', async () => {
+  const { insights } = await get('/v1/forms')
+  const form = insights.find(({ kind }: { kind: string }) => kind === 'countRings')
+  expect(form).toMatchObject({ schema: { properties: { team: { title: 'Team' } } } })
+  expect(await get('/v1/rings?team=shop')).toEqual({ rings: 3 })
+})

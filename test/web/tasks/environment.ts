@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { startBrowser } from '../../browser/chromium.ts'
+import { ask, initialize, type Server, type Surroundings, startServer, temporaryFolder } from '../../process.ts'
+import { openScreen, type Screen } from '../screen.ts'
+import { type Keyboard, keyboardOf } from './keyboard.ts'
+
+export const OWNER = { email: 'a@example.com', password: 'correct horse battery' }
+
+/** A server of its own, the sources or the executable, and people before it. Gone at the end of its block. */
+export interface TestEnvironment extends AsyncDisposable {
+  url: string
+  /** Of the owner. */
+  apiKey: string
+  /** Asks the API as the owner; fails with what it refuses. */
+  call(method: string, path: string, body?: object): ReturnType<typeof ask>
+  /** A session of the owner. */
+  session(): Promise<string>
+  /** Makes a domain, and returns what sends events of it. */
+  createShop(name?: string): Promise<Shop>
+  /** Makes an alert that fires when this event comes without an order's id. */
+  createAlert(name: string, event: string, more?: object): Promise<void>
+  /** Somebody before a browser of their own, signed in with the credential unless it is null, the owner's unless told. */
+  person(path: string, credential?: string | null): Promise<Person>
+  /** Ends the server as the signal does, and starts it on the same address. */
+  restart(meanwhile?: () => unknown): Promise<void>
+}
+
+export interface Shop {
+  id: string
+  token: string
+  /** Sends one event with these parameters, from a page of the shop. */
+  send(event: string, params: Readonly<Record<string, string>>): Promise<void>
+}
+
+export interface Person extends Screen, Keyboard {
+  /** Opens another tab of the same browser. */
+  openTab(path: string): Promise<Screen & Keyboard>
+}
+
+export async function startEnvironment(around: Surroundings = {}): Promise<TestEnvironment> {
+  const folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const [apiKey, browser] = await Promise.all([initialize(data, OWNER.password), startBrowser()])
+  let server: Server = await startServer(data, around)
+  const { url } = server
+  const call: TestEnvironment['call'] = (method, path, body) => ask(method, url + path, apiKey, body)
+  return {
+    ...{ url, apiKey, call },
+    session: async () => (await ask('POST', `${url}/v1/auth/login`, '', OWNER)).token,
+    async createShop(name = 'shop.example') {
+      const { id, token } = await call('POST', '/v1/domains', { name })
+      const page = { url: `https://${name}/checkout` }
+      return {
+        ...{ id, token },
+        async send(event, params) {
+          await ask('POST', `${url}/api/v1/events`, token, { page, events: [{ vendor: 'Shop', event, params }] })
+        },
+      }
+    },
+    async createAlert(name, event, more = {}) {
+      await call('POST', '/v1/alerts', {
+        ...{ name, alertType: 'data_validation', severity: 'critical', period: '1h' },
+        filters: [{ parameter: '$event', op: 'equals', values: [event] }],
+        conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
+        channels: [{ type: 'email', target: OWNER.email }],
+        ...more,
+      })
+    },
+    async person(path, credential = apiKey) {
+      const context = await browser.browser.createBrowserContext()
+      const tab = async (): Promise<Screen & Keyboard> => {
+        const screen = await openScreen(url, context)
+        await screen.page.setViewport({ width: 1280, height: 800 })
+        return { ...screen, ...keyboardOf(screen) }
+      }
+      const screen = await tab()
+      if (credential !== null) await signIn(screen, credential)
+      await screen.open(path)
+      return {
+        ...screen,
+        async openTab(path) {
+          const other = await tab()
+          await other.open(path)
+          return other
+        },
+        async [Symbol.asyncDispose]() {
+          await screen[Symbol.asyncDispose]()
+          await context.close()
+        },
+      }
+    },
+    async restart(meanwhile) {
+      await server.stop()
+      await meanwhile?.()
+      server = await startServer(data, { ...around, listen: new URL(url).host })
+    },
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/** Keeps the credential as the pages do: a key in its tab, a session for all tabs. */
+async function signIn({ page, open }: Screen, credential: string): Promise<void> {
+  await open('/')
+  await page.evaluate((credential) => {
+    const store = credential.startsWith('st_') ? localStorage : sessionStorage
+    store.setItem('tagwarden-session', JSON.stringify({ credential, orgId: null }))
+  }, credential)
+}

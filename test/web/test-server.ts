@@ -1,0 +1,150 @@
+import { afterAll, beforeAll } from 'bun:test'
+import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
+import type { IssueRecord } from '../../src/issues/issue.ts'
+import { applyChanges } from '../../src/issues/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { addMember, createUser } from '../../src/org/store.ts'
+import { tx } from '../../src/store/database.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { openScreen, type Screen } from './screen.ts'
+
+/** The program behind an address, with things in it as a test wants them. */
+export interface TestServer extends AsyncDisposable {
+  app: TestApp
+  url: string
+  /** Puts issues into the store, as if evaluations had opened them; the first is the last that was seen. */
+  openIssues(issues: readonly Partial<IssueRecord>[]): void
+  /** An API key of a member with this role. */
+  keyOf(role: 'viewer' | 'member'): string
+  /** How many streams are open. */
+  streams(): number
+  /** How many ever were. */
+  streamsOpened(): number
+  /** Breaks all of them. */
+  endStreams(): void
+  /** What the server answers instead, to requests whose path begins so; null: what it does answer. */
+  refuse(path: string | null, status?: number, sentence?: string): void
+  /** Does what requests ask whose method and path begin so, and keeps their answers back until they are let go. */
+  hold(path: string): Held
+}
+
+/** Answers that are kept back. */
+export interface Held {
+  /** How many there were. */
+  count(): number
+  /** Gives them, and those that come later at once. */
+  release(): void
+}
+
+/** A server and a page of it for all tests of a file, which are there once these run. */
+export function sharedTestServer(patienceMs: number): { readonly server: TestServer; readonly screen: Screen } {
+  const here = {} as { server: TestServer; screen: Screen }
+  beforeAll(async () => {
+    here.server = await startTestServer()
+    here.screen = await openScreen(here.server.url)
+  }, patienceMs)
+  afterAll(async () => {
+    await here.screen?.[Symbol.asyncDispose]()
+    await here.server?.[Symbol.asyncDispose]()
+  })
+  return here
+}
+
+/** Opens the program with these settings, at the time that it is. */
+export async function startTestServer(settings: Parameters<typeof testApp>[0] = {}): Promise<TestServer> {
+  const app = await testApp(settings)
+  app.clock.set(Date.now())
+  let refused: { path: string; status: number; sentence: string } | null = null
+  const streams = new Set<AbortController>()
+  let held: { path: string; count: number; gone: PromiseWithResolvers<void> } | null = null
+  const answered = async (request: Request) => {
+    const answer = await app.app.fetch(request)
+    if (held && `${request.method} ${new URL(request.url).pathname}`.startsWith(held.path)) {
+      held.count++
+      await held.gone.promise
+    }
+    return answer
+  }
+  let begun = 0
+  const stream = (request: Request) => {
+    const end = new AbortController()
+    begun++
+    streams.add(end)
+    request.signal.addEventListener('abort', () => streams.delete(end))
+    return app.app.fetch(new Request(request, { signal: AbortSignal.any([request.signal, end.signal]) }))
+  }
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
+        return Response.json({ error: refused.sentence }, { status: refused.status })
+      }
+      return pathname === '/v1/stream' ? stream(request) : answered(request)
+    },
+  })
+  const { orgId } = app.owner
+  return {
+    ...{ app, url: server.url.origin },
+    openIssues(issues) {
+      const at = app.clock.now()
+      tx(app.app.db, () => {
+        for (const [index, values] of issues.entries()) {
+          const times = { firstSeenAt: at - 3_600_000, lastSeenAt: at - index * 1000, statusAt: at }
+          const ids = { id: `iss_${index}`, orgId, domainId: null, alertId: `alr_${index}` }
+          const issue = issueOfAlert({ ...validationAlert, orgId }, { ...ids, ...times, ...values })
+          applyChanges(app.app.db, [{ kind: 'open', issue }], () => {})
+        }
+      })
+    },
+    keyOf(role) {
+      const { db } = app.app
+      const { id: userId } = createUser(db, app.clock, { email: `${role}@example.com` })
+      addMember(db, app.clock, { orgId, userId, role })
+      return createKey(db, app.clock, { userId, orgId, name: role, expiresInDays: null }).secret
+    },
+    streams: () => streams.size,
+    streamsOpened: () => begun,
+    endStreams() {
+      for (const end of streams) end.abort()
+      streams.clear()
+    },
+    refuse(path, status = 503, sentence = 'not now') {
+      refused = path === null ? null : { path, status, sentence }
+    },
+    hold(path) {
+      const mine = { path, count: 0, gone: Promise.withResolvers<void>() }
+      held = mine
+      return {
+        count: () => mine.count,
+        release() {
+          mine.gone.resolve()
+          if (held === mine) held = null
+        },
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      held?.gone.resolve()
+      await server.stop(true)
+      await app[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Makes something by the API, as the owner; answers it. Fails with what the server said against it. */
+export async function create(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
+  const answer = await app.call(method, path, { body })
+  if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+/** Opens a page of who has this API key. */
+export async function openAs(screen: Screen, key: string, path: string): Promise<void> {
+  await screen.page.evaluateOnNewDocument(
+    (session) => {
+      if (location.protocol === 'http:') sessionStorage.setItem('tagwarden-session', session)
+    },
+    JSON.stringify({ credential: key, orgId: null }),
+  )
+  await screen.open(path)
+}
