@@ -7,8 +7,8 @@ import { maskedNames } from './changes/change.ts'
 import { changesOfIssue, noteChange } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
-import { Bell } from './core/bell.ts'
 import { SECOND_MS } from './core/clock.ts'
+import { Emitter } from './core/emitter.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
 import { pathsOf } from './data-folder/paths.ts'
@@ -104,9 +104,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
 
   const streams = streamsOf(base, stores, watching, collecting)
-  const outboxBell = new Bell()
+  const outboxBell = new Emitter()
   watchRows(db, WATCHED, (changes) => {
-    if (changes.some(isToSend)) outboxBell.ring()
+    if (changes.some(isToSend)) outboxBell.emit()
     streams.publish(changes)
   })
   const composer = new Composer({

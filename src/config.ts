@@ -1,7 +1,8 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { DAY_MS } from './core/clock.ts'
 import { AppError } from './core/error.ts'
-import { type Cidr, parseCidr } from './core/network.ts'
-import { readCertificates } from './core/pem.ts'
+import { type Cidr, parseCidr } from './core/ip-address.ts'
 import { ROLES } from './http/principal.ts'
 import { PROVIDERS } from './integrations/providers/index.ts'
 import type { OperatorSetting } from './integrations/providers/provider.ts'
@@ -391,4 +392,27 @@ export function describeConfig(flags: Partial<Record<SettingName, string>>, env:
 /** Returns how long events are kept, in milliseconds. */
 export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
   return config.retentionDays * DAY_MS
+}
+
+/**
+ * Returns the certificates of a PEM file, without the text between them. Throws `invalid`, naming the path, when the file
+ * is missing, has no certificates or an invalid one.
+ */
+function readCertificates(path: string): string {
+  const fault = (what: string) => new AppError('invalid', `${path} ${what}`)
+  if (!existsSync(path)) throw fault('does not exist')
+  const text = readFileSync(path, 'utf8')
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+  if (blocks.length === 0) throw fault('contains no certificate')
+  for (const [index, block] of blocks.entries())
+    if (!isCertificate(block)) throw fault(`contains an invalid certificate (number ${index + 1})`)
+  return blocks.join('\n')
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
 }

@@ -1,18 +1,18 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { glibcFault } from './core/glibc.ts'
 
-// Elysia reads this when it is loaded. Anywhere but in production its error messages quote what was sent, and a hostile
-// body can make building such a message fail.
+// Elysia reads this when it is loaded. Outside production its error messages quote the request, and a hostile body can
+// make building such a message fail.
 process.env.NODE_ENV = 'production'
 
 /**
- * Threads of the runtime for what is not done in the event loop: files, and each query as long as it takes. By default as
- * many as there are cores, so that two long queries would keep every other query and every `fdatasync` waiting.
+ * Number of runtime threads for file access and queries. The default is the number of cores, with which two long queries
+ * could block all other queries and every `fdatasync`.
  */
 const WORKERS = '16'
 
-// The runtime reads it from the process itself, where `process.env` does not write. From the sources its threads are there
-// before this: `run` sets it.
+// The runtime reads the variable from the process, which `process.env` does not modify. When run from sources, the threads
+// exist before this line, so `run` sets the variable.
 if (process.platform === 'linux') {
   const { symbols } = dlopen('libc.so.6', {
     gnu_get_libc_version: { args: [], returns: FFIType.cstring },

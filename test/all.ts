@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { waitForOthers } from '../src/core/priority.ts'
+import { lowerPriority } from '../src/core/process-priority.ts'
 import { generateClient } from '../src/http/web-client.ts'
 import { temporaryFolder } from './process.ts'
 
@@ -210,7 +210,7 @@ const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
 }
 
 // The program's browsers wait for others. Beside tests that don't they would hardly have their turn.
-waitForOthers()
+lowerPriority()
 const [wanted = 'all'] = process.argv.slice(2)
 const parts: Part[] = []
 for (const step of RUNS[wanted]?.() ?? []) parts.push(await step())

@@ -279,7 +279,7 @@ describe('the program', () => {
     const starts = /\bspawn(?:Sync)?\(/g
     const all = program.flatMap(({ path, source }) => [...withoutComments(source).matchAll(starts)].map(() => path))
     const listed = program.flatMap(({ path, source }) =>
-      [...withoutComments(source).matchAll(/\benv: (?:ownChildEnv|childEnv)\(/g)].map(() => path),
+      [...withoutComments(source).matchAll(/\benv: (?:workerEnv|childEnv)\(/g)].map(() => path),
     )
     expect(all.length).toBeGreaterThan(2)
     expect(listed).toEqual(all)

@@ -107,17 +107,17 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
   })
 
   test.each([
-    ['that is not there', () => file('none.pem'), 'is not there'],
-    ['without one', () => file('names'), 'has none'],
+    ['that does not exist', () => file('none.pem'), 'does not exist'],
+    ['without a certificate', () => file('names'), 'contains no certificate'],
     [
       'with a damaged one',
       () => {
         writeFileSync(file('damaged.pem'), `${cert}\n-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----\n`)
         return file('damaged.pem')
       },
-      'has none at place 2',
+      'contains an invalid certificate (number 2)',
     ],
-  ])('in a file %s stops the start', (_name, path, message) => {
+  ])('in a file %s aborts startup', (_name, path, message) => {
     expect(() => readConfig({}, { TAGWARDEN_OUTBOUND_CA: path() })).toThrow(
       expect.objectContaining({ name: 'SettingError', message: expect.stringContaining(message) }),
     )

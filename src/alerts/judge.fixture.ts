@@ -1,6 +1,6 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
-import type { Judge } from '../ingest/understand.ts'
+import type { Judge } from '../ingest/decode-batch.ts'
 import type { Alert } from './alert.ts'
 import { RuleBook } from './organization-rules.ts'
 

@@ -2,10 +2,10 @@ import { setPriority } from 'node:os'
 import type { Subprocess } from 'bun'
 import { meterOf, stopwatch } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
-import { ownChildEnv } from '../core/child-env.ts'
+import { workerEnv } from '../core/child-env.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { ownCommand } from '../core/own-command.ts'
-import { Pace } from '../core/pace.ts'
+import { programCommand } from '../core/program-command.ts'
+import { Yielder } from '../core/yielding.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, RuleBook } from './organization-rules.ts'
 
@@ -84,10 +84,10 @@ export class LateJudge {
 
   /** Sends the rules one by one, each as it is at that moment; those of one organization may be hundreds of megabytes. */
   private async sendRules(child: Subprocess, orgId: string): Promise<void> {
-    const pace = new Pace()
+    const yielder = new Yielder()
     for (const rule of this.parts.rulesOf(orgId)) {
       child.send({ kind: 'rule', orgId, id: rule.id, rule } satisfies Request)
-      if (pace.isDue) await pace.rest()
+      if (yielder.isDue) await yielder.yieldNow()
       if (child !== this.child) return
     }
   }
@@ -97,8 +97,8 @@ export class LateJudge {
   }
 
   private start(): Subprocess {
-    const child = Bun.spawn([...ownCommand(), 'judge'], {
-      env: ownChildEnv(),
+    const child = Bun.spawn([...programCommand(), 'judge'], {
+      env: workerEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (message) => this.onVerdict(message as Verdict),
       onExit: (exited) => {

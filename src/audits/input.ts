@@ -3,7 +3,7 @@ import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
-import { checkTimetable } from '../core/timetable.ts'
+import { checkSchedule } from '../core/schedule.ts'
 import { checkExpected } from '../flows/match.ts'
 import type { AuditInput, AuditSettings } from './audit.ts'
 import { pageAddress } from './crawl/address.ts'
@@ -32,7 +32,7 @@ export function readAudit(input: AuditInput, now: Instant): AuditSettings {
     checkExpected(expected, at, check)
   }
   checkTimezone(timezone)
-  if (schedule !== null) checkTimetable(schedule, timezone, now)
+  if (schedule !== null) checkSchedule(schedule, timezone, now)
   return {
     ...{ name: input.name, domainId: input.domainId ?? null, startUrls, sitemap },
     ...{ maxPages: input.maxPages ?? 50, maxDepth: input.maxDepth ?? 3, include, exclude },

@@ -31,7 +31,7 @@ export class BrowserPlaces {
   /** Runs work that may pause when the organization has not too much of it. Fails as `work` does, or when `signal` aborts. */
   runPausing<T>(orgId: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const atOnce = Math.max(PAUSING_BY_ORG, this.concurrency)
-    return this.pausing.run(work, { shares: [{ name: orgId, atOnce, waiting: UNLIMITED }], signal })
+    return this.pausing.run(work, { shares: [{ name: orgId, maxRunning: atOnce, maxWaiting: UNLIMITED }], signal })
   }
 
   /** Waits for a place. Returns what gives it up. Fails when the signal aborts. */
@@ -44,7 +44,7 @@ export class BrowserPlaces {
       await left.promise
       end()
     }
-    const share = { name: orgId, atOnce: this.concurrency, waiting: UNLIMITED }
+    const share = { name: orgId, maxRunning: this.concurrency, maxWaiting: UNLIMITED }
     this.queue.run(hold, { shares: [share], signal }).catch(taken.reject)
     return taken.promise
   }

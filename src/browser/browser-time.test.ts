@@ -34,7 +34,7 @@ test('an organization with long runs gets no more time than one with short runs'
             if (now <= 200_000) total[name] += ms
             end()
           },
-          { shares: [{ name, atOnce: 1, waiting: Number.POSITIVE_INFINITY }] },
+          { shares: [{ name, maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY }] },
         )
       const runs = Array.from({ length: 200 }, () => [run('a', long * 1000), run('b', short * 1000)]).flat()
       await Promise.all(runs)

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownChildEnv } from '../core/child-env.ts'
+import { workerEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
-import { ownCommand } from '../core/own-command.ts'
-import { makesOwnGroup } from '../core/priority.ts'
+import { createsProcessGroup } from '../core/process-priority.ts'
+import { programCommand } from '../core/program-command.ts'
 import { type BrowserPlace, BrowserPlaces } from './browser-place.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
@@ -124,12 +124,12 @@ export class Browsers {
     asked: Asked<Plan, Message>,
     { plan, folder, place }: { plan: Plan; folder: string; place: BrowserPlace },
   ): Promise<{ error: string | null }> {
-    const { command = ownCommand() } = this.options
+    const { command = programCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
       // A group of its own, by which its browser can be found and ended too, is made there or here.
-      detached: !makesOwnGroup,
-      env: ownChildEnv(),
+      detached: !createsProcessGroup,
+      env: workerEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (told: FromBrowsing) => {
         if (told.kind === 'ended') return ended.resolve(told.error)

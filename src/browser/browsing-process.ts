@@ -1,5 +1,5 @@
 import { messageOf } from '../core/error.ts'
-import { leaveGroup, waitForOthers } from '../core/priority.ts'
+import { createProcessGroup, lowerPriority } from '../core/process-priority.ts'
 import type { Place, Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
@@ -21,8 +21,8 @@ export type FromBrowsing =
  * @param tasks loaded when they are begun
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
-  leaveGroup()
-  waitForOthers()
+  createProcessGroup()
+  lowerPriority()
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
   let entered: () => void = () => undefined

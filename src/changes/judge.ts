@@ -1,5 +1,5 @@
 import { alertsChangedSince } from '../alerts/alert-store.ts'
-import { allFailed } from '../core/attempt.ts'
+import { combinedError } from '../core/attempt-each.ts'
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -38,7 +38,7 @@ export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): P
       postponeLook(db, change.id, clock.now() + RETRY_MS)
     }
   }
-  if (errors.length > 0) throw allFailed('looks at changes', errors)
+  if (errors.length > 0) throw combinedError('looks at changes', errors)
 }
 
 async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: WatchedChange): Promise<void> {

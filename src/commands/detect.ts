@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { instantOf } from '../core/time-unit.ts'
+import { parseTimestamp } from '../core/timestamp.ts'
 import { UnknownStepDetector } from '../detector/detector.ts'
 import { type Command, UsageError } from './command.ts'
 import { linesOf } from './decode.ts'
@@ -14,12 +14,12 @@ const SCORE_DIGITS = 1e6
 const EXPECTED_DIGITS = 1e3
 
 /**
- * Parses a number in the unit that its size allows (`instantOf`), and one that is no time in any as milliseconds, or an ISO
+ * Parses a number in the unit that its size allows (`parseTimestamp`), and one that is no time in any as milliseconds, or an ISO
  * 8601 date with or without time, also with a space for the `T`; UTC when there is no offset. Null for anything else,
  * such as February 30.
  */
 export function parseTime(text: string): Instant | null {
-  if (WHOLE_NUMBER.test(text)) return instantOf(Number(text)) ?? Number(text)
+  if (WHOLE_NUMBER.test(text)) return parseTimestamp(Number(text)) ?? Number(text)
   const [matched, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] =
     TIME.exec(text) ?? []
   if (matched === undefined) return null
@@ -73,7 +73,7 @@ export class LineDetector {
     const row = readLine(line, this.number, this.inMs)
     if (!row) return null
     if (this.last === Number.NEGATIVE_INFINITY)
-      this.inMs = WHOLE_NUMBER.test(row.time) && instantOf(Number(row.time)) === null
+      this.inMs = WHOLE_NUMBER.test(row.time) && parseTimestamp(Number(row.time)) === null
     if (row.t < this.last)
       throw new UsageError(`detect: line ${this.number}: its time is before that of an earlier line`)
     this.last = row.t

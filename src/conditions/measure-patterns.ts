@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 import { sizeOfPattern } from './pattern.ts'
 
 const PATTERN_OPERATORS: readonly unknown[] = ['regex', 'custom_pii_regex']
@@ -10,7 +10,7 @@ const PATTERN_OPERATORS: readonly unknown[] = ['regex', 'custom_pii_regex']
  * to `checkRule`. Stops when `signal` aborts.
  */
 export async function measurePatterns(body: unknown, signal?: AbortSignal): Promise<void> {
-  const pace = new Pace()
+  const yielder = new Yielder()
   const open = [{ items: [body], next: 0, arePatterns: false }]
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const value = top.items[top.next++]
@@ -23,7 +23,7 @@ export async function measurePatterns(body: unknown, signal?: AbortSignal): Prom
       const items = arePatterns ? (values as unknown[]) : Array.isArray(value) ? value : Object.values(value)
       open.push({ items, next: 0, arePatterns })
     }
-    if (pace.isDue) await pace.rest()
+    if (yielder.isDue) await yielder.yieldNow()
     if (signal?.aborted) return
   }
 }

@@ -1,4 +1,4 @@
-import { NUMBER_PATTERN } from '../core/value.ts'
+import { NUMBER_PATTERN } from '../core/value-type.ts'
 
 const grammar = new RegExp(NUMBER_PATTERN)
 

@@ -1,4 +1,4 @@
-import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value.ts'
+import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value-type.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { BASE64_PATTERNS } from './base64.ts'

@@ -1,7 +1,7 @@
-/** Variables that say how programs run on this machine. */
+/** Variables that any program needs on this machine. */
 const MACHINE = ['PATH', 'LD_LIBRARY_PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH']
 
-/** What this program itself needs beside those: its folders, its threads, and whom it trusts. */
+/** Variables that processes of this program need as well: folders, threads and trusted certificates. */
 const PROGRAM = [
   'HOME',
   'TMPDIR',
@@ -13,15 +13,15 @@ const PROGRAM = [
 ]
 
 /**
- * Returns the environment of another program that this one starts: what the machine requires, and `own`. Settings,
- * secrets, and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`) are not in it.
+ * Returns the environment for a child process that runs another program: the variables of the machine plus `own`.
+ * Excludes settings, secrets and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`).
  */
 export function childEnv(own: Record<string, string> = {}): Record<string, string> {
   return { ...picked(MACHINE), ...own }
 }
 
-/** Returns the environment of another process of this program; as `childEnv`, with what the program itself needs. */
-export function ownChildEnv(): Record<string, string> {
+/** Returns the environment for another process of this program: `childEnv` plus folders, threads and trusted certificates. */
+export function workerEnv(): Record<string, string> {
   return picked([...MACHINE, ...PROGRAM])
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { CLOCK_STEP_MS, clockSteps, DAY_MS, HOUR_MS, type Instant } from './clock.ts'
+import { CLOCK_STEP_MS, clockStepDetector, DAY_MS, HOUR_MS, type Instant } from './clock.ts'
 
 test('a clock that moves more or less than the time that passed was set', () => {
   let now: Instant = Date.UTC(2026, 0, 5, 12)
   let passed = 0
-  const wasSet = clockSteps({ now: () => now }, () => passed)
+  const wasSet = clockStepDetector({ now: () => now }, () => passed)
   const goes = (byMs: number, clockMs = byMs) => {
     passed += byMs
     now += clockMs

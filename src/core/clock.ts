@@ -13,14 +13,15 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** A clock that moved by this much more or less than the time that passed was set by someone. */
+/** A difference between the clock and the elapsed time above this counts as a step: someone set the clock. */
 export const CLOCK_STEP_MS = 10 * SECOND_MS
 
 /**
- * Returns a function that is true when the clock was set forward or back by more than `CLOCK_STEP_MS` since its last
- * call. `elapsed` is a monotonic clock in milliseconds. A machine that was suspended may look like a step as well.
+ * Returns a function that returns true when the clock was set forward or back by more than `CLOCK_STEP_MS` since its
+ * last call. Suspending the machine may look like a step.
+ * @param elapsed a monotonic clock in milliseconds
  */
-export function clockSteps(clock = systemClock, elapsed = () => performance.now()): () => boolean {
+export function clockStepDetector(clock = systemClock, elapsed = () => performance.now()): () => boolean {
   const difference = () => clock.now() - elapsed()
   let before = difference()
   return () => {
@@ -31,14 +32,14 @@ export function clockSteps(clock = systemClock, elapsed = () => performance.now(
   }
 }
 
-/** How late at most it is noticed that a clock was moved, or a wait called off. */
-const LOOK_MS = 100
+/** Maximum delay until a moved clock or an abort is noticed. */
+const POLL_MS = 100
 
-/** Resolves when the clock shows `at`, or was put back behind where it began. Fails as soon as the signal is aborted. */
-export async function reach(clock: Clock, at: Instant, signal: AbortSignal): Promise<void> {
+/** Resolves when the clock reaches `at`, or was set back before the start of the wait. Throws when the signal aborts. */
+export async function waitUntil(clock: Clock, at: Instant, signal: AbortSignal): Promise<void> {
   const from = clock.now()
   for (let now = from; now < at && now >= from; now = clock.now()) {
-    await Bun.sleep(Math.min(at - now, LOOK_MS))
+    await Bun.sleep(Math.min(at - now, POLL_MS))
     signal.throwIfAborted()
   }
 }

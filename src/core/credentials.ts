@@ -1,13 +1,13 @@
-/** Replaces a credential inside a longer text. */
+/** Replaces a credential within a longer text. */
 const HIDDEN = '***'
 
-/** Words before `token` that make it a credential. A plain `token` is a public project id of several vendors. */
+/** Words before `token` that make it a credential. Several vendors call their public project id plain `token`. */
 const TOKENS =
   'access|auth|bearer|csrf|id|login|oauth|private|refresh|reset|secret|security|server|service|session|user'
 /** Words before `key` that make it a credential. */
 const KEYS = 'access|account|api|app|auth|client|consumer|encryption|master|private|secret|server|signing|subscription'
 
-/** Names of parameters, headers and fields that hold credentials, also as the end of a longer name. */
+/** Names of parameters, headers and fields that hold credentials, also at the end of a longer name. */
 const NAMES = [
   `(?:${TOKENS})[_-]?token`,
   'token[_-]?(?:auth|secret)',
@@ -22,12 +22,12 @@ const NAMES = [
   'credentials?',
   '(?:amz|goog)[_-](?:signature|credential)',
 ].join('|')
-/** Names that are credentials only as a whole name: other names end in these letters. */
+/** Names that hold credentials only as the whole name, because harmless names end in the same letters. */
 const WHOLE_NAMES = 'api[_-]?token|auth|bearer|jwt|pwd|set-cookie|headers?[^A-Za-z]+cookie'
 
 const KEY = new RegExp(`(?:${NAMES}|(?:^|[^A-Za-z_-])(?:${WHOLE_NAMES}))(?=$|[^A-Za-z_-])`, 'i')
 
-/** Says whether there is a credential, not what it is. */
+/** Values that flag whether a credential exists. */
 const FLAG = /^(?:true|false|null|undefined|0|1)?$/i
 
 const NAME = `(?:${NAMES}|(?<![A-Za-z_-])(?:${WHOLE_NAMES}))`
@@ -35,12 +35,12 @@ const NAME = `(?:${NAMES}|(?<![A-Za-z_-])(?:${WHOLE_NAMES}))`
 const PERCENT = '%(?:25){0,3}'
 const JSON_COLON = String.raw`[\s+]{0,8}:[\s+]{0,8}`
 
-/** What stands between a name and its credential, and the credential, in each notation. */
+/** The separator after a name and the credential, for each notation. */
 const NOTATIONS = [
-  // Parameters of addresses and forms, as they are and percent-encoded.
+  // Parameters of URLs and forms, plain and percent-encoded.
   ['=', String.raw`[^\s&;#"'\\]+`],
   [`${PERCENT}3D`, String.raw`(?:[^\s&;#"'\\%]|${PERCENT}(?!25|2[2367]|3B)[0-9A-F]{2})+`],
-  // Members of JSON, as they are, escaped in another JSON, and percent-encoded.
+  // Members of JSON: plain, escaped within other JSON, and percent-encoded.
   [`"${JSON_COLON}"`, String.raw`(?:[^"\\]|\\.)+`],
   [String.raw`\\{1,8}"${JSON_COLON}\\{1,8}"`, String.raw`[^"\\]+`],
   [`${PERCENT}22[\\s+]{0,8}(?::|${PERCENT}3A)[\\s+]{0,8}${PERCENT}22`, `(?:[^%&"]|${PERCENT}(?!25|22)[0-9A-F]{2})+`],
@@ -48,39 +48,39 @@ const NOTATIONS = [
   [String.raw`"(?:\r?\n[^\r\n]{1,200}){0,4}\r?\n\r?\n`, String.raw`[^\r\n]+`],
 ].map(([between, credential]) => new RegExp(`(${NAME}${between})(${credential})`, 'gi'))
 
-/** A number as a member of JSON needs quotes once it is hidden. */
+/** A hidden number in JSON needs quotes. */
 const JSON_NUMBER = new RegExp(`(${NAME}"${JSON_COLON})-?[0-9][0-9.]+`, 'gi')
 
-/** Every name has one of these words, which are found in a fraction of the time. */
+/** Every name contains one of these words. Tested first, in a fraction of the time. */
 const MENTION =
   /token|secret|passw|passphrase|passcode|key|auth|credential|signature|proof|assertion|bearer|jwt|pwd|cookie/i
-/** Every notation has one of these. */
+/** Every notation contains one of these characters. */
 const NOTATION = /[="%]/
-/** In shorter texts there is no room for a name and a credential worth hiding. */
+/** Shorter texts can't hold a name and a credential. */
 const SHORTEST = 'pwd=1234'.length
 
-/** Keys repeat from event to event. A lookup takes a fraction of the time of the pattern. */
-const known = new Map<string, boolean>()
-const MAX_KNOWN = 20_000
+/** Results by key: keys repeat from event to event, and a lookup takes a fraction of the pattern's time. */
+const cache = new Map<string, boolean>()
+const MAX_CACHED = 20_000
 
-/** Returns whether values under this key are credentials. A key may be a path, such as `headers.X-Api-Key` or `cd[password]`. */
+/** Returns whether this key holds credentials. A key may be a path: `headers.X-Api-Key`, `cd[password]`. */
 export function isCredentialKey(key: string): boolean {
-  const found = known.get(key)
+  const found = cache.get(key)
   if (found !== undefined) return found
   const isCredential = KEY.test(key)
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(key, isCredential)
+  if (cache.size >= MAX_CACHED) cache.clear()
+  cache.set(key, isCredential)
   return isCredential
 }
 
-/** Returns whether the value is a credential, by its key: access tokens, API keys and secrets, passwords. */
+/** Returns whether the key marks the value as a credential: access token, API key, secret or password. */
 export function isCredential(key: string, value: string): boolean {
   return isCredentialKey(key) && !FLAG.test(value)
 }
 
 /**
- * Returns the text with `***` in place of credentials that it names itself: as parameters of an address or form, and as
- * members of JSON. Returns the same text when there are none, which most texts are.
+ * Replaces named credentials in the text with `***`: parameters of a URL or form, and members of JSON. Returns the same
+ * text when it has none, as most do.
  */
 export function hideCredentials(text: string): string {
   if (text.length < SHORTEST || !NOTATION.test(text) || !MENTION.test(text)) return text
@@ -122,7 +122,7 @@ function hideInJson(text: string): string | null {
   }
 }
 
-/** Returns whether this is a pair such as `{name: "Authorization", value: …}`, as lists of headers and parameters have it. */
+/** Returns whether this is a pair such as `{name: "Authorization", value: …}`, as in lists of headers and parameters. */
 export function isCredentialPair(pair: unknown): boolean {
   const { name, key, value } = pair as Record<string, unknown>
   const named = name ?? key

@@ -1,4 +1,4 @@
-/** What went wrong, in terms a caller can act on. `http/status.ts` maps each code to one status. */
+/** Errors that a caller can act on. `http/status.ts` maps each code to a status. */
 export type ErrorCode =
   | 'invalid'
   | 'unauthorized'
@@ -12,8 +12,8 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * An expected refusal. The caller sees the message unchanged: one sentence that says what is wrong and where
- * (`alerts[3].period: …`), without SQL, stack or server paths. Anything else that is thrown is a bug.
+ * An expected error. The caller sees the message unchanged: one sentence with what is wrong and where
+ * (`alerts[3].period: …`), without SQL, stack traces or server paths. Anything else that is thrown is a bug.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -28,8 +28,8 @@ export class AppError extends Error {
   }
 
   /**
-   * Everything that is wrong with the input, a sentence for each field; first the message. Finding more than the message
-   * takes time in proportion to the input.
+   * Everything that is wrong with the input, one sentence per field, the message first. Finding the others takes time
+   * proportional to the input.
    */
   get faults(): readonly string[] {
     const faults = [this.message, ...(this.findFaults?.() ?? [])]
@@ -37,30 +37,30 @@ export class AppError extends Error {
     return faults.filter((fault, index) => faults.findIndex((other) => fieldOf(other) === fieldOf(fault)) === index)
   }
 
-  /** Returns the same refusal with a path before the field that each fault names. */
+  /** Returns the same error with the path prepended to the field of each fault. */
   at(path: string): AppError {
-    const placed = (fault: string) => `${path}${fault}`
-    return new AppError(this.code, placed(this.message), this.retryAfterS, () => this.faults.map(placed))
+    const prefixed = (fault: string) => `${path}${fault}`
+    return new AppError(this.code, prefixed(this.message), this.retryAfterS, () => this.faults.map(prefixed))
   }
 }
 
-/** Runs all checks. Throws the first refusal with code `invalid`, with the faults of all; anything else at once. */
+/** Runs all checks, then throws the first `invalid` error with the faults of all. Any other error is thrown at once. */
 export function checkAll(checks: Iterable<() => void>): void {
-  const refusals: AppError[] = []
+  const errors: AppError[] = []
   for (const check of checks) {
     try {
       check()
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid') throw error
-      refusals.push(error)
+      errors.push(error)
     }
   }
-  const [first] = refusals
+  const [first] = errors
   if (!first) return
-  throw new AppError('invalid', first.message, undefined, () => refusals.flatMap(({ faults }) => faults))
+  throw new AppError('invalid', first.message, undefined, () => errors.flatMap(({ faults }) => faults))
 }
 
-/** Returns what `check` returns; before the message of its refusal comes the field that it is about: `config.url: must be …`. */
+/** Returns what `check` returns. Prepends the field to the message of an `AppError`: `config.url: must be …`. */
 export function atField<T>(field: string, check: () => T): T {
   try {
     return check()

@@ -1,8 +1,6 @@
 import type { StoredEvent } from './event.ts'
 
-/**
- * An event with these fields set; all others have a default: received at 0, of organization `org_1` and domain `dom_1`.
- */
+/** An event with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
 export function plainEvent(fields: Partial<StoredEvent> = {}): StoredEvent {
   const { seq = 1, receivedAt = 0 } = fields
   return {

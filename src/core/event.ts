@@ -1,21 +1,21 @@
 import type { Instant } from './clock.ts'
 
 /** `event`: an event decoded from a vendor's request; `hit`: a request that no decoder could read; `tag`: a tag manager's
- * report on one of its tags; `library`: the vendor's code being loaded. */
+ * report on one of its tags; `library`: a load of the vendor's code. */
 export type EventKind = 'event' | 'hit' | 'tag' | 'library'
 export type Environment = 'prod' | 'dev'
 export const EVENT_STATUSES = ['ok', 'failure', 'exception', 'timeout', 'blocked'] as const
 export type EventStatus = (typeof EVENT_STATUSES)[number]
 
-/** One event as it is spelled everywhere: on the wire, in the spool, in Parquet, in JSON. Null means "not known". */
+/** An event. The same spelling on the wire, in the spool, in Parquet and in JSON. Null means "not known". */
 export interface StoredEvent {
-  /** Order of arrival, unique in an installation; grows with `receivedAt`. Below 2^53. */
+  /** Sequence number in order of arrival, unique in an installation. Grows with `receivedAt`; below 2^53. */
   seq: number
-  /** The sender's id, or `evt_<seq>`; empty until it is stored when the sender gave none. */
+  /** The sender's id, else `evt_<seq>`. Empty until stored when the sender gave none. */
   id: string
   /** When it happened, corrected by the sender's clock skew. */
   ts: Instant
-  /** When the collector received it. Never decreases from one event to the next; alert windows are cut by it. */
+  /** When the collector received it. Never decreases from one event to the next. Alert windows use this time. */
   receivedAt: Instant
   orgId: string
   domainId: string
@@ -25,12 +25,12 @@ export interface StoredEvent {
   event: string
   account: string | null
   kind: EventKind
-  /** Host and path of the page; its query string is not kept. */
+  /** Host and path of the page; without the query string. */
   host: string | null
   path: string | null
   title: string | null
   sessionId: string | null
-  /** Hash of the sender's customer id, salted for each organization. */
+  /** Hash of the sender's customer id, with a salt per organization. */
   customerId: string | null
   status: EventStatus | null
   execMs: number | null
@@ -39,12 +39,12 @@ export interface StoredEvent {
   version: number | null
   /** 1 / sampling rate. Counts are sums of this. */
   weight: number
-  /** Ids of the alerts whose rule this event broke when it arrived; null when none. */
+  /** Ids of the alerts whose rule the event violated on arrival; null for none. */
   violations: string[] | null
   params: Record<string, string>
 }
 
-/** Columns of the relation `events` beside `params`, in order, with their SQL types. */
+/** Columns of the relation `events` except `params`, in order, with their SQL types. */
 export const EVENT_COLUMNS = {
   seq: 'BIGINT',
   id: 'VARCHAR',
@@ -71,5 +71,5 @@ export const EVENT_COLUMNS = {
   violations: 'VARCHAR[]',
 } as const satisfies Record<Exclude<keyof StoredEvent, 'params'>, string>
 
-/** SQL that is true of an event that failed; of events whose status is unknown it is NULL. */
+/** SQL condition for failed events; NULL when the status is unknown. */
 export const FAILED_SQL = `status IN ('failure', 'exception', 'timeout')`

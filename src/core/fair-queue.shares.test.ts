@@ -8,7 +8,11 @@ function openEnded() {
   return { work: () => promise, end: resolve }
 }
 
-const share = (name: string, atOnce: number, waiting = 100): Share => ({ name, atOnce, waiting })
+const share = (name: string, atOnce: number, waiting = 100): Share => ({
+  name,
+  maxRunning: atOnce,
+  maxWaiting: waiting,
+})
 /** Lets pending promises and callbacks run. */
 const settle = () => Bun.sleep(0)
 

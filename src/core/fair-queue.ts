@@ -1,33 +1,31 @@
 import { SECOND_MS } from './clock.ts'
 import { AppError } from './error.ts'
 
-/** A limit that calls with the same `name` share, such as all calls of one organization. */
+/** A limit shared by all calls with the same `name`, such as those of one organization. */
 export interface Share {
   name: string
-  /** At most this many run at once. */
-  atOnce: number
-  /** At most this many wait. */
-  waiting: number
+  maxRunning: number
+  maxWaiting: number
 }
 
 export interface RunOptions {
-  /** Limits in addition to the queue's own, the narrowest first; none when left out. */
+  /** Limits in addition to the queue's own, narrowest first. Default: none. */
   shares?: readonly Share[]
-  /** When it aborts, work that has not begun never does. */
+  /** Work that has not started when it aborts never starts. */
   signal?: AbortSignal | undefined
-  /** Work that has not begun after this time never does; without end when left out. */
+  /** Work that has not started after this time never starts. Default: unlimited. */
   waitMs?: number | undefined
 }
 
 interface Waiting {
   shares: readonly Share[]
-  begin(): void
+  start(): void
 }
 
 interface Count {
   running: number
   waiting: number
-  /** The turn in which one of it last began; 0: none did. */
+  /** Turn in which the share last started a task; 0 for never. */
   turn: number
 }
 
@@ -35,45 +33,43 @@ const NOTHING: Readonly<Count> = { running: 0, waiting: 0, turn: 0 }
 const RETRY_AFTER_S = 10
 
 /**
- * A queue that runs at most `atOnce` tasks at a time. When a slot is free, the next task is the one whose widest share
- * has the fewest running, of those the one whose share's turn was longest ago, of those the oldest: a caller with many
- * tasks delays only itself. A running task whose signal
- * aborts frees its slot at once, but counts for its shares until it ends.
+ * A queue that runs at most `maxRunning` tasks at a time. The next task is the one whose widest share has the fewest
+ * running tasks, then the one whose share ran least recently, then the oldest: a caller with many tasks delays only
+ * itself. A running task whose signal aborts frees its slot immediately, but counts towards its shares until it ends.
  */
 export class FairQueue {
   private running = 0
   private readonly waiting = new Set<Waiting>()
-  /** By name of the share; only shares with something running or waiting have an entry. */
+  /** By share name. Only shares with running or waiting tasks have an entry. */
   private readonly counts = new Map<string, Count>()
   /** Turns given so far. */
   private turns = 0
 
   constructor(
-    private readonly atOnce: number,
-    /** At most this many wait. */
-    private readonly mostWaiting = Number.POSITIVE_INFINITY,
-    /** What a share has used by now, by its name; between shares with as many running, the one with the least is next. */
+    private readonly maxRunning: number,
+    private readonly maxWaiting = Number.POSITIVE_INFINITY,
+    /** Usage of a share, by name. Among shares with equally many running tasks, the one with the least usage is next. */
     private readonly usedBy: (name: string) => number = () => 0,
   ) {}
 
-  /** The number of running tasks whose signal has not aborted, and of waiting ones. */
+  /** Number of running tasks whose signal has not aborted, and of waiting tasks. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting.size }
   }
 
   /**
-   * Returns what `work` returns. Fails as it does; with `rateLimited` when too many of a share wait; with `unavailable`
-   * when too many wait in total, or the signal aborts or `waitMs` pass before the work began.
+   * Returns or throws what `work` does. Throws `rateLimited` when too many tasks of a share wait, and `unavailable` when
+   * too many wait in total, or when the signal aborts or `waitMs` passes before the work starts.
    */
   async run<T>(work: () => Promise<T>, { shares = [], signal, waitMs }: RunOptions = {}): Promise<T> {
     if (signal?.aborted) throw abortedError()
-    if (this.running < this.atOnce && this.hasRoom(shares)) this.begin(shares)
+    if (this.running < this.maxRunning && this.hasRoom(shares)) this.start(shares)
     else await this.wait(shares, signal, waitMs)
-    let holdsPlace = true
+    let holdsSlot = true
     const leave = () => {
-      if (holdsPlace) this.running--
-      holdsPlace = false
-      this.beginNext()
+      if (holdsSlot) this.running--
+      holdsSlot = false
+      this.startNext()
     }
     signal?.addEventListener('abort', leave)
     try {
@@ -85,7 +81,7 @@ export class FairQueue {
     }
   }
 
-  private begin(shares: readonly Share[]): void {
+  private start(shares: readonly Share[]): void {
     this.running++
     this.count(shares, 'running', 1)
     this.turns++
@@ -96,9 +92,9 @@ export class FairQueue {
   }
 
   private wait(shares: readonly Share[], signal?: AbortSignal, waitMs?: number): Promise<void> {
-    const full = shares.find(({ name, waiting }) => (this.counts.get(name)?.waiting ?? 0) >= waiting)
+    const full = shares.find(({ name, maxWaiting }) => (this.counts.get(name)?.waiting ?? 0) >= maxWaiting)
     if (full) throw tooMany('rateLimited')
-    if (this.waiting.size >= this.mostWaiting) throw tooMany('unavailable')
+    if (this.waiting.size >= this.maxWaiting) throw tooMany('unavailable')
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timeout)
@@ -110,12 +106,12 @@ export class FairQueue {
         leave()
         reject(abortedError())
       }
-      const begin = () => {
+      const start = () => {
         leave()
-        this.begin(shares)
+        this.start(shares)
         resolve()
       }
-      const one = { shares, begin }
+      const one = { shares, start }
       const tooLate = () => {
         leave()
         reject(waitedTooLong(waitMs ?? 0))
@@ -127,14 +123,14 @@ export class FairQueue {
     })
   }
 
-  private beginNext(): void {
-    while (this.running < this.atOnce) {
+  private startNext(): void {
+    while (this.running < this.maxRunning) {
       let next: Waiting | null = null
       for (const one of this.waiting) {
         if (this.hasRoom(one.shares) && (!next || this.isBefore(one, next))) next = one
       }
       if (!next) return
-      next.begin()
+      next.start()
     }
   }
 
@@ -151,7 +147,7 @@ export class FairQueue {
   }
 
   private hasRoom(shares: readonly Share[]): boolean {
-    return shares.every(({ name, atOnce }) => (this.counts.get(name)?.running ?? 0) < atOnce)
+    return shares.every(({ name, maxRunning }) => (this.counts.get(name)?.running ?? 0) < maxRunning)
   }
 
   private count(shares: readonly Share[], what: 'running' | 'waiting', by: 1 | -1): void {
@@ -168,14 +164,15 @@ export class FairQueue {
 const nameOf = ({ shares }: Waiting) => shares.at(-1)?.name ?? ''
 
 const tooMany = (code: 'rateLimited' | 'unavailable') =>
-  new AppError(code, `too many wait already; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
+  new AppError(code, `too many requests are waiting; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
 
 const waitedTooLong = (waitMs: number) =>
   new AppError(
     'unavailable',
-    `others are answered first, for more than ${waitMs / SECOND_MS} s now; try again in ${RETRY_AFTER_S} s`,
+    `busy: the request waited ${waitMs / SECOND_MS} s without being started; try again in ${RETRY_AFTER_S} s`,
     RETRY_AFTER_S,
   )
 
-/** The error of work whose caller has gone; it is rarely shown to anyone. */
-export const abortedError = () => new AppError('unavailable', 'nobody waits for the answer any more', RETRY_AFTER_S)
+/** The error of work whose caller disconnected. Rarely shown. */
+export const abortedError = () =>
+  new AppError('unavailable', 'the caller disconnected before the answer was ready', RETRY_AFTER_S)

@@ -1,4 +1,4 @@
-/** What a text from outside spells in JSON, when that is an object (or a list, which has none of the named fields); else null. */
+/** Parses untrusted JSON. Returns null unless it is an object or a list (which has none of the named fields). */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

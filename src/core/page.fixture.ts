@@ -1,8 +1,6 @@
 import type { StoredPage } from './page.ts'
 
-/**
- * A row with these fields set; all others have a default: received at 0, of organization `org_1` and domain `dom_1`.
- */
+/** A row with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
 export function plainPage(fields: Partial<StoredPage> = {}): StoredPage {
   const { receivedAt = 0 } = fields
   return {

@@ -1,9 +1,9 @@
 import type { Instant } from './clock.ts'
 import type { Environment } from './event.ts'
 
-/** What one page view measured of one vendor's requests: a row of the relation `pages`. Null means "not known". */
+/** Measurements of one vendor's requests in one page view: a row of the relation `pages`. Null means "not known". */
 export interface StoredPage {
-  /** The same for all rows of one page view, unique in an installation. Below 2^53. */
+  /** Id of the page view, shared by its rows and unique in an installation. Below 2^53. */
   page: number
   ts: Instant
   receivedAt: Instant
@@ -18,14 +18,14 @@ export interface StoredPage {
   weight: number
   /** True when the browser reports long animation frames, from which `blockMs` is measured. */
   loaf: boolean
-  /** Empty, with 0 requests, in the one row of a page without any vendor. */
+  /** A page view without vendors has one row, with an empty vendor and 0 requests. */
   vendor: string
   /** The vendor's host. */
   vendorHost: string
   requests: number
-  /** Duration in milliseconds of each request for which the browser reports one. */
+  /** Duration in milliseconds of each request, where the browser reports it. */
   durMs: number[]
-  /** Milliseconds for which its code blocked the main thread; null where the browser does not report them. */
+  /** Milliseconds that the vendor's code blocked the main thread; null where the browser does not report it. */
   blockMs: number | null
   bytes: number | null
 }

@@ -2,12 +2,12 @@ import { Kind, type Static, type TObject, type TSchema, type TString, Type, Type
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { AppError } from './error.ts'
 
-/** What people read about a field. */
+/** Texts about a field, for forms and the API documentation. */
 export interface FieldNotes {
-  /** Its name in a form; when left out, made from its name in JSON. */
+  /** Label in a form. Default: derived from the JSON name. */
   title?: string
   description?: string
-  /** What its number is counted in, for forms: `s`, `%`. */
+  /** Unit of the number in forms: `s`, `%`. */
   'x-unit'?: string
 }
 
@@ -22,10 +22,10 @@ export const InstantSchema = Int({
   examples: [1_767_614_400_000],
 })
 
-/** Not in JSON, so that no schema that is published has it. */
+/** A symbol is not serialized, so published schemas don't have it. */
 const IS_INSTANT = Symbol('instant')
 
-/** Milliseconds since the Unix epoch in a request. Tools take an ISO 8601 text in its place. */
+/** Milliseconds since the Unix epoch in a request. MCP tools take ISO 8601 text instead. */
 export const InstantInput = (options: FieldNotes & { minimum?: number }) =>
   Int({ examples: [1_767_614_400_000], ...options, ...{ [IS_INSTANT]: true } })
 
@@ -40,19 +40,19 @@ TypeRegistry.Set(
   (schema: { enum: string[] }, value) => typeof value === 'string' && schema.enum.includes(value),
 )
 
-/** A closed choice of words: plain `enum` in OpenAPI. */
+/** One of a fixed set of words: `enum` in OpenAPI. */
 export const OneOf = <const T extends readonly string[]>(
   words: T,
   options: FieldNotes & { default?: T[number]; examples?: T[number][] } = {},
 ) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
-/** What the API documentation shows of a schema; with `$id`, the schema is a named component there. */
+/** Texts about a schema for the API documentation. With `$id`, the schema is a named component there. */
 export interface SchemaNotes {
   $id?: string
-  /** What people call it; only forms show it. */
+  /** Label; shown in forms only. */
   title?: string
   description?: string
-  /** The first is shown. */
+  /** The first one is shown. */
   examples?: readonly object[]
 }
 
@@ -62,7 +62,7 @@ TypeRegistry.Set(
     Array.isArray(value) && value.length > 0 && value.every((one) => items.enum.includes(one)),
 )
 
-/** One or several words of a closed choice; in an address separated by commas: `status=open,acknowledged`. */
+/** One or more of a fixed set of words; comma-separated in a query string: `status=open,acknowledged`. */
 export const SeveralOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number][]>({
     [Kind]: 'SeveralOf',
@@ -71,11 +71,11 @@ export const SeveralOf = <const T extends readonly string[]>(words: T) =>
     minItems: 1,
   })
 
-/** One or several texts; in an address separated by commas. */
+/** One or more texts; comma-separated in a query string. */
 export const SeveralTexts = (options: { description?: string } = {}) =>
   Type.Array(Type.String(), { minItems: 1, maxItems: 100, ...options })
 
-/** An object that refuses fields it does not name. */
+/** An object that rejects unknown fields. */
 export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, notes: SchemaNotes = {}) =>
   Type.Object(fields, { additionalProperties: false, ...notes })
 
@@ -85,7 +85,7 @@ export const Text = (minLength: number, maxLength: number, notes: FieldNotes & {
 export type { Static, TObject, TSchema, TString }
 export { Type }
 
-/** Field names come from callers, and error messages with them are stored in the ledger. */
+/** Field names come from callers and end up in error messages that the ledger stores. */
 const MAX_NAME_LENGTH = 200
 
 /** `/channels/0/type` → `channels[0].type`; the root is `body`. */
@@ -101,8 +101,8 @@ function fieldName(path: string, root: string): string {
 }
 
 function deepest(error: ValueError): ValueError {
-  // A failed union says only "expected union value". The caller most likely meant a branch whose constants fit, and of
-  // those the one whose first error is deepest.
+  // TypeBox reports a failed union only as "expected union value". The caller most likely meant a branch whose constants
+  // match, and of those the one whose first error is deepest.
   const branches = error.errors.map((branch) => [...branch])
   const likely = branches.filter((errors) => errors.every(({ type }) => type !== ValueErrorType.Literal))
   const inner = (likely.length > 0 ? likely : branches).flat().map(deepest)
@@ -113,7 +113,7 @@ function deepest(error: ValueError): ValueError {
 
 const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'characters'}`
 
-/** Returns what is wrong with the field; TypeBox's own message for checks that no schema here uses. */
+/** Returns what is wrong with the field. Checks that no schema here uses keep TypeBox's message. */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
   const words = schema.enum ?? (schema[Kind] === 'SeveralOf' ? schema.items.enum : undefined)
@@ -165,12 +165,12 @@ export function describeError(error: ValueError, root = ''): string {
 }
 
 const MAX_FAULTS = 20
-/** Errors of a larger value are not searched: a megabyte takes 0.1 s. */
+/** Larger values are not searched for further errors: a megabyte takes 0.1 s. */
 const MAX_SEARCHED = 20_000
 
-/** True for a value with at most `most` values in it. */
-function isSmall(value: unknown, most: number): boolean {
-  let left = most
+/** True for a value that contains at most `max` values. */
+function isSmall(value: unknown, max: number): boolean {
+  let left = max
   const count = (one: unknown): boolean => {
     if (left-- <= 0) return false
     if (typeof one !== 'object' || one === null) return true
@@ -182,7 +182,7 @@ function isSmall(value: unknown, most: number): boolean {
 
 function faultsIn(check: TypeCheck<TSchema>, value: unknown, root: string): string[] {
   if (!isSmall(value, MAX_SEARCHED)) return []
-  // An absent field has two errors: that it is missing, and that it is not of its type.
+  // A missing field has two errors: that it is missing, and that it has the wrong type.
   const faults = new Map<string, string>()
   for (const error of check.Errors(value)) {
     const fault = describeError(error, root)
@@ -194,8 +194,8 @@ function faultsIn(check: TypeCheck<TSchema>, value: unknown, root: string): stri
 }
 
 /**
- * Returns a function that returns the value when it fits the schema, or throws `AppError('invalid')` naming the first
- * bad field; its `faults` name the others, up to 20. The schema is compiled at the first call.
+ * Returns a function that validates a value and returns it, or throws `AppError('invalid')` naming the first invalid
+ * field. The error's `faults` name up to 20 fields. The schema is compiled on the first call.
  */
 export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
   let check: TypeCheck<T> | null = null

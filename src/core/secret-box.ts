@@ -3,13 +3,13 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts secrets at rest with AES-256-GCM. The box of one data folder opens only what it sealed. */
+/** Encrypts secrets at rest with AES-256-GCM. The box of a data folder opens only what it sealed itself. */
 export interface SecretBox {
   /** Returns nonce, tag and cipher text in one buffer. */
   seal(text: string): Buffer
-  /** As `seal`, but equal texts give equal bytes, so that sealed texts can be compared and grouped. */
+  /** Like `seal`, but deterministic: equal texts give equal bytes, so sealed texts can be compared and grouped. */
   sealEqually(text: string): Buffer
-  /** Fails when the bytes were not sealed with this key or were changed. */
+  /** Throws when the bytes were sealed with another key or modified. */
   open(sealed: Uint8Array): string
 }
 
@@ -22,7 +22,7 @@ export function secretBox(key: Uint8Array): SecretBox {
   const nonceKey = createHmac('sha256', key).update('nonces of equal texts').digest()
   return {
     seal: (text) => sealWith(randomBytes(NONCE_BYTES), text),
-    // A nonce never serves two texts, because it is a MAC of its text.
+    // The nonce is a MAC of the text, so two texts never share one.
     sealEqually: (text) =>
       sealWith(createHmac('sha256', nonceKey).update(text).digest().subarray(0, NONCE_BYTES), text),
     open(sealed) {

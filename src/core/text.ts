@@ -1,8 +1,8 @@
 import type { Instant } from './clock.ts'
 
 /**
- * Returns the text cut to at most `length` UTF-16 units, `mark` at its end included; unchanged when it is not longer.
- * One unit less where the cut would split a surrogate pair.
+ * Truncates the text to at most `length` UTF-16 units, including `mark` at the end. One unit less where the cut would
+ * split a surrogate pair.
  */
 export function cutText(text: string, length: number, mark: '' | '…' = ''): string {
   if (text.length <= length) return text
@@ -25,17 +25,17 @@ export function minuteText(instant: Instant): string {
 export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
 
 /**
- * Matches `text` where it stands as a whole word, with its case: `on Shop.` contains `Shop`; `shop.example`, `Shopping` and
- * `Shop.example` do not.
- * @param flags those of `RegExp` beside `u`
+ * Returns a pattern that matches `text` as a whole word, case-sensitive. `Shop` matches in `on Shop.`, but not in
+ * `shop.example`, `Shopping` or `Shop.example`.
+ * @param flags of the `RegExp`, in addition to `u`
  */
 export function wholeWord(text: string, flags: '' | 'g' = ''): RegExp {
   const before = String.raw`(?<![\p{L}\p{N}_.-])`
-  const behind = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
-  return new RegExp(`${before}${RegExp.escape(text)}${behind}`, `${flags}u`)
+  const after = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
+  return new RegExp(`${before}${RegExp.escape(text)}${after}`, `${flags}u`)
 }
 
-/** Returns the names that a text does not contain as whole words (case-sensitive); null and empty ones are skipped. */
+/** Returns the names that the text does not contain as whole words (case-sensitive). Skips null and empty names. */
 export function namesMissingIn(text: string, names: readonly (string | null | undefined)[]): string[] {
   return names.flatMap((name) => (!name || wholeWord(name).test(text) ? [] : [name]))
 }
@@ -49,27 +49,27 @@ export const eventsText = (count: number): string => `${countText(count)} ${coun
 /** `2,000.5`: at most two decimals. */
 export const numberText = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
 
-/** `2,000.5 EUR`; without a currency (null) the number alone. */
+/** `2,000.5 EUR`, or the number alone when the currency is null. */
 export const amountText = (value: number, currency: string | null): string =>
   currency === null ? numberText(value) : `${numberText(value)} ${currency}`
 
-/** The first letter large. */
+/** Uppercases the first letter. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
 /**
- * Bars as one line of text, a character for each value, in their order; empty for none.
- * @param most the value of the highest bar, above 0; values below 0 count as 0, larger ones as the highest bar
+ * A sparkline: one bar character per value, in order. Empty without values.
+ * @param max value of the highest bar, above 0. Values are clamped to 0 and `max`.
  */
-export function barsText(values: readonly number[], most: number): string {
-  const levelOf = (value: number) => Math.round((Math.min(Math.max(0, value), most) / most) * (BARS.length - 1))
+export function barsText(values: readonly number[], max: number): string {
+  const levelOf = (value: number) => Math.round((Math.min(Math.max(0, value), max) / max) * (BARS.length - 1))
   return values.map((value) => BARS[levelOf(value)] ?? BARS[0]).join('')
 }
 
 const NAMED = 3
 
-/** `a, b, c and 2 more`: the first three paths, and the number of the others. */
+/** `a, b, c and 2 more`: the first three paths and the number of others. */
 export function firstFew(paths: readonly string[]): string {
   const more = paths.length - NAMED
   return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`

@@ -8,7 +8,7 @@ import { activeAlerts, createAlert, deleteAlert, setEnabled, updateAlert } from 
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
@@ -157,9 +157,9 @@ describe('where nothing could be collected', () => {
 
 /** However slow the machine is, no work waits for its next turn in the event loop. */
 function inOneTurn(): Disposable {
-  const own = Object.getOwnPropertyDescriptor(Pace.prototype, 'isDue') ?? {}
-  Object.defineProperty(Pace.prototype, 'isDue', { configurable: true, get: () => false })
-  return { [Symbol.dispose]: () => void Object.defineProperty(Pace.prototype, 'isDue', own) }
+  const own = Object.getOwnPropertyDescriptor(Yielder.prototype, 'isDue') ?? {}
+  Object.defineProperty(Yielder.prototype, 'isDue', { configurable: true, get: () => false })
+  return { [Symbol.dispose]: () => void Object.defineProperty(Yielder.prototype, 'isDue', own) }
 }
 
 describe('an alert that fails', () => {
@@ -173,7 +173,7 @@ describe('an alert that fails', () => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
       if (isFailing && alertId === first) throw new Error('no room')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed, such as ${first}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${first}: no room`)
     expect(world.counted()).toEqual([0, 1, 1])
     expect(world.through()).toEqual([NOON - HOUR_MS, NOON, NOON])
     await expect(world.run()).rejects.toThrow('no room')
@@ -209,7 +209,7 @@ describe('an alert that fails', () => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
       if (alertId === failing) throw new Error('no room')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed, such as ${failing}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${failing}: no room`)
     expect(world.counted()).toEqual(many.map((_, index) => (index === 417 ? 0 : 1)))
     world.on.enqueue = () => {}
     await world.run()
@@ -330,7 +330,7 @@ describe('what wakes an alert', () => {
     const woken = new WokenAlerts()
     woken.roundEnded()
     let rung = 0
-    woken.bell.listen(() => rung++)
+    woken.bell.subscribe(() => rung++)
     woken.add(['alr_a', 'alr_b'], 'dom_1', NOON)
     woken.add(['alr_a'], 'dom_1', NOON + 1)
     expect(rung).toBe(1)

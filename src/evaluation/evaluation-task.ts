@@ -5,10 +5,10 @@ import type { Finding, Window } from '../alerts/finding.ts'
 import type { GapsOf } from '../alerts/gap-coverage.ts'
 import { windowAt } from '../alerts/period.ts'
 import { meetsRunWindow } from '../alerts/run-window.ts'
-import { allFailed } from '../core/attempt.ts'
+import { combinedError } from '../core/attempt-each.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { applyFindings } from '../issues/store.ts'
 import { coveredMs } from '../signals/gap.ts'
@@ -105,12 +105,12 @@ export async function evaluateGroup(
     if (stopping?.aborted) return []
     const evaluations = paired(group, await evaluated())
     // A batch on its way to the disk takes several turns of the event loop, and may wait for one of these in each.
-    const pace = new Pace()
+    const yielder = new Yielder()
     while (committed < group.length && !stopping?.aborted) {
-      const turn = commitTasks(parts, evaluations.slice(committed), pace)
+      const turn = commitTasks(parts, evaluations.slice(committed), yielder)
       failures.push(...turn.failures)
       committed += turn.committed
-      if (committed < group.length) await pace.rest()
+      if (committed < group.length) await yielder.yieldNow()
     }
     return failures
   } catch (error) {
@@ -139,13 +139,13 @@ function paired(tasks: readonly Task[], results: readonly Result[]): Evaluation[
 function commitTasks(
   parts: CommitParts,
   evaluations: readonly Evaluation[],
-  pace: Pace,
+  yielder: Yielder,
 ): { committed: number; failures: Failure[] } {
   const { db } = parts
   return tx(db, () => {
     const failures: Failure[] = []
     for (const [index, [task, result]] of evaluations.entries()) {
-      if (index > 0 && pace.isDue) return { committed: index, failures }
+      if (index > 0 && yielder.isDue) return { committed: index, failures }
       try {
         savepoint(db, () => commitTask(parts, task, result))
       } catch (error) {
@@ -194,5 +194,5 @@ function judgedWindow({ alert, due: { window, windowStartAt } }: Task): Window {
 /** Returns the error that a round fails with. */
 export function failureOf(failures: readonly Failure[]): AggregateError {
   const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
-  return allFailed('evaluations', errors)
+  return combinedError('evaluations', errors)
 }

@@ -2,11 +2,11 @@ import { setPriority } from 'node:os'
 import { ArchiveError, type ArchiveLimits, readHarArchive } from '../browser/har-archive.ts'
 import { memoryOfProcess } from '../browser/memory.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
-import { ownChildEnv } from '../core/child-env.ts'
+import { workerEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { FairQueue } from '../core/fair-queue.ts'
-import { ownCommand } from '../core/own-command.ts'
+import { programCommand } from '../core/program-command.ts'
 import { parser } from '../core/schema.ts'
 import { checkJson, parseJson } from '../http/body.ts'
 import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
@@ -85,14 +85,14 @@ export class DraftProcesses {
     body: Uint8Array,
     { orgId, privacy, signal }: { orgId: string; privacy: PrivacySettings; signal: AbortSignal },
   ): Promise<Draft> {
-    const shares = [{ name: orgId, atOnce: 1, waiting: WAITING }]
+    const shares = [{ name: orgId, maxRunning: 1, maxWaiting: WAITING }]
     return this.queue.run(() => this.inProcess(body, privacy, signal), { shares, signal })
   }
 
   private async inProcess(body: Uint8Array, privacy: PrivacySettings, signal: AbortSignal): Promise<Draft> {
-    const { command = ownCommand(), limitMs = LIMIT_MS, memoryBytes = MEMORY_BYTES } = this.limits
+    const { command = programCommand(), limitMs = LIMIT_MS, memoryBytes = MEMORY_BYTES } = this.limits
     const child = Bun.spawn([...command, 'draft'], {
-      env: ownChildEnv(),
+      env: workerEnv(),
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     // A failure means that the process has ended, which its exit code tells.

@@ -11,7 +11,7 @@ import {
 import { labelsRead } from '../conditions/label.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { AppError } from '../core/error.ts'
-import { outcomeOf } from '../ingest/understand.ts'
+import { outcomeOf } from '../ingest/decode-batch.ts'
 import type { LabelMember, MembersOf } from '../labels/label.ts'
 import type { Expectation } from './expectation.ts'
 

@@ -1,7 +1,7 @@
 import type { Condition } from '../conditions/condition.ts'
 import { personalIn } from '../conditions/personal.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { typeOfValue } from '../core/value.ts'
+import { typeOfValue } from '../core/value-type.ts'
 import { isNameable, isProtocolKey, knowsProtocol, moneyOf, parameterOf } from '../insights/suggestion.ts'
 import { isCounter, isRecurring } from './duplicates.ts'
 import type { Expectation } from './expectation.ts'

@@ -2,7 +2,7 @@ import { checkTimezone } from '../alerts/period.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { checkTimetable } from '../core/timetable.ts'
+import { checkSchedule } from '../core/schedule.ts'
 import type { FlowTest, FlowTestInput } from './flow-test.ts'
 import { checkExpectations } from './match.ts'
 import { parseRecording, withStartUrl, withValues } from './recording.ts'
@@ -28,7 +28,7 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
   checkNames(secrets, 'secrets')
   checkSecretHosts(input.secretHosts ?? [])
   checkTimezone(timezone)
-  if (schedule !== null) checkTimetable(schedule, timezone, now)
+  if (schedule !== null) checkSchedule(schedule, timezone, now)
   return {
     name: input.name,
     domainId: input.domainId ?? null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Cidr, parseCidr } from '../core/network.ts'
+import { type Cidr, parseCidr } from '../core/ip-address.ts'
 import { callerAddress } from './caller-address.ts'
 
 function blocks(...texts: string[]): Cidr[] {

@@ -6,7 +6,7 @@ import {
   parseAddress,
   unmapped,
   unmappedBlock,
-} from '../core/network.ts'
+} from '../core/ip-address.ts'
 
 /**
  * Returns the caller's IP address, normalized. `peer` is the other end of the connection, `forwardedFor` the header

@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 
 /** No schema is half as deep, and TypeBox's recursion could overflow the stack. */
 export const MAX_DEPTH = 50
@@ -23,9 +23,9 @@ type Container = unknown[] | Record<string, unknown>
  * event loop for up to half a second for 8 MiB, this takes about twice as long altogether. Fails as `jsonOf` does.
  */
 export async function readJsonInSteps(text: string): Promise<unknown> {
-  const pace = new Pace()
+  const yielder = new Yielder()
   const reader = new JsonReader(text)
-  while (!reader.read()) if (pace.isDue) await pace.rest()
+  while (!reader.read()) if (yielder.isDue) await yielder.yieldNow()
   return reader.value
 }
 

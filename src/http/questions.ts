@@ -48,7 +48,7 @@ export class Questions {
     lane: Lane = 'search',
   ): Promise<T> {
     const { perCaller, perOrganization } = this.limits
-    const share = (name: string, atOnce: number) => ({ name, atOnce, waiting: atOnce * WAITING })
+    const share = (name: string, atOnce: number) => ({ name, maxRunning: atOnce, maxWaiting: atOnce * WAITING })
     const shares = principal ? [share(principal.userId, perCaller), share(principal.orgId, perOrganization)] : []
     return this.queues[lane].run(work, { shares, signal, waitMs: lane === 'insights' ? this.insightWaitMs : undefined })
   }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 import { receiveText } from './arrival.ts'
 import { readBytes, readJson, readJsonText } from './body.ts'
 import { maxBodyBytesOf } from './body-limit.ts'
@@ -45,11 +45,11 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   }
   // Before the body is read: a caller without credential or permission must learn nothing from how its body is checked.
   const first = caller(false)
-  const pace = new Pace()
+  const yielder = new Yielder()
   const query = readQuery(route.query, new URL(request.url).searchParams)
   const raw = route.raw ? { headers: request.headers, text: await receiveText(request, maxBodyBytesOf(route)) } : null
   const body = raw ? await readJsonText(raw.text) : await bodyOf(route, request)
-  if (pace.isDue) await pace.rest()
+  if (yielder.isDue) await yielder.yieldNow()
   // The body may have taken minutes, in which the credential may have expired or the role changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
@@ -60,7 +60,7 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     signal: requestSignal(request),
   })
   // A large answer is written after a pause, so that others are served between.
-  if (pace.isDue) await pace.rest()
+  if (yielder.isDue) await yielder.yieldNow()
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
   const headers = { ...API_HEADERS, 'content-type': produces, ...route.headers?.(result) }

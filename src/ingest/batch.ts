@@ -1,6 +1,6 @@
 import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler'
+import { compileCheck } from '../core/compile-check.ts'
 import { EVENT_STATUSES } from '../core/event.ts'
-import { quickCheck } from '../core/quick-check.ts'
 import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObject, Type } from '../core/schema.ts'
 
 /** Limits of one request, from section 8 of the contract. */
@@ -104,7 +104,7 @@ export const BatchSchema = Closed({
 })
 export type Batch = Static<typeof BatchSchema>
 
-const isBatch = quickCheck(BatchSchema)
+const isBatch = compileCheck(BatchSchema)
 const parseSlowly = parser(BatchSchema)
 
 /** Returns the value as a batch. Fails with `invalid`, naming the field. */
@@ -120,7 +120,7 @@ export type Checked<T> = { item: T; error: null; reason: null } | { item: null; 
 /** Returns a check of one item. Only an invalid item is checked against the full schema, for its error message. */
 function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Static<T>> {
   const check = TypeCompiler.Compile(schema)
-  const fits = quickCheck(schema)
+  const fits = compileCheck(schema)
   return (value) => {
     if (fits(value)) return { item: value, error: null, reason: null }
     const first = check.Errors(value).First()

@@ -11,10 +11,10 @@ import { RateLimit } from '../http/rate.ts'
 import { type Db, openDatabase, tx } from '../store/database.ts'
 import { BatchMemory } from './batch-memory.ts'
 import { Collector } from './collector.ts'
+import type { Judge } from './decode-batch.ts'
 import { EMPTY_SEGMENT } from './segment-count.ts'
 import { Spool } from './spool.ts'
 import { recordSegment } from './store.ts'
-import type { Judge } from './understand.ts'
 
 export interface Property {
   orgId: string

@@ -11,12 +11,12 @@ import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchMemory } from './batch-memory.ts'
+import { type BatchJudge, decodeBatch, type Understood } from './decode-batch.ts'
 import type { LateBatch, LateBatches } from './late-batches.ts'
 import type { Live } from './live.ts'
 import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
 import type { Spool } from './spool.ts'
 import type { StoredCounts } from './stored-counts.ts'
-import { type BatchJudge, type Understood, understand } from './understand.ts'
 
 export interface CollectorParts {
   clock: Clock
@@ -185,7 +185,7 @@ export class Collector {
 
   private async store(batch: Batch, domain: CollectorDomain, key: string | null, text: string): Promise<BatchAnswer> {
     const receivedAt = this.parts.spool.arrivalAt()
-    const { isLate, events, answer, ledger, pages } = this.understand(batch, domain, receivedAt, text)
+    const { isLate, events, answer, ledger, pages } = this.decode(batch, domain, receivedAt, text)
     const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
     const whole = { events, record: pages.length > 0 ? { ...record, pages } : record }
     const stored = isLate ? this.postpone(whole) : this.keep(whole)
@@ -206,11 +206,11 @@ export class Collector {
    * Decodes and judges a batch. `isLate`: its organization has batches that wait to be judged, or this one took too
    * long.
    */
-  private understand(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
+  private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
     const { spool, domains, late } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
-    const understood: Understood = understand(batch, {
+    const understood: Understood = decodeBatch(batch, {
       domain,
       receivedAt,
       nextSeq: () => spool.nextSeq(),

@@ -1,9 +1,9 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Instant } from '../core/clock.ts'
+import { compileCheck } from '../core/compile-check.ts'
 import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
-import { quickCheck } from '../core/quick-check.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
+import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
 import { cleanText, flattenParams, objectOf } from '../decoders/params.ts'
 import type { ImportDomain } from '../domains/directory.ts'
 import { normalizeHostname } from '../domains/domain.ts'
@@ -64,7 +64,7 @@ const LineSchema = Closed({
 })
 type Line = Static<typeof LineSchema>
 
-const fits = quickCheck(LineSchema)
+const fits = compileCheck(LineSchema)
 const slowly = TypeCompiler.Compile(LineSchema)
 
 /** What decides whether an event of before is taken in, and as what. */
@@ -105,7 +105,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
     const first = slowly.Errors(line).First()
     return refused(first ? describeError(first) : 'does not fit')
   }
-  const receivedAt = Math.round(timeOf(line.receivedAt))
+  const receivedAt = Math.round(toTimestamp(line.receivedAt))
   if (receivedAt > rules.to) return refused('receivedAt: lies in the future')
   if (receivedAt < rules.from) return refused('receivedAt: is longer ago than events are kept')
   const domainId = rules.domainId ?? line.domainId
@@ -116,7 +116,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   if (line.host && host === null) return refused('host: is no hostname')
   if (host !== null && domain.denied.has(host)) return refused('host: is denied')
   const { params, cut } = flattenParams(objectOf(line.params), false, line.account)
-  const at = line.ts === undefined ? receivedAt : Math.round(timeOf(line.ts))
+  const at = line.ts === undefined ? receivedAt : Math.round(toTimestamp(line.ts))
   const isTime = isPlausible(at, receivedAt)
   const ts = isTime ? Math.min(at, receivedAt) : receivedAt
   const event = { ...fieldsOf(line), row, ts, receivedAt, ...idsOf(line, domain), host, params }

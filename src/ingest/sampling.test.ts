@@ -4,8 +4,8 @@ import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { domainDirectory } from '../domains/directory.ts'
 import { setPageViewRates } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
+import { decodeBatch, type Understood } from './decode-batch.ts'
 import { linesOf } from './segment-file.ts'
-import { type Understood, understand } from './understand.ts'
 
 /** A domain that keeps these shares of its page views. */
 function setUp(rates: { devRate: number; prodRate: number }) {
@@ -17,7 +17,7 @@ function setUp(rates: { devRate: number; prodRate: number }) {
   if (!domain) throw new Error('the token is known')
   let seq = 0
   return (batch: object): Understood =>
-    understand(batch, {
+    decodeBatch(batch, {
       domain,
       receivedAt: clock.now(),
       nextSeq: () => ++seq,

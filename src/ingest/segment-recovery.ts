@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { unlessGone } from '../core/file-sum.ts'
+import { nullIfMissing } from '../core/file-checksum.ts'
 import { BatchLog } from './batch-log.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
@@ -84,7 +84,7 @@ function readIfThere(path: string): Buffer | null {
   try {
     return readFileSync(path)
   } catch (error) {
-    return unlessGone(error)
+    return nullIfMissing(error)
   }
 }
 

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { sumOf } from '../core/file-sum.ts'
+import { fileChecksum } from '../core/file-checksum.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './batch-log.ts'
 import { busyPoll } from './busy-poll.ts'
@@ -207,7 +207,7 @@ export class Spool {
    * the first minute in which its file is missing, because it may come back.
    */
   async repair(segment: Segment): Promise<boolean> {
-    const sum = await sumOf(segment.path)
+    const sum = await fileChecksum(segment.path)
     segment.missingSince = sum === null ? (segment.missingSince ?? this.clock.now()) : undefined
     if (sum === segment.sum) return true
     if (segment.missingSince !== undefined && this.clock.now() - segment.missingSince < MISSING_MS)

@@ -2,7 +2,7 @@ import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { isBlank } from '../conditions/text.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { typeOfValue } from '../core/value.ts'
+import { typeOfValue } from '../core/value-type.ts'
 
 /** What the plain reference says of the parameters of one name. Sums are not rounded. */
 export interface PlainKey {

@@ -5,7 +5,7 @@ import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
-import { Pace } from '../core/pace.ts'
+import { Yielder } from '../core/yielding.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { explanationOf, isDomainFall } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
@@ -80,9 +80,9 @@ export async function factsOf(
     }
   }
   const facts: IssueFacts[] = []
-  const pace = new Pace()
+  const yielder = new Yielder()
   for (const issue of issues) {
-    if (pace.isDue) await pace.rest()
+    if (yielder.isDue) await yielder.yieldNow()
     facts.push(factsOfOne(issue))
   }
   return facts

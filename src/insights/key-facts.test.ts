@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { DAY_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { NUMBER_PATTERN } from '../core/value.ts'
+import { NUMBER_PATTERN } from '../core/value-type.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Said } from '../warehouse/warehouse.fixture.ts'

@@ -1,4 +1,4 @@
-import type { ValueType } from '../core/value.ts'
+import type { ValueType } from '../core/value-type.ts'
 import type { Mask } from './masked.ts'
 import type { ValueList } from './value-lists.ts'
 

@@ -4,7 +4,7 @@ import { readAlertInput } from '../alerts/alert-input.ts'
 import { alertFrom } from '../alerts/alert-store.ts'
 import { compileViolation } from '../conditions/predicate.ts'
 import { plainEvent } from '../core/event.fixture.ts'
-import { NUMBER_PATTERN } from '../core/value.ts'
+import { NUMBER_PATTERN } from '../core/value-type.ts'
 import type { PairedName } from './paired-events.ts'
 import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './suggestion.ts'
 

@@ -1,7 +1,7 @@
 import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/base64.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { NUMBER_PATTERN } from '../core/value.ts'
+import { NUMBER_PATTERN } from '../core/value-type.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type ParameterForm, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'

@@ -1,8 +1,7 @@
 import { ChangeSchema, maskedChange } from '../changes/change.ts'
 import { changesIn } from '../changes/store.ts'
-import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { parseWeek, WEEK_MS, weekName, weekStart } from '../core/iso-week.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
@@ -13,6 +12,10 @@ import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.t
 import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'
 import { insight, type Sources } from './insight.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
+
+export const WEEK_MS = 7 * DAY_MS
+/** 5 January 1970. */
+const FIRST_MONDAY = 4 * DAY_MS
 
 /** The most issues and changes of a report. */
 const MAX_WORST = 10
@@ -214,4 +217,25 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
 function hoursOf(from: Instant, to: Instant): Stretch[] {
   const count = (to - from) / HOUR_MS
   return Array.from({ length: count }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))
+}
+
+/** Returns the Monday, midnight UTC, of the week of an instant. */
+export function weekStart(at: Instant): Instant {
+  return Math.floor((at - FIRST_MONDAY) / WEEK_MS) * WEEK_MS + FIRST_MONDAY
+}
+
+/** Returns the name of the week of an instant as in ISO 8601: `2026-W47`. Its year is that of its Thursday. */
+export function weekName(at: Instant): string {
+  const thursday = weekStart(at) + 3 * DAY_MS
+  const year = new Date(thursday).getUTCFullYear()
+  const number = Math.floor((thursday - Date.UTC(year, 0, 1)) / WEEK_MS) + 1
+  return `${year}-W${String(number).padStart(2, '0')}`
+}
+
+/** Returns the start of the week with this name; null for an invalid name, such as week 53 of a year with 52. */
+export function parseWeek(name: string): Instant | null {
+  const [, year, number] = /^(\d{4})-W(\d\d)$/.exec(name) ?? []
+  // 4 January is in the first week of its year.
+  const start = weekStart(Date.UTC(Number(year), 0, 4)) + (Number(number) - 1) * WEEK_MS
+  return weekName(start) === name ? start : null
 }

@@ -1,4 +1,4 @@
-import { attemptEach } from '../core/attempt.ts'
+import { attemptEach } from '../core/attempt-each.ts'
 import { messageOf } from '../core/error.ts'
 import type { BatchMemory } from '../ingest/batch-memory.ts'
 import type { Collector } from '../ingest/collector.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { until } from '../../test/process.ts'
-import { Bell } from '../core/bell.ts'
+import { Emitter } from '../core/emitter.ts'
 import { type Job, runJobs } from './job.ts'
 
 const everySecond = (run: Job['run'], name = 'work'): Job => ({ name, pattern: '* * * * * *', run })
@@ -27,7 +27,7 @@ test.concurrent('a job runs again and again, never twice at once, while others g
 })
 
 test.concurrent('a bell begins a run before its time, one for all that ring together, and one more for what rings meanwhile', async () => {
-  const bell = new Bell()
+  const bell = new Emitter()
   const runs: PromiseWithResolvers<void>[] = []
   const yearly: Job = { name: 'work', pattern: '0 0 0 1 1 *', bell, run: () => begun().promise }
   const begun = () => {
@@ -36,15 +36,15 @@ test.concurrent('a bell begins a run before its time, one for all that ring toge
     return run
   }
   const runner = runJobs([everySecond(async () => {}, 'first'), yearly], () => {})
-  for (let n = 0; n < 100; n++) bell.ring()
+  for (let n = 0; n < 100; n++) bell.emit()
   await until('the first run', () => runs.length > 0)
-  for (let n = 0; n < 100; n++) bell.ring()
+  for (let n = 0; n < 100; n++) bell.emit()
   runs[0]?.resolve()
   await until('the second run', () => runs.length > 1)
   runs[1]?.resolve()
   await runner.stop()
   expect(runs).toHaveLength(2)
-  bell.ring()
+  bell.emit()
   await Bun.sleep(0)
   expect(runs).toHaveLength(2)
 })

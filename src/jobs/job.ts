@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Cron } from 'croner'
-import type { Bell } from '../core/bell.ts'
-import { clockSteps, SECOND_MS } from '../core/clock.ts'
+import { clockStepDetector, SECOND_MS } from '../core/clock.ts'
+import type { Emitter } from '../core/emitter.ts'
 import { messageOf } from '../core/error.ts'
 
 /** A task that runs by itself. Running it twice, late or after a crash does no harm. */
@@ -10,7 +10,7 @@ export interface Job {
   /** A cron pattern with seconds. */
   pattern: string
   /** Rings when there is something to do before the pattern's next time. */
-  bell?: Bell
+  bell?: Emitter
   /** `stopping`: aborted when the program ends; long runs then end early, where that does no harm. */
   run(stopping?: AbortSignal): Promise<void>
 }
@@ -39,7 +39,7 @@ export function runJobs(jobs: readonly Job[], report: Report): Runner {
   const stopping = new AbortController()
   const turns = jobs.map((job) => new Turns(job, stopping.signal, report))
   const [first] = turns
-  const wasSet = clockSteps()
+  const wasSet = clockStepDetector()
   let crons: Cron[] = []
   const start = (turn: Turns) => (wasSet() ? reschedule() : turn.begin())
   const schedule = () => {
@@ -51,7 +51,7 @@ export function runJobs(jobs: readonly Job[], report: Report): Runner {
     if (first) start(first)
   }
   const isLate = () => first !== undefined && performance.now() - first.begunAt >= LATE_MS
-  for (const turn of turns) turn.job.bell?.listen(() => void turn.ring(() => isLate() || start(turn)))
+  for (const turn of turns) turn.job.bell?.subscribe(() => void turn.ring(() => isLate() || start(turn)))
   schedule()
   const clockCheck = setInterval(() => wasSet() && reschedule(), SECOND_MS)
   return {

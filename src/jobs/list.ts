@@ -3,8 +3,8 @@ import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.t
 import { type NoticeParts, noticeReleases } from '../changes/notice.ts'
 import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
-import type { Bell } from '../core/bell.ts'
 import type { Clock, Instant } from '../core/clock.ts'
+import type { Emitter } from '../core/emitter.ts'
 import type { DigestSender } from '../digest/send.ts'
 import { type DomainDirectory, hasDomains } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
@@ -46,7 +46,7 @@ export interface JobParts {
   notifying: NotifierParts
   dispatcher: Dispatcher
   /** Rings when something to send was committed. */
-  outboxBell: Bell
+  outboxBell: Emitter
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   listeners: Pick<Listeners, 'start'>

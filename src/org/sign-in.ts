@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { formatAddress, parseAddress, unmapped } from '../core/network.ts'
+import { formatAddress, parseAddress, unmapped } from '../core/ip-address.ts'
 import type { Origin } from '../http/origin.ts'
 import { RateLimit } from '../http/rate.ts'
 import { type Db, tx } from '../store/database.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { understand } from '../ingest/understand.ts'
+import { decodeBatch } from '../ingest/decode-batch.ts'
 import { HOUR, type Said } from './warehouse.fixture.ts'
 
 const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
@@ -25,7 +25,7 @@ export function capturedEvents(folder: string, domain: { id: string; orgId: stri
       const batches = Array.from({ length: Math.ceil(hits.length / 500) }, (_, n) => hits.slice(n * 500, (n + 1) * 500))
       return batches.flatMap(
         (hits) =>
-          understand(
+          decodeBatch(
             { sessionId: name, page: { url: 'https://captured.example/' }, hits },
             {
               domain: {

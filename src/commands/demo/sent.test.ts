@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { TEST_START } from '../../../test/fakes.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { CollectorDomain } from '../../domains/directory.ts'
+import { decodeBatch } from '../../ingest/decode-batch.ts'
 import { type ImportedEvent, readLine } from '../../ingest/import-line.ts'
-import { understand } from '../../ingest/understand.ts'
 import { batchesOf, importLine } from './sent.ts'
 import type { SiteEvent } from './site.ts'
 import { plotOf, Sites } from './sites.ts'
@@ -26,7 +26,7 @@ const factsOf = (event: StoredEvent | ImportedEvent) => {
 function collected(event: SiteEvent) {
   let seq = 0
   const [sent] = batchesOf([event], NOW)
-  const { events: stored, answer } = understand(sent?.batch ?? {}, {
+  const { events: stored, answer } = decodeBatch(sent?.batch ?? {}, {
     ...{
       domain: DOMAIN,
       receivedAt: NOW,

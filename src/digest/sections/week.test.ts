@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../core/clock.ts'
-import { WEEK_MS } from '../../core/iso-week.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
+import { WEEK_MS } from '../../insights/weekly-report.ts'
 import { compose } from '../compose.ts'
 import { aDay, aQuietDay } from '../digest.fixture.ts'
 import { textOf } from '../text.ts'

@@ -1,5 +1,5 @@
-import { type Clock, type Instant, reach, SECOND_MS } from '../../core/clock.ts'
-import { oneAtATime } from '../../core/one-at-a-time.ts'
+import { type Clock, type Instant, SECOND_MS, waitUntil } from '../../core/clock.ts'
+import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Quota } from '../providers/context.ts'
 
@@ -32,13 +32,13 @@ export async function withinQuota<R>(
       const taken = takeCall(db, provider, quota, clock.now())
       if ('id' in taken) return taken.id
       waits(taken.freeAt)
-      await reach(clock, taken.freeAt, signal)
+      await waitUntil(clock, taken.freeAt, signal)
       waits(null)
     }
   }
   // Of each organization only the first call waits beside those of others.
   const line = `calls ${provider}`
-  const id = await oneAtATime(db, `${line} ${orgId}`, () => oneAtATime(db, line, take))
+  const id = await runExclusive(db, `${line} ${orgId}`, () => runExclusive(db, line, take))
   try {
     return await call()
   } finally {

@@ -1,7 +1,7 @@
 import { plainTarget } from '../../alerts/channel-target.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
-import { oneAtATime } from '../../core/one-at-a-time.ts'
+import { runExclusive } from '../../core/keyed-mutex.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
@@ -122,7 +122,7 @@ export class OpenContext implements IntegrationContext {
   async renew(work: () => Promise<object>): Promise<void> {
     const { db, box } = this.parts
     const id = this.requireId()
-    await oneAtATime(db, `tokens ${id}`, async () => {
+    await runExclusive(db, `tokens ${id}`, async () => {
       const before = this.kept()
       this.renewing++
       try {

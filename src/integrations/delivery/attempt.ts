@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
-import { oneAtATime } from '../../core/one-at-a-time.ts'
+import { runExclusive } from '../../core/keyed-mutex.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Db } from '../../store/database.ts'
 import type { OpenContext } from '../context/open-context.ts'
@@ -105,7 +105,7 @@ function workOf(
   const { transition, issueId, channelType, channelTarget } = delivery
   const { test, deliver, deliverGroup } = provider
   const inTurn = (run: () => Promise<Outcome>) =>
-    issueId === null ? run() : oneAtATime(parts.db, lockOf(parts.db, { issueId, channelType, channelTarget }), run)
+    issueId === null ? run() : runExclusive(parts.db, lockOf(parts.db, { issueId, channelType, channelTarget }), run)
   if (others.length > 0 && deliverGroup) {
     const members = [delivery, ...others].sort((one, other) => one.seq - other.seq)
     const context = new OpenGroup(parts, provider, members, signal)

@@ -92,7 +92,7 @@ export class HistoryAsker {
       timers.push(setTimeout(() => resolve(null), timeoutMs))
       stopping.addEventListener('abort', () => resolve(null), { once: true })
     })
-    const shares = [{ name: issue.orgId, atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY }]
+    const shares = [{ name: issue.orgId, maxRunning: AT_ONCE, maxWaiting: Number.POSITIVE_INFINITY }]
     try {
       const answer = this.queue.run(() => this.parts.ask(issue, signal), { shares, signal })
       return await Promise.race([answer, tooLate])

@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
-import { oneAtATime } from '../../core/one-at-a-time.ts'
+import { runExclusive } from '../../core/keyed-mutex.ts'
 import { issuesToSync, synced, syncLater, type ToSync } from '../context/issue-memory.ts'
 import { OpenIssue } from '../context/open-context.ts'
 import { refuseUnusable } from '../delivery/attempt.ts'
@@ -43,7 +43,7 @@ export class StatusSync {
       if (this.underWay.has(key) || !this.dispatcher.hasRoom(way)) continue
       this.underWay.add(key)
       void this.dispatcher
-        .visit(way, (ended) => oneAtATime(db, key, () => this.sync(channel, provider, ended)))
+        .visit(way, (ended) => runExclusive(db, key, () => this.sync(channel, provider, ended)))
         .catch((error: unknown) => report(error, channel.issueId))
         .finally(() => this.underWay.delete(key))
     }

@@ -9,7 +9,7 @@ import {
   parseCidr,
   unmapped,
   unmappedBlock,
-} from '../../core/network.ts'
+} from '../../core/ip-address.ts'
 import { destinations, judge } from './address.ts'
 
 /** Every address of a host name, IPv4 and IPv6, in the order in which they should be tried. Throws when it has none. */

@@ -1,4 +1,4 @@
-import { type Address, contains, parseCidr } from '../../core/network.ts'
+import { type Address, contains, parseCidr } from '../../core/ip-address.ts'
 
 /**
  * What kind of place an address is. `private`: networks of a company's own. `forbidden`: the machine itself, its link,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { attemptEach } from '../../core/attempt.ts'
+import { attemptEach } from '../../core/attempt-each.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { MINUTES_MS } from '../relations.ts'

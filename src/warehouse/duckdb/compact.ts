@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { attemptEach } from '../../core/attempt.ts'
+import { attemptEach } from '../../core/attempt-each.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { quoteText } from './dialect.ts'

@@ -18,7 +18,7 @@ const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
 /** Takes hours, and looks often whether it is to end. */
 const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
-const abortedError = { code: 'unavailable', message: 'nobody waits for the answer any more' }
+const abortedError = { code: 'unavailable', message: 'the caller disconnected before the answer was ready' }
 
 describe('what is made of rows', () => {
   test.each([0, 1, 49, 50, 51, 2048, 2049, 5000])(

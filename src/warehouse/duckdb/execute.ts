@@ -1,5 +1,5 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBMaterializedResult, DuckDBTypeId } from '@duckdb/node-api'
-import { Pace } from '../../core/pace.ts'
+import { Yielder } from '../../core/yielding.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 import { rowsOf, typesOf } from './rows.ts'
 
@@ -60,7 +60,7 @@ async function readAll<T>(result: DuckDBMaterializedResult, read: Query['read'],
   const columns = result
     .columnNames()
     .map((name, at) => ({ name, isMap: result.columnTypeId(at) === DuckDBTypeId.MAP }))
-  const pace = new Pace()
+  const yielder = new Yielder()
   const answer: unknown[] = []
   for (;;) {
     const chunk = await result.fetchChunk()
@@ -69,8 +69,8 @@ async function readAll<T>(result: DuckDBMaterializedResult, read: Query['read'],
       for (const row of rowsOf(chunk, columns, from, Math.min(chunk.rowCount, from + ROWS_AT_ONCE))) {
         const made = read ? read(row as never) : row
         if (made !== null) answer.push(made)
-        if (!pace.isDue) continue
-        await pace.rest()
+        if (!yielder.isDue) continue
+        await yielder.yieldNow()
         check()
       }
     }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
-import { sumOf, unlessGone } from '../../core/file-sum.ts'
+import { fileChecksum, nullIfMissing } from '../../core/file-checksum.ts'
 import { type Manifest, type ManifestFile, spanOf } from './manifest.ts'
 
 /** Why a file is left out from now on. */
@@ -102,7 +102,7 @@ export class FileCheck {
   /** Null: the file is as it was written. */
   private async flawOf(file: ManifestFile): Promise<string | null> {
     const path = this.pathOf(file)
-    const found = await stat(path).catch(unlessGone)
+    const found = await stat(path).catch(nullIfMissing)
     const flaw = sizeFlaw(file, found?.size ?? null) ?? (await this.contentFlaw(file, path))
     if (flaw === null) this.soundAt.set(file.path, this.parts.clock.now())
     return flaw
@@ -111,7 +111,7 @@ export class FileCheck {
   private async contentFlaw({ sum }: ManifestFile, path: string): Promise<string | null> {
     try {
       if (sum === null) await this.parts.decode(path)
-      else if ((await sumOf(path)) !== sum) return 'its bytes are not those that were written'
+      else if ((await fileChecksum(path)) !== sum) return 'its bytes are not those that were written'
       return null
     } catch (error) {
       return `it can't be read: ${messageOf(error)}`

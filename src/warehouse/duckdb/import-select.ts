@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../core/clock.ts'
 import { EVENT_COLUMNS, EVENT_STATUSES } from '../../core/event.ts'
-import { EARLIEST } from '../../core/time-unit.ts'
+import { EARLIEST } from '../../core/timestamp.ts'
 import { MAX_KEY_LENGTH, MAX_PARAMS, MAX_VALUE_LENGTH } from '../../decoders/params.ts'
 import { ENVIRONMENTS, type ImportRules, KINDS, MAX_WEIGHT, OURS, TEXT_LENGTHS } from '../../ingest/import-line.ts'
 import { quoteName, quoteText } from './dialect.ts'

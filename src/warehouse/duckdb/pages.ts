@@ -1,4 +1,4 @@
-import { attemptEach } from '../../core/attempt.ts'
+import { attemptEach } from '../../core/attempt-each.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { PAGE_COLUMNS } from '../../core/page.ts'
 import { replaceFiles } from './compact.ts'

@@ -1,4 +1,4 @@
-import { BLANK_PATTERN } from '../../core/value.ts'
+import { BLANK_PATTERN } from '../../core/value-type.ts'
 import type { ParameterForm } from '../query.ts'
 import { MARK_BUCKETS } from '../relations.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'

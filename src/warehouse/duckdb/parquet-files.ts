@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
-import { sumOf } from '../../core/file-sum.ts'
+import { fileChecksum } from '../../core/file-checksum.ts'
 import type { Query } from '../query.ts'
 import { quoteText } from './dialect.ts'
 import type { ExecuteOptions } from './execute.ts'
@@ -322,7 +322,7 @@ export class ParquetFiles {
   /** By what it is seen later whether a written file is still as it was. */
   async measure(path: string): Promise<{ sizeBytes: number; sum: number | null }> {
     const file = join(this.options.folder, path)
-    return { sizeBytes: statSync(file).size, sum: await sumOf(file) }
+    return { sizeBytes: statSync(file).size, sum: await fileChecksum(file) }
   }
 
   /** Whose a file is, null: several organizations', and what else is asked of all its rows. */

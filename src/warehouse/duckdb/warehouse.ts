@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { attemptEach } from '../../core/attempt.ts'
+import { attemptEach } from '../../core/attempt-each.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import { abortedError, FairQueue } from '../../core/fair-queue.ts'

@@ -1,4 +1,4 @@
-import { type Instant, MINUTE_MS, reach, SECOND_MS } from '../../../core/clock.ts'
+import { type Instant, MINUTE_MS, SECOND_MS, waitUntil } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { CallFailed, retryAfterMs } from '../../reply.ts'
@@ -179,7 +179,7 @@ export class TagManagerApi {
     const { context, progress } = this
     const until = context.now() + ms
     progress.waits(until)
-    await reach(context, until, context.signal)
+    await waitUntil(context, until, context.signal)
     progress.waits(null)
   }
 }

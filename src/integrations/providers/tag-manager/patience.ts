@@ -1,4 +1,4 @@
-import { type Clock, reach, SECOND_MS } from '../../../core/clock.ts'
+import { type Clock, SECOND_MS, waitUntil } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import type { Stage } from './progress.ts'
 
@@ -11,7 +11,7 @@ export async function withPatience<R>(
   { clock, left, late }: { clock: Clock; left: AbortSignal; late: () => AppError },
 ): Promise<R> {
   const over = new AbortController()
-  const tooLong = reach(clock, clock.now() + PATIENCE_MS, AbortSignal.any([left, over.signal])).then(() => {
+  const tooLong = waitUntil(clock, clock.now() + PATIENCE_MS, AbortSignal.any([left, over.signal])).then(() => {
     throw late()
   })
   try {

@@ -1,4 +1,4 @@
-import { Pace } from '../../../core/pace.ts'
+import { Yielder } from '../../../core/yielding.ts'
 import type { Message } from '../../message/message.ts'
 import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
 import type { GroupMember } from '../context.ts'
@@ -135,10 +135,10 @@ const MARKED = 20
 
 /** One after the other, and others have their turn between. */
 async function slowly(members: readonly Member[], work: (member: Member) => unknown): Promise<void> {
-  const pace = new Pace()
+  const yielder = new Yielder()
   for (const member of members) {
     await work(member)
-    if (pace.isDue) await pace.rest()
+    if (yielder.isDue) await yielder.yieldNow()
   }
 }
 

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { isIPv4, isIPv6 } from 'node:net'
 import fc from 'fast-check'
-import { type Address, contains, formatAddress, parseAddress, parseCidr, unmapped, unmappedBlock } from './network.ts'
+import {
+  type Address,
+  contains,
+  formatAddress,
+  parseAddress,
+  parseCidr,
+  unmapped,
+  unmappedBlock,
+} from './ip-address.ts'
 
 function address(text: string): Address {
   const parsed = parseAddress(text)

@@ -4,10 +4,10 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 type Fields = Record<string, unknown>
 
 /**
- * Returns a check that agrees with TypeBox's compiled one for values parsed from JSON, in less than half of its time
- * (measured): looking for unknown fields costs TypeBox more than all the rest.
+ * Takes less than half the time of TypeBox's compiled check (measured), and agrees with it for values parsed from JSON.
+ * Looking for unknown fields costs TypeBox more than all other checks.
  */
-export function quickCheck<T extends TObject>(schema: T): (value: unknown) => value is Static<T> {
+export function compileCheck<T extends TObject>(schema: T): (value: unknown) => value is Static<T> {
   const open = TypeCompiler.Compile(opened(schema))
   const isClosed = closedCheck(schema)
   return (value): value is Static<T> => open.Check(value) && isClosed(value as Fields)
@@ -32,10 +32,7 @@ function optionalAs(schema: TSchema, other: TSchema): TSchema {
   return schema[OptionalKind] === undefined ? other : Type.Optional(other)
 }
 
-/**
- * Returns a check that is true when neither the object nor the objects within it have unknown fields where they are
- * closed.
- */
+/** Returns a check for unknown fields in closed objects: the object itself and those nested in it. */
 function closedCheck(schema: TObject): (value: Fields) => boolean {
   const names = isClosedObject(schema) ? new Set(Object.keys(schema.properties)) : null
   const within = Object.entries(schema.properties).flatMap(([name, field]) =>

@@ -2,10 +2,10 @@ import { messageOf } from './error.ts'
 
 const NAMED = 5
 
-/** Returns several errors as one: `3 <what> failed, such as …`, with the messages of the first five. */
-export function allFailed(what: string, errors: readonly unknown[]): AggregateError {
+/** Combines errors into one: `3 <what> failed: …`, with the first five messages. */
+export function combinedError(what: string, errors: readonly unknown[]): AggregateError {
   const named = errors.slice(0, NAMED).map(messageOf).join('; ')
-  return new AggregateError(errors, `${errors.length} ${what} failed, such as ${named}`)
+  return new AggregateError(errors, `${errors.length} ${what} failed: ${named}`)
 }
 
 /**
@@ -25,5 +25,5 @@ export async function attemptEach<T>(
       errors.push(...(error instanceof AggregateError ? error.errors : [error]))
     }
   }
-  if (errors.length > 0) throw allFailed(what, errors)
+  if (errors.length > 0) throw combinedError(what, errors)
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import { cutText } from '../core/text.ts'
-import { IMPLAUSIBLE_TIME, isPlausible, timeOf } from '../core/time-unit.ts'
+import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
 import { isPacked, readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
@@ -86,7 +86,7 @@ const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
  * Turns a batch into events: decodes, flattens, judges. Pure except for `nextSeq`. An invalid item is refused by
  * itself, with its reason in the answer and in the ledger.
  */
-export function understand(batch: Batch, arrival: Arrival): Understood {
+export function decodeBatch(batch: Batch, arrival: Arrival): Understood {
   const reading = new Reading(batch, arrival)
   const lists: [ItemList, readonly unknown[], (value: unknown) => void][] = [
     ['events', batch.events ?? [], (value) => reading.event(value)],
@@ -137,7 +137,7 @@ class Reading {
     this.sessionId = batch.sessionId === undefined ? null : this.clean(batch.sessionId)
     this.customerId =
       batch.customerId === undefined ? null : hashCustomer(arrival.domain.customerSalt, batch.customerId)
-    this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - timeOf(batch.sentAt)
+    this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - toTimestamp(batch.sentAt)
     this.weight = 1 / (batch.sampleRate ?? 1)
     this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']
     this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
@@ -234,7 +234,7 @@ class Reading {
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
     if (ts === undefined) return receivedAt
-    const at = Math.round(timeOf(ts) + this.skewMs)
+    const at = Math.round(toTimestamp(ts) + this.skewMs)
     if (isPlausible(at, receivedAt)) return Math.min(at, receivedAt)
     this.report.correct(IMPLAUSIBLE_TIME, String(ts))
     return receivedAt

@@ -7,7 +7,7 @@ import { HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import type { Batch } from './batch.ts'
-import { type Arrival, type Understood, understand } from './understand.ts'
+import { type Arrival, decodeBatch, type Understood } from './decode-batch.ts'
 
 const NOW = TEST_START
 const DOMAIN: CollectorDomain = {
@@ -34,7 +34,7 @@ function arrival(parts: Partial<Arrival> = {}): Arrival {
   }
 }
 
-const read = (batch: Batch, parts: Partial<Arrival> = {}): Understood => understand(batch, arrival(parts))
+const read = (batch: Batch, parts: Partial<Arrival> = {}): Understood => decodeBatch(batch, arrival(parts))
 
 /** The only event of the batch. */
 function only({ events, answer }: Understood): StoredEvent {

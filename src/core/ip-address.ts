@@ -12,7 +12,7 @@ export interface Cidr {
 
 const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
 
-/** Parses an address in dotted or colon notation, with or without brackets or a zone; null when it is none. */
+/** Parses an address in dotted or colon notation, with or without brackets or a zone. Returns null when invalid. */
 export function parseAddress(text: string): Address | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   const v4 = parseV4(bare)
@@ -28,9 +28,7 @@ function parseV4(text: string): bigint | null {
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
-/**
- * https://www.rfc-editor.org/rfc/rfc4291#section-2.2: eight groups, `::` for those that are zero, the last two dotted.
- */
+/** RFC 4291, 2.2: eight groups, `::` for a run of zeros, the last two groups optionally dotted. */
 function parseV6(text: string): bigint | null {
   if (text.length > LONGEST_V6 || !text.includes(':')) return null
   const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
@@ -61,7 +59,7 @@ export function formatAddress({ family, value }: Address): string {
   return [112, 96, 80, 64, 48, 32, 16, 0].map((shift) => part(shift, 0xffffn).toString(16)).join(':')
 }
 
-/** Parses `10.0.0.0/8`, or an address as a block of one; null when it is neither. */
+/** Parses `10.0.0.0/8`, or a single address as a block of one. Returns null when invalid. */
 export function parseCidr(text: string): Cidr | null {
   const [host = '', length, ...more] = text.split('/')
   const base = parseAddress(host)
@@ -82,7 +80,7 @@ export function unmapped(address: Address): Address {
   return isMapped(address) ? { family: 4, value: address.value & 0xffff_ffffn } : address
 }
 
-/** Returns the IPv4 block of an IPv4-mapped one: `::ffff:10.0.0.0/104` is `10.0.0.0/8`; any other unchanged. */
+/** Returns the IPv4 block of an IPv4-mapped one (`::ffff:10.0.0.0/104` → `10.0.0.0/8`); any other unchanged. */
 export function unmappedBlock({ base, bits }: Cidr): Cidr {
   return isMapped(base) && bits >= 96 ? { base: unmapped(base), bits: bits - 96 } : { base, bits }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import fc from 'fast-check'
-import { quickCheck } from './quick-check.ts'
+import { compileCheck } from './compile-check.ts'
 import { Closed, OneOf, Text, Type } from './schema.ts'
 
 const SCHEMA = Closed({
@@ -43,7 +43,7 @@ const aValue = most(
 
 test('agrees with the full check', () => {
   const whole = TypeCompiler.Compile(SCHEMA)
-  const quick = quickCheck(SCHEMA)
+  const quick = compileCheck(SCHEMA)
   let [good, bad] = [0, 0]
   fc.assert(
     fc.property(aValue, (value) => {

@@ -1,10 +1,10 @@
 const tails = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Runs `work` once all earlier calls with the same owner and key have ended, and settles as `work` does. Calls with
- * different keys, or different owners (such as a database), run side by side.
+ * Runs `work` after all earlier calls with the same owner and key, and returns or throws what it does. Calls with
+ * different keys or owners (such as a database) run concurrently.
  */
-export async function oneAtATime<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
+export async function runExclusive<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
   const keys = tails.get(owner) ?? new Map<string, Promise<unknown>>()
   tails.set(owner, keys)
   const before = keys.get(key)
