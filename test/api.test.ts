@@ -121,7 +121,7 @@ test('from a captured hit to a delivered message, and what people do with it', a
   expect(hook.requests.map(({ headers }) => headers['webhook-id'])).toEqual([deliveryId, deliveryId])
   const { ok, deliveryId: testId } = await v1('POST', `/integrations/${integrationId}/test`)
   expect({ ok, sent: hook.requests.at(-1)?.headers['webhook-id'] }).toEqual({ ok: true, sent: testId })
-}, 300_000)
+})
 
 test.concurrent('usage counts what was acknowledged, within 10 seconds, and a repeat counts once', async () => {
   const { id: domainId, token } = await newDomain('Counted')
@@ -144,7 +144,7 @@ test.concurrent('usage counts what was acknowledged, within 10 seconds, and a re
   const { diskBytes, oldestEventAt } = await v1('GET', '/usage')
   expect(diskBytes).toBeGreaterThan(0)
   expect(oldestEventAt).toBeLessThanOrEqual(Date.now())
-}, 300_000)
+})
 
 test.concurrent('what was refused is in the ledger, with its reason', async () => {
   const { id: domainId, token } = await newDomain('Ledger')
@@ -161,7 +161,7 @@ test.concurrent('what was refused is in the ledger, with its reason', async () =
     expect.stringMatching(/^1 events: vendor: /),
     expect.stringMatching(/^1 hits: url: /),
   ])
-}, 300_000)
+})
 
 describe('the search of events', () => {
   test.concurrent('finds by every parameter', async () => {
@@ -205,7 +205,7 @@ describe('the search of events', () => {
     // The same from the warehouse, once they are moved there.
     await until('the move', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
-  }, 300_000)
+  })
 
   test.concurrent('walked page by page shows each event once, while more come in and move to the warehouse', async () => {
     const { id: domainId, token } = await newDomain('Walked')
@@ -236,7 +236,7 @@ describe('the search of events', () => {
       // Newest first.
       expect(seen).toEqual(seen.toSorted((a, b) => Number(b.slice(1)) - Number(a.slice(1))))
     }
-  }, 300_000)
+  })
 })
 
 describe('what needs no credential', () => {
@@ -325,4 +325,4 @@ test('a body beyond every limit is refused as JSON, too', async () => {
     const answer = await call('POST', url, { as, body: { name: 'x'.repeat(9 * 1024 * 1024) } })
     expect(answer).toMatchObject({ status: 413, body: { error: expect.stringContaining('larger than') } })
   }
-}, 300_000)
+})

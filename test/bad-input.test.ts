@@ -315,5 +315,5 @@ describe('at least 200 inputs, each taken or refused as described', () => {
       world.clock.advance(HOUR_MS)
       await world.run('flush', 'compact', 'evaluate', 'deliver', 'retain', 'refresh domains')
     }
-  }, 300_000)
+  })
 })

@@ -246,7 +246,7 @@ test('a plain count of the events says the same, before compaction and after it'
   await stand.compact(now + 2 * HOUR_MS)
   await stand.compactCounts(now + 2 * HOUR_MS)
   await compareAll()
-}, 300_000)
+})
 
 test('sessions that say whether they consent are counted once', async () => {
   const [first] = readings()
@@ -264,4 +264,4 @@ test('sessions that say whether they consent are counted once', async () => {
     },
   )
   await expectRows(consentQuery(reading, key), rows)
-}, 300_000)
+})

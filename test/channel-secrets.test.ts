@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Channel } from '../src/alerts/alert.ts'
@@ -16,8 +16,6 @@ import { testApp } from './app.ts'
  * A URL that is the target of a channel is a credential: it is sealed in the data folder, masked for viewers and read-only
  * keys, and stays when its masked value comes back.
  */
-
-setDefaultTimeout(120_000)
 
 const SECRETS = [
   'planted-slack-1a2b',

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { openStorefront } from '../src/commands/demo/storefront.ts'
 import { makeTests, walkAll } from '../src/commands/demo/walks.ts'
 import { SECOND_MS } from '../src/core/clock.ts'
@@ -9,9 +9,6 @@ import { until } from './process.ts'
 /*
  * The flow tests and the audit that the demo brings, in a real browser against the demo's own shop.
  */
-
-const TEST_MS = 600_000
-setDefaultTimeout(TEST_MS)
 
 test("the demo's flow tests pass, one fails with a healed step after the release, and the audit finds the page without its tag", async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
@@ -33,7 +30,7 @@ test("the demo's flow tests pass, one fails with a healed step after the release
       const [{ id, status }] = (await call('GET', '/v1/audits')).audits
       return status === 'queued' || status === 'running' ? null : call('GET', `/v1/audits/${id}`)
     },
-    TEST_MS,
+    300_000,
   )
   const { runs } = await call('GET', '/v1/flows/runs')
   const went = runs.toReversed().map(({ testId, status, summary }: Run) => ({ testId, status, ...summary }))

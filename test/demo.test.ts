@@ -1,13 +1,11 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from './process.ts'
 import { startDemo } from './web/demo.ts'
-
-setDefaultTimeout(300_000)
 
 test('the demo shows each answer on its data: what broke, what caused it, what is given away, what is missing', async () => {
   await using demo = await startDemo()
   const { get } = demo
-  const soon = <T>(what: string, ask: () => Promise<T | null>) => until(what, ask, 90_000)
+  const soon = <T>(what: string, ask: () => Promise<T | null>) => until(what, ask, 300_000)
 
   const release = await soon('the verdict on the release', async () => {
     const { changes } = (await get('/v1/changes')) ?? { changes: [] }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { mailbox } from '../src/integrations/transport/receiver.fixture.ts'
 import type { MailOutbound, Outbound, Reply, Transport } from '../src/integrations/transport/transport.ts'
@@ -8,8 +8,6 @@ import { TEST_START } from './fakes.ts'
 /*
  * The digest through the whole program: what is shown, who gets it when, once, whatever is killed, and how it ends.
  */
-
-setDefaultTimeout(300_000)
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const GREYLISTED: Reply = { kind: 'error', message: 'the mail server refused: 451', permanent: false }

@@ -1,10 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../src/core/clock.ts'
 import type { Outbound } from '../src/integrations/transport/transport.ts'
 import { type TestApp, testApp } from './app.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const validation = {
   name: 'Purchases have a value',

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { pathOf, type Route } from './described-api.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -11,8 +11,6 @@ import { takenCall } from './taken-call.ts'
  * grow when others use the machine. The goal is 50 ms; the bound leaves room for slower processors, and a parser that
  * reads 8 MiB in one turn takes more.
  */
-
-setDefaultTimeout(300_000)
 
 const BOUND_MS = 150
 const ASK_EVERY_MS = 20

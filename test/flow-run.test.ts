@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../src/core/clock.ts'
@@ -9,8 +9,6 @@ import { installedChromium } from './browser/installed-chromium.ts'
  * A flow test, from the API through a browser in a process of its own to findings and issues: everything is real but the
  * clock.
  */
-
-setDefaultTimeout(300_000)
 
 const SECRET = 'horse battery 7&staple'
 

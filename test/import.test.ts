@@ -145,7 +145,7 @@ test('what was imported is answered as if it had been collected then', async () 
   })
   expect(imported).toBe(all.length * 3)
   expect(await answersOf(importing, other.id)).toEqual(await answersOf(collecting, own.id))
-}, 300_000)
+})
 
 const channels = [{ type: 'webhook', target: 'https://hooks.example/x' }]
 
@@ -198,7 +198,7 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
   )
   expect(opened).toContain('data_validation')
   expect(opened).toContain('volume_threshold')
-}, 300_000)
+})
 
 test('what was imported is looked through and judged in the first round after a start', async () => {
   await using app = await testApp()
@@ -242,4 +242,4 @@ test('what was imported is looked through and judged in the first round after a 
     },
   ])
   expect((await app.call('GET', '/v1/issues')).body.issues).toEqual([])
-}, 300_000)
+})

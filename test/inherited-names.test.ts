@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { HOUR_MS } from '../src/core/clock.ts'
 import { nounsOf, pathOf, type Route } from './described-api.ts'
 import { type DescribedApi, describedApi, type Society } from './society.ts'
@@ -9,8 +9,6 @@ import { make } from './taken-call.ts'
  * such a table answers with a function. Here everything that may be named from outside is called by these names, and
  * every route that reads is asked about it.
  */
-
-setDefaultTimeout(300_000)
 
 const NAMES = ['constructor', '__proto__', 'toString']
 /** Two letters and a digit: what the pattern of our own finds. */

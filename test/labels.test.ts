@@ -1,9 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { type TestApp, testApp } from './app.ts'
-
-// The whole program, and a process that judges, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const GA = 'Google Analytics 4'
 const channels = [{ type: 'email', target: 'ann@example.com' }]

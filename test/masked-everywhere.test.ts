@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { callTool, connect } from '../src/mcp/endpoint.fixture.ts'
 import { toolName } from '../src/mcp/tool.ts'
@@ -11,8 +11,6 @@ import { make, oneOf } from './taken-call.ts'
  * answer of every route that reads, every tool, every message and every line of the log. Routes come from the program's own
  * description, so a new one is looked at here without a line about it.
  */
-
-setDefaultTimeout(300_000)
 
 const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
   email: { text: 'j.plant@planted.example', traces: [/j\.plant/i, /planted\.ex/i] },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { createKey } from '../src/org/key-store.ts'
 import { addMember, createUser } from '../src/org/store.ts'
@@ -9,8 +9,6 @@ import { type Answer, TEST_START } from './fakes.ts'
  * Two installations whose events differ only in what the mask hides. Whatever a viewer asks, both give the same answer. One
  * that gives another tells what is hidden.
  */
-
-setDefaultTimeout(300_000)
 
 interface Person {
   email: string

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,6 @@ import { type TestApp, testApp } from './app.ts'
  * Every secret of every provider is planted, the other side quotes whatever it was sent, and the secrets are looked for in every
  * answer, every line of the log, every message and every byte of the data folder.
  */
-
-setDefaultTimeout(300_000)
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

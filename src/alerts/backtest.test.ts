@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -19,9 +19,6 @@ import { preview } from './preview.ts'
 import { measure } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 import { wholeWindows } from './windows.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
 const PERIODS = ['15m', '1h', '6h', '1d'] as const

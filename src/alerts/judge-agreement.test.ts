@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anEvent, aRule, membersOf } from '../conditions/agreement.fixture.ts'
 import { checkRule } from '../conditions/condition.ts'
@@ -12,9 +12,6 @@ import { judgeOf } from './judge.fixture.ts'
 import { findInPast } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { wholeWindows } from './windows.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const EVENTS = 125
 const RULES = 40

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { assign } from '../labels/store.ts'
@@ -7,9 +7,6 @@ import { alertOf, eventOf, validationInput } from './alert.fixture.ts'
 import { createAlert } from './alert-store.ts'
 import { LateJudge } from './late-judge.ts'
 import type { AlertRule } from './organization-rules.ts'
-
-// Another process is started, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 test('what waited is judged by the rules and the countries of the moment it is judged', async () => {
   const phone = {

@@ -1,9 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const channels = [{ type: 'email', target: 'ann@example.com' }]
 const rule = {

@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
-
-// The program is started several times.
-setDefaultTimeout(300_000)
 
 /** The lines that the doctor prints for a folder, with its exit code. */
 async function check(data: string, ...flags: string[]) {

@@ -69,7 +69,7 @@ describe('a history of before', () => {
     expect(volume.series.reduce((sum, { observed }) => sum + observed, 0)).toBe(1005)
     expect(await get('/v1/issues')).toMatchObject({ issues: [] })
     expect(await get('/v1/notifications/deliveries')).toMatchObject({ deliveries: [] })
-  }, 300_000)
+  })
 
   test('is imported once: the same content again, packed or under another name, adds nothing', async () => {
     using folder = await stoppedFolder()
@@ -86,7 +86,7 @@ describe('a history of before', () => {
     expect(await folder.run(packed)).toMatchObject({ imported: 0 })
     const more = await folder.write('d.ndjson', [...lines, { ...lines[0], event: 'other' }])
     expect(await folder.run(more)).toMatchObject({ imported: 4 })
-  }, 300_000)
+  })
 
   test('costs no neighbour of a bad line, which is named', async () => {
     using folder = await stoppedFolder()
@@ -99,7 +99,7 @@ describe('a history of before', () => {
       { file: path, line: 1, error: 'is no JSON' },
       { file: path, line: 3, error: 'vendor: must not be empty' },
     ])
-  }, 300_000)
+  })
 })
 
 test('killed at any moment and run again, nothing is lost and nothing twice', async () => {
@@ -138,7 +138,7 @@ test('killed at any moment and run again, nothing is lost and nothing twice', as
   expect(volume.series.reduce((sum, { observed }) => sum + observed, 0)).toBe(rows)
   const newest = await get(`/v1/events?from=${from}&limit=1`)
   expect(newest.events).toMatchObject([{ id: `n${rows - 1}` }])
-}, 300_000)
+})
 
 describe('exit 2, and nothing is made', () => {
   test('while a server runs, without a folder, for files that are none, for a domain that is none', async () => {
@@ -165,5 +165,5 @@ describe('exit 2, and nothing is made', () => {
     expect(await fails(path, '--data', folder.data)).toContain('another tagwarden is running')
     await server.stop()
     expect(readdirSync(join(folder.data, 'events', 'tmp'))).toEqual([])
-  }, 300_000)
+  })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testApp } from '../../test/app.ts'
 import { cast } from '../../test/fakes.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
@@ -14,8 +14,6 @@ import { type ConsentCheckParts, checkConsent } from './consent-check.ts'
 import { checkConsentAnew } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
-
-setDefaultTimeout(300_000)
 
 /** A history with one organization and domain that is looked at. */
 class Watched implements AsyncDisposable {

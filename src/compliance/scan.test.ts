@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast, testClock } from '../../test/fakes.ts'
 import { CARDS, IBANS } from '../conditions/personal.fixture.ts'
@@ -14,8 +14,6 @@ import { aKey, aValue, type Said, WarehouseStand } from '../warehouse/warehouse.
 import { FIELDS } from './candidates.ts'
 import { scan } from './scan.ts'
 import { listFindings } from './store.ts'
-
-setDefaultTimeout(300_000)
 
 const encoded = (text: string) => encodeURIComponent(text)
 const PERSONAL = [

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredEvent } from '../core/event.ts'
 import { anEvent, aRule } from './agreement.fixture.ts'
@@ -6,8 +6,6 @@ import { type Condition, checkRule, type Rule } from './condition.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
 import { RuleSet, type Scope } from './rule-set.ts'
-
-setDefaultTimeout(300_000)
 
 const DOMAINS = ['dom_1', 'dom_2', 'dom_3']
 const VENDORS = ['GA4', 'ab', 'other']

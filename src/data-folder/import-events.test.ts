@@ -201,7 +201,7 @@ describe('an event', () => {
     expect(inRows.errors.map(({ line, error }) => [line, error])).toEqual(
       inLines.errors.map(({ line, error }) => [line, error]),
     )
-  }, 300_000)
+  })
 
   test('of a Parquet file has parameters as a map, times as timestamps, and other columns may be NULL', async () => {
     await using probe = await stand()
@@ -259,5 +259,5 @@ describe('an event', () => {
       expect(own.map(({ id }) => id)).toEqual(inTime.map(({ id }) => id))
     }
     expect(probe.stores.spool.latest.seq).toBe(0)
-  }, 300_000)
+  })
 })

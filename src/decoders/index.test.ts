@@ -283,5 +283,5 @@ describe('whatever comes', () => {
     // No key of a request became one of all objects.
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(met.size).toBeGreaterThan(decoders.length * 0.9)
-  }, 300_000)
+  })
 })

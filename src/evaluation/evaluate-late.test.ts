@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { TEST_START } from '../../test/fakes.ts'
 import { MAX_LATE_WINDOWS } from '../alerts/due-windows.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** So much is usual an hour, and so much comes while nothing is evaluated. */
 const [USUAL, MANY] = [30, 150]

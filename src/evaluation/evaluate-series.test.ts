@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast, memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
@@ -19,9 +19,6 @@ import { Suspicion } from '../signals/server-outage.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
 import { type EvaluateSeriesParts, evaluateSeries, followSeries } from './evaluate-series.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 2, 9, 12)

@@ -444,4 +444,4 @@ test('every violating event is counted on one issue, once, whatever happens in b
     }
   }
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), script), { numRuns: 15 })
-}, 300_000)
+})

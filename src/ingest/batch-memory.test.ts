@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb, testClock } from '../../test/fakes.ts'
 import { HOUR_MS } from '../core/clock.ts'
@@ -6,9 +6,6 @@ import { hashOf } from './batch-hash.ts'
 import { BatchLog } from './batch-log.ts'
 import { BatchMemory, forgetBatches } from './batch-memory.ts'
 import type { BatchRecord } from './segment-file.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRecord {
   const errors = rejected > 0 ? [{ list: 'hits' as const, index: 3, error: 'url: é' }] : []

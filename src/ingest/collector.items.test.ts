@@ -1,9 +1,6 @@
-import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TestCollector } from './collector.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase'
 

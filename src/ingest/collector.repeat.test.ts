@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { HOUR_MS } from '../core/clock.ts'
 import { forgetBatches } from './batch-memory.ts'
 import { TestCollector } from './collector.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })

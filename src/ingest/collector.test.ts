@@ -1,11 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { rotateToken, setHostnameStatus } from '../domains/store.ts'
 import { type Sending, TestCollector } from './collector.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const MIB = 1024 * 1024
 const EVENT = { vendor: 'Shop API', event: 'order' }

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
 import { TestCollector } from './collector.fixture.ts'
 import { Refusals } from './refusals.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const REASONS = {
   invalid: 'batch: is not one',

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { ingestRoutes } from './routes.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 function setUp() {
   const [db, clock] = [memoryDb(), testClock()]

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import {
   mkdirSync,
   mkdtempSync,
@@ -20,9 +20,6 @@ import { readSpool } from './collector.fixture.ts'
 import { type BatchRecord, CHECK_MARK, linesOf, SegmentEncoder } from './segment-file.ts'
 import { recoverSegment, type SegmentDamage, segmentNotice } from './segment-recovery.ts'
 import { Spool } from './spool.ts'
-
-// Real files, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'recovery-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import {
   appendFileSync,
   closeSync,
@@ -25,9 +25,6 @@ import { hashOf } from './batch-hash.ts'
 import { readSpool } from './collector.fixture.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { Spool, type SpoolOptions } from './spool.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'spool-'))
 const disk = tinyDisk(join(root, 'disk'))

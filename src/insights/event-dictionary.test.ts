@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
@@ -9,8 +9,6 @@ import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { maskFor } from './masked.ts'
-
-setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof eventDictionary.answer>[1]
 type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>

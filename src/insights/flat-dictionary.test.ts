@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { bytesFirst, plainKeys } from './dictionary.fixture.ts'
 import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { maskFor } from './masked.ts'
-
-setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof flatDictionary.answer>[1]
 type Flat = Awaited<ReturnType<typeof flatDictionary.answer>>

@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { openHistory } from './history.fixture.ts'
-
-setDefaultTimeout(300_000)
 
 test('the made history has files of all levels, and events of every kind', async () => {
   await using history = await openHistory()

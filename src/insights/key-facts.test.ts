@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { DAY_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { NUMBER_PATTERN } from '../core/value-type.ts'
@@ -8,8 +8,6 @@ import type { Said } from '../warehouse/warehouse.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { keyFacts } from './key-facts.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
-
-setDefaultTimeout(300_000)
 
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
@@ -7,8 +7,6 @@ import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.
 import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import { PAIRING_VENDORS } from './event-pairs.ts'
 import { type PairedName, pairedNames } from './paired-events.ts'
-
-setDefaultTimeout(300_000)
 
 interface Request {
   url: string

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { cast, TEST_START } from '../../test/fakes.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
@@ -14,8 +14,6 @@ import { NASTY_KEYS, type Said, WarehouseStand } from '../warehouse/warehouse.fi
 import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import type { Sources } from './insight.ts'
 import { reconcileOrders } from './reconcile.ts'
-
-setDefaultTimeout(300_000)
 
 type Answer = Awaited<ReturnType<typeof reconcileOrders.answer>>
 

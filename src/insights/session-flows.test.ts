@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MINUTE_MS } from '../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
@@ -6,9 +6,6 @@ import type { Said } from '../warehouse/warehouse.fixture.ts'
 import { type FlowsAsked, flowsReference, shownPath } from './flows-reference.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
-
-// Real files, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 

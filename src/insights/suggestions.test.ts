@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-
-setDefaultTimeout(300_000)
 
 interface Suggestion {
   kind: string

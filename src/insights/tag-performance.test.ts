@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainPage } from '../core/page.fixture.ts'
 import type { StoredPage } from '../core/page.ts'
@@ -7,9 +7,6 @@ import { compactPages } from '../warehouse/duckdb/pages.ts'
 import type { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { tagPerformance } from './tag-performance.ts'
-
-// Real files, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
   ['Google Tag Manager', ['www.googletagmanager.com']],

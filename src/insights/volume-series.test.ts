@@ -110,7 +110,7 @@ test('for any query, buckets are adjacent and have the counts of a plain loop', 
     }),
     { numRuns: 60 },
   )
-}, 300_000)
+})
 
 /** Three weeks of a shop with about 80 events an hour, which fell to a tenth three hours before noon. */
 const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
@@ -241,7 +241,7 @@ test('400 days, most of them by the quarter of an hour, are one query, and none 
   const shown = series.flatMap(({ observed }, index) => (observed > 0 ? [[index - 1, observed]] : []))
   expect(shown).toEqual(days.map((day) => [day, day + 1]))
   expect(queries.map(({ over }) => over)).toEqual(['counts'])
-}, 300_000)
+})
 
 test('without a domain there is nothing to show', async () => {
   const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { aRun, storeRun } from '../../test/shared-run.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** A domain of the owner's organization, or of another one that is made for it. */
 async function shopOf(world: TestApp, org: string | null = null) {

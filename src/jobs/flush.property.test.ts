@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { SEGMENT_AGE_MS } from './flush.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 async function flush(app: TestApp): Promise<void> {
   app.clock.advance(SEGMENT_AGE_MS)

@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series } from './series.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const name = { orgId: 'org_1', domainId: 'dom_1', timezone: 'UTC' }
 const SERIES: Omit<Series, 'stepMs'>[] = [

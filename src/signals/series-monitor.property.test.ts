@@ -1,13 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
 import { blockAt, EVERY, TICK_MS } from './series.ts'
 import { CountsStand, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
 import type { VerdictRow } from './verdict-row.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const every = scope({ vendor: EVERY, event: null })
 const END = MONDAY + 70 * DAY_MS

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Query } from '../warehouse/query.ts'
@@ -8,9 +8,6 @@ import { CountsStand, follow, hours, MONDAY, scope, type Traffic, ticks } from '
 import { Follower } from './series-monitor.ts'
 import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const every = scope({ vendor: EVERY, event: null })
 

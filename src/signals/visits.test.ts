@@ -1,9 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomOf } from '../detector/series.fixture.ts'
 import { fallsIn, plain, shop, verdictsOn, visitsOf } from './visits.fixture.ts'
-
-// On machines that do other things too.
-setDefaultTimeout(300_000)
 
 const DAYS = 35
 const MONTHS = DAYS / 30

@@ -87,7 +87,7 @@ test('an audit says what fired, what is missing and what came twice; the next on
   expect(pages.body.pages).toHaveLength(2)
   const rest = await world.call('GET', `/v1/audits/${first.id}/pages?limit=2&cursor=${pages.body.nextCursor}`)
   expect(rest.body).toMatchObject({ pages: [{}], nextCursor: null })
-}, 300_000)
+})
 
 test('compare shows what fires without consent beside what fires with it', async () => {
   const consent = { mode: 'compare', selectors: ['#yes'] }
@@ -97,7 +97,7 @@ test('compare shows what fires without consent beside what fires with it', async
     expect(beforeConsent.map(({ event }: { event: string }) => event)).toEqual(['early'])
     expect(tags.map(({ event }: { event: string }) => event).sort()).toEqual(['early', 'page_view'])
   }
-}, 300_000)
+})
 
 test('an audit goes on by its schedule, until one of its name is made without', async () => {
   const input = { name: 'Daily', startUrls: [`${ORIGIN}/thanks`] }
@@ -110,7 +110,7 @@ test('an audit goes on by its schedule, until one of its name is made without', 
   world.clock.advance(3 * DAY_MS)
   await world.run('carry out audits')
   expect(await count()).toBe(3)
-}, 300_000)
+})
 
 test.each<[object, RegExp]>([
   [{}, /^startUrls: name a start page/],
@@ -138,7 +138,7 @@ test('an audit that a kill cut off is failed with what it saw, and one that wait
   const shown = async (id: string) => (await world.call('GET', `/v1/audits/${id}`)).body
   expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped while it ran' })
   expect(await shown(waits)).toMatchObject({ status: 'finished', error: null, summary: { pagesTotal: 1 } })
-}, 300_000)
+})
 
 const chromiumOf = () =>
   pids().find((pid) => commandOf(pid).includes(`--user-data-dir=${world.folder}`) && startedBy(pid).length > 0) ?? 0
@@ -165,7 +165,6 @@ test.each<[string, () => number, RegExp]>([
     expect(await issuesOf(id)).toEqual([])
     expect(await audited({ ...input, exclude: ['/held'] })).toMatchObject({ status: 'finished', differences: null })
   },
-  120_000,
 )
 
 test('evidence of an issue of an audit says what was found, where, and names the audit', async () => {
@@ -181,7 +180,7 @@ test('evidence of an issue of an audit says what was found, where, and names the
     { alert: null, summary: expect.stringContaining(`purchase did not fire on ${ORIGIN}/twice, 1 time at`), run },
     { alert: null, summary: expect.stringContaining(`was sent 2 times with the same data on ${ORIGIN}/twice`), run },
   ])
-}, 300_000)
+})
 
 test('without Chromium an audit is refused with what to do', async () => {
   await using without = await testApp({ chromium: '/nowhere/chromium' })

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { crawlIn } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { browse, browsingOptions } from '../browser/browse.ts'
-
-setDefaultTimeout(300_000)
 
 type Answer = (origin: string, nth: number) => Response
 const html = (body = '') =>

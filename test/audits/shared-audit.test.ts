@@ -92,4 +92,4 @@ test('a shared audit shows whoever has its link what was found on the pages of a
   const path = new URL(again.url).pathname
   world.clock.advance(DAY_MS + 1)
   expect((await world.app.fetch(new Request(`http://localhost${path}`))).status).toBe(404)
-}, 300_000)
+})

@@ -18,7 +18,6 @@ import {
   watch,
 } from '../process.ts'
 
-const TEST_MS = 300_000
 const RECORDING = readFileSync(resolve(import.meta.dir, '../recordings/ga4_minimal.har'), 'utf8')
 
 /** Standard Webhooks 1.0.0: `v1,` and the HMAC-SHA256 of id, timestamp and body, under the secret's bytes. */
@@ -62,167 +61,135 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
   })
   afterAll(() => folder[Symbol.dispose]())
 
-  test(
-    'says its version',
-    async () => {
-      expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
-    },
-    TEST_MS,
-  )
+  test('says its version', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
 
-  test(
-    'helps, for each command too',
-    async () => {
-      const { code, stdout } = await run(['--help'])
-      expect(code).toBe(0)
-      for (const name of ['serve', 'demo', 'init', 'import har', 'decode', 'config']) {
-        expect(stdout).toContain(`  ${name} `)
-        const help = await run([...name.split(' '), '--help'])
-        expect(help).toMatchObject({ code: 0, stderr: '' })
-        expect(help.stdout).toStartWith(`usage: tagwarden ${name}`)
-      }
-    },
-    TEST_MS,
-  )
+  test('helps, for each command too', async () => {
+    const { code, stdout } = await run(['--help'])
+    expect(code).toBe(0)
+    for (const name of ['serve', 'demo', 'init', 'import har', 'decode', 'config']) {
+      expect(stdout).toContain(`  ${name} `)
+      const help = await run([...name.split(' '), '--help'])
+      expect(help).toMatchObject({ code: 0, stderr: '' })
+      expect(help.stdout).toStartWith(`usage: tagwarden ${name}`)
+    }
+  })
 
-  test(
-    'bad use is one line on stderr and exit 2',
-    async () => {
-      for (const args of [['nonsense'], ['serve', '--nonsense'], ['import', 'har', 'ga4.har']]) {
-        const { code, stdout, stderr } = await run(args)
-        expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
-      }
-    },
-    TEST_MS,
-  )
+  test('bad use is one line on stderr and exit 2', async () => {
+    for (const args of [['nonsense'], ['serve', '--nonsense'], ['import', 'har', 'ga4.har']]) {
+      const { code, stdout, stderr } = await run(args)
+      expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
+    }
+  })
 
-  test(
-    'prints its settings, the secret ones masked',
-    async () => {
-      const { code, stdout } = await run(['config', '--json'], '', {
-        TAGWARDEN_SMTP_URL: 'smtp://me:hidden@mail.example:25',
+  test('prints its settings, the secret ones masked', async () => {
+    const { code, stdout } = await run(['config', '--json'], '', {
+      TAGWARDEN_SMTP_URL: 'smtp://me:hidden@mail.example:25',
+    })
+    expect(code).toBe(0)
+    const settings = JSON.parse(stdout) as { name: string; value: string }[]
+    expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_OUTBOUND_ALLOW', value: '127.0.0.1' }))
+    expect(stdout).not.toContain('hidden')
+  })
+
+  test('an unknown setting stops the start and is named', async () => {
+    const { code, stderr } = await run(['serve'], '', { TAGWARDEN_LISTENN: '127.0.0.1:1' })
+    expect(code).toBe(2)
+    expect(stderr).toContain('TAGWARDEN_LISTENN')
+  })
+
+  test('reads no file of the folder it is started in', async () => {
+    writeFileSync(join(folder.path, '.env'), 'TAGWARDEN_LOG_LEVEL=debug\n')
+    writeFileSync(join(folder.path, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
+    const { code, stdout } = await run(['config', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_LOG_LEVEL', value: 'info' }))
+  })
+
+  test('decodes requests from standard input, line by line', async () => {
+    const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&cid=1.2&en=purchase&ep.currency=EUR'
+    const { code, stdout } = await run(
+      ['decode'],
+      `${JSON.stringify({ url })}\nnot JSON\n{"url":"https://a.example/"}\n`,
+    )
+    expect(code).toBe(0)
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { vendor: 'Google Analytics 4', account: 'G-1', events: [{ event: 'purchase' }], error: null },
+      { vendor: null, events: [], error: 'the line is not valid JSON' },
+      { vendor: null, events: [], error: null },
+    ])
+  })
+
+  test('from init to a signed webhook, and on after a restart', async () => {
+    await using hooks = receiver()
+    const data = join(folder.path, 'data')
+    const start = async () => {
+      const server = await startServer(data, around)
+      console.log(`ready after ${server.readyMs.toFixed(0)} ms`)
+      return server
+    }
+
+    const init = ['init', '--data', data, '--org', 'Acme', '--email', 'alice@example.com', '--json']
+    const made = await run(init)
+    expect(made.code).toBe(0)
+    const { orgId, apiKey } = JSON.parse(made.stdout)
+    const again = await run(init)
+    expect(again.code).not.toBe(0)
+    expect(again.stderr).toContain('an owner exists already')
+
+    let server: Server = await start()
+    try {
+      // An error message that quotes what was sent would show that Elysia was loaded before NODE_ENV was set.
+      const refused = await call('POST', `${server.url}/v1/alerts`, {
+        as: apiKey,
+        body: { name: 7, secret: 'canary' },
       })
-      expect(code).toBe(0)
-      const settings = JSON.parse(stdout) as { name: string; value: string }[]
-      expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_OUTBOUND_ALLOW', value: '127.0.0.1' }))
-      expect(stdout).not.toContain('hidden')
-    },
-    TEST_MS,
-  )
+      expect(refused.status).toBe(400)
+      expect(JSON.stringify(refused.body)).not.toContain('canary')
 
-  test(
-    'an unknown setting stops the start and is named',
-    async () => {
-      const { code, stderr } = await run(['serve'], '', { TAGWARDEN_LISTENN: '127.0.0.1:1' })
-      expect(code).toBe(2)
-      expect(stderr).toContain('TAGWARDEN_LISTENN')
-    },
-    TEST_MS,
-  )
+      await loadsPages(server.url)
+      const property = { name: 'shop.example', hookUrl: `${hooks.url}/hook`, secret: WEBHOOK_SECRET }
+      const { token, domainId } = await watch(server.url, apiKey, property)
+      const imported = await run(['import', 'har', 'ga4.har', '--url', server.url, '--token', token, '--json'])
+      expect(imported).toMatchObject({
+        code: 0,
+        stdout: '{"accepted":3,"rejected":0,"withoutPage":3,"withoutBody":[]}\n',
+      })
 
-  test(
-    'reads no file of the folder it is started in',
-    async () => {
-      writeFileSync(join(folder.path, '.env'), 'TAGWARDEN_LOG_LEVEL=debug\n')
-      writeFileSync(join(folder.path, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
-      const { code, stdout } = await run(['config', '--json'])
-      expect(code).toBe(0)
-      expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_LOG_LEVEL', value: 'info' }))
-    },
-    TEST_MS,
-  )
+      const [hook] = await until('a webhook', () => hooks.requests.length > 0 && hooks.requests)
+      expect(hook?.headers['webhook-signature']).toBe(hook ? signatureOf(hook) : 'none came')
+      expect(JSON.parse(hook?.body ?? '')).toMatchObject({ type: 'issue.opened', data: { domain: { id: domainId } } })
+      expect(hook?.body).not.toContain('jane.doe')
 
-  test(
-    'decodes requests from standard input, line by line',
-    async () => {
-      const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&cid=1.2&en=purchase&ep.currency=EUR'
-      const { code, stdout } = await run(
-        ['decode'],
-        `${JSON.stringify({ url })}\nnot JSON\n{"url":"https://a.example/"}\n`,
-      )
-      expect(code).toBe(0)
-      const lines = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-      expect(lines).toMatchObject([
-        { vendor: 'Google Analytics 4', account: 'G-1', events: [{ event: 'purchase' }], error: null },
-        { vendor: null, events: [], error: 'the line is not valid JSON' },
-        { vendor: null, events: [], error: null },
-      ])
-    },
-    TEST_MS,
-  )
+      const state = async () => ({
+        who: await ask('GET', `${server.url}/v1/whoami`, apiKey),
+        events: await ask('GET', `${server.url}/v1/events`, apiKey),
+        issues: await ask('GET', `${server.url}/v1/issues`, apiKey),
+        deliveries: await ask('GET', `${server.url}/v1/notifications/deliveries`, apiKey),
+      })
+      const before = await until('the delivery in the log', async () => {
+        const now = await state()
+        return now.deliveries.deliveries[0]?.status === 'delivered' && now
+      })
+      expect(before.who).toMatchObject({ orgId, role: 'owner' })
+      expect(before.events.events).toHaveLength(3)
+      expect(before.issues).toMatchObject({
+        openCounts: { high: 1 },
+        issues: [{ status: 'open', notificationsSent: 1 }],
+      })
+      expect(before.deliveries.deliveries).toHaveLength(1)
 
-  test(
-    'from init to a signed webhook, and on after a restart',
-    async () => {
-      await using hooks = receiver()
-      const data = join(folder.path, 'data')
-      const start = async () => {
-        const server = await startServer(data, around)
-        console.log(`ready after ${server.readyMs.toFixed(0)} ms`)
-        return server
-      }
-
-      const init = ['init', '--data', data, '--org', 'Acme', '--email', 'alice@example.com', '--json']
-      const made = await run(init)
-      expect(made.code).toBe(0)
-      const { orgId, apiKey } = JSON.parse(made.stdout)
-      const again = await run(init)
-      expect(again.code).not.toBe(0)
-      expect(again.stderr).toContain('an owner exists already')
-
-      let server: Server = await start()
-      try {
-        // An error message that quotes what was sent would show that Elysia was loaded before NODE_ENV was set.
-        const refused = await call('POST', `${server.url}/v1/alerts`, {
-          as: apiKey,
-          body: { name: 7, secret: 'canary' },
-        })
-        expect(refused.status).toBe(400)
-        expect(JSON.stringify(refused.body)).not.toContain('canary')
-
-        await loadsPages(server.url)
-        const property = { name: 'shop.example', hookUrl: `${hooks.url}/hook`, secret: WEBHOOK_SECRET }
-        const { token, domainId } = await watch(server.url, apiKey, property)
-        const imported = await run(['import', 'har', 'ga4.har', '--url', server.url, '--token', token, '--json'])
-        expect(imported).toMatchObject({
-          code: 0,
-          stdout: '{"accepted":3,"rejected":0,"withoutPage":3,"withoutBody":[]}\n',
-        })
-
-        const [hook] = await until('a webhook', () => hooks.requests.length > 0 && hooks.requests)
-        expect(hook?.headers['webhook-signature']).toBe(hook ? signatureOf(hook) : 'none came')
-        expect(JSON.parse(hook?.body ?? '')).toMatchObject({ type: 'issue.opened', data: { domain: { id: domainId } } })
-        expect(hook?.body).not.toContain('jane.doe')
-
-        const state = async () => ({
-          who: await ask('GET', `${server.url}/v1/whoami`, apiKey),
-          events: await ask('GET', `${server.url}/v1/events`, apiKey),
-          issues: await ask('GET', `${server.url}/v1/issues`, apiKey),
-          deliveries: await ask('GET', `${server.url}/v1/notifications/deliveries`, apiKey),
-        })
-        const before = await until('the delivery in the log', async () => {
-          const now = await state()
-          return now.deliveries.deliveries[0]?.status === 'delivered' && now
-        })
-        expect(before.who).toMatchObject({ orgId, role: 'owner' })
-        expect(before.events.events).toHaveLength(3)
-        expect(before.issues).toMatchObject({
-          openCounts: { high: 1 },
-          issues: [{ status: 'open', notificationsSent: 1 }],
-        })
-        expect(before.deliveries.deliveries).toHaveLength(1)
-
-        await server.stop()
-        expect(server.code()).toBe(0)
-        server = await start()
-        expect(await state()).toEqual(before)
-      } finally {
-        await server.stop('SIGKILL')
-      }
-    },
-    TEST_MS,
-  )
+      await server.stop()
+      expect(server.code()).toBe(0)
+      server = await start()
+      expect(await state()).toEqual(before)
+    } finally {
+      await server.stop('SIGKILL')
+    }
+  })
 })

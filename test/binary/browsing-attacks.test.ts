@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { closeSync, ftruncateSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryOfProcess } from '../../src/browser/memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
 import { startedBy } from '../processes.ts'
-
-setDefaultTimeout(300_000)
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
-
-setDefaultTimeout(300_000)
 
 const ADDRESS = 'maria.quint@hidden.example'
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz.@'

@@ -267,7 +267,7 @@ describe('browsers', () => {
     for (let n = 0; n < RUNS; n++) expect(await run(of, {})).toEqual({ told: ['Shop'], error: null })
     await expectNothingLeft()
     await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
-  }, 300_000)
+  })
 
   test('a group that has ended has no processes', () => {
     expect(processesOf(2 ** 30)).toEqual([])

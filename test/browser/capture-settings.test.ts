@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { ask } from '../process.ts'
 import { type CaptureSite, captureSite, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
-
-setDefaultTimeout(300_000)
 
 let site: CaptureSite
 let chromium: TestBrowser

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { until } from '../process.ts'
 import { type CaptureSite, captureSite, caseOf, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
-
-setDefaultTimeout(300_000)
 
 let site: CaptureSite
 let chromium: TestBrowser

@@ -10,6 +10,9 @@ export interface TestBrowser extends AsyncDisposable {
   browser: Browser
 }
 
+/** How long a start, a navigation or a `waitFor…` may take. */
+const WAIT_MS = 60_000
+
 const ARGS = [
   '--no-sandbox',
   '--no-zygote',
@@ -25,8 +28,14 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
     const env = { HOME: folder.path, TMPDIR: folder.path, FONTCONFIG_FILE: fonts }
     const args = [...ARGS, ...more]
     const launch = (searchPath: Record<string, string>) =>
-      puppeteer.launch({ executablePath, args, headless: 'shell', env: { ...env, ...searchPath } })
+      puppeteer.launch({ executablePath, args, headless: 'shell', timeout: WAIT_MS, env: { ...env, ...searchPath } })
     const browser = await launch({}).catch(() => launch({ LD_LIBRARY_PATH: libraries }))
+    const newPage = browser.newPage.bind(browser)
+    browser.newPage = async (options) => {
+      const page = await newPage(options)
+      page.setDefaultTimeout(WAIT_MS)
+      return page
+    }
     return {
       browser,
       async [Symbol.asyncDispose]() {

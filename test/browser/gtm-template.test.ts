@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../process.ts'
 import { type CaptureSite, captureSite, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
-
-setDefaultTimeout(300_000)
 
 let site: CaptureSite
 let chromium: TestBrowser

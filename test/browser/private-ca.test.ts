@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { trustIn } from '../../src/browser/trust.ts'
 import { messageOf } from '../../src/core/error.ts'
 import { canCertify, type PrivateAuthority, privateAuthority } from '../certificates.ts'
 import { temporaryFolder } from '../process.ts'
 import { browse } from './browse.ts'
-
-setDefaultTimeout(300_000)
 
 const HOTJAR = 'ws.hotjar.com'
 

@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../process.ts'
 import { recordSdk } from '../record-sdk.ts'
 
-const TEST_MS = 300_000
-
 /** What SDKs do: ask for their settings, send by each way that a browser has, and the rest when the page goes. */
 const SDK = `
 export async function run() {
@@ -20,37 +18,33 @@ export async function run() {
   addEventListener('pagehide', () => navigator.sendBeacon(host + '/rest', 'bye'))
 }`
 
-test(
-  'an SDK is run on a page, and what it sends is written down',
-  async () => {
-    using folder = temporaryFolder()
-    const sdk = join(folder.path, 'node_modules/vendor-sdk')
-    mkdirSync(sdk, { recursive: true })
-    writeFileSync(join(sdk, 'package.json'), '{"name": "vendor-sdk", "type": "module", "main": "index.js"}')
-    writeFileSync(join(sdk, 'index.js'), SDK)
-    const snippet = join(folder.path, 'snippet.js')
-    writeFileSync(snippet, "import { run } from 'vendor-sdk'\nawait run()\n")
-    const settings = { body: Buffer.from('{"account":"7"}'), type: 'application/json' }
-    const answers = new Map([['https://collect.vendor.example/settings', settings]])
+test('an SDK is run on a page, and what it sends is written down', async () => {
+  using folder = temporaryFolder()
+  const sdk = join(folder.path, 'node_modules/vendor-sdk')
+  mkdirSync(sdk, { recursive: true })
+  writeFileSync(join(sdk, 'package.json'), '{"name": "vendor-sdk", "type": "module", "main": "index.js"}')
+  writeFileSync(join(sdk, 'index.js'), SDK)
+  const snippet = join(folder.path, 'snippet.js')
+  writeFileSync(snippet, "import { run } from 'vendor-sdk'\nawait run()\n")
+  const settings = { body: Buffer.from('{"account":"7"}'), type: 'application/json' }
+  const answers = new Map([['https://collect.vendor.example/settings', settings]])
 
-    const { log } = await recordSdk({ folder: folder.path, snippet, answers, quietMs: 500 })
+  const { log } = await recordSdk({ folder: folder.path, snippet, answers, quietMs: 500 })
 
-    const sent = log.entries.map(({ request }) => request)
-    const line = ({ method, url }: { method: string; url: string }) => `${method} ${url}`
-    expect(sent.map(line).sort()).toEqual([
-      'GET https://collect.vendor.example/i.gif?account=7',
-      'GET https://collect.vendor.example/settings.json',
-      'GET https://shop.example/api/cart',
-      'POST https://collect.vendor.example/beacon',
-      'POST https://collect.vendor.example/packed',
-      'POST https://collect.vendor.example/rest',
-    ])
-    const bodyOf = (path: string) => sent.find(({ url }) => url.endsWith(path))?.postData
-    expect(bodyOf('/beacon')).toEqual({ mimeType: 'text/plain', text: '{"a":1}' })
-    expect(bodyOf('/rest')?.text).toBe('bye')
-    const packed = bodyOf('/packed')
-    expect(packed?.encoding).toBe('base64')
-    expect(new TextDecoder().decode(Bun.gunzipSync(Buffer.from(packed?.text ?? '', 'base64')))).toBe('packed')
-  },
-  TEST_MS,
-)
+  const sent = log.entries.map(({ request }) => request)
+  const line = ({ method, url }: { method: string; url: string }) => `${method} ${url}`
+  expect(sent.map(line).sort()).toEqual([
+    'GET https://collect.vendor.example/i.gif?account=7',
+    'GET https://collect.vendor.example/settings.json',
+    'GET https://shop.example/api/cart',
+    'POST https://collect.vendor.example/beacon',
+    'POST https://collect.vendor.example/packed',
+    'POST https://collect.vendor.example/rest',
+  ])
+  const bodyOf = (path: string) => sent.find(({ url }) => url.endsWith(path))?.postData
+  expect(bodyOf('/beacon')).toEqual({ mimeType: 'text/plain', text: '{"a":1}' })
+  expect(bodyOf('/rest')?.text).toBe('bye')
+  const packed = bodyOf('/packed')
+  expect(packed?.encoding).toBe('base64')
+  expect(new TextDecoder().decode(Bun.gunzipSync(Buffer.from(packed?.text ?? '', 'base64')))).toBe('packed')
+})

@@ -37,40 +37,36 @@ function processes(): Process[] {
     })
 }
 
-test.skipIf(!isPossible)(
-  'pages are in the sandbox where the server is not root',
-  async () => {
-    using folder = temporaryFolder()
-    using site = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      fetch: () => new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } }),
-    })
-    const installed = await installedChromium()
-    for (const path of [dirname(installed), join(dirname(installed), 'chromium')]) chmodSync(path, 0o755)
-    const chromium = join(folder.path, 'chromium')
-    // Without its zygote Chromium has no sandbox.
-    writeFileSync(chromium, readFileSync(installed, 'utf8').replace('--no-zygote', ''))
-    for (const path of [folder.path, chromium]) chmodSync(path, 0o755)
-    chownSync(folder.path, USER, USER)
-    const asked = { chromium, folder: join(folder.path, 'browsers'), url: `http://127.0.0.1:${site.port}/` }
-    const task = [process.execPath, '--no-env-file', resolve(import.meta.dir, 'browsing-task.ts')]
-    const server = Bun.spawn([...AS_USER, ...task, 'serve', JSON.stringify(asked)], {
-      env: { PATH: process.env.PATH, HOME: folder.path, TMPDIR: folder.path },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    try {
-      let title = ''
-      for await (const chunk of server.stdout) {
-        title = Buffer.from(chunk).toString().trim()
-        break
-      }
-      expect(title).toBe('Shop')
-      expect(processes().some(({ depth, isFiltered }) => depth > 1 && isFiltered)).toBe(true)
-    } finally {
-      server.kill('SIGKILL')
-      await until('the end of all processes', () => processes().length === 0)
+test.skipIf(!isPossible)('pages are in the sandbox where the server is not root', async () => {
+  using folder = temporaryFolder()
+  using site = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } }),
+  })
+  const installed = await installedChromium()
+  for (const path of [dirname(installed), join(dirname(installed), 'chromium')]) chmodSync(path, 0o755)
+  const chromium = join(folder.path, 'chromium')
+  // Without its zygote Chromium has no sandbox.
+  writeFileSync(chromium, readFileSync(installed, 'utf8').replace('--no-zygote', ''))
+  for (const path of [folder.path, chromium]) chmodSync(path, 0o755)
+  chownSync(folder.path, USER, USER)
+  const asked = { chromium, folder: join(folder.path, 'browsers'), url: `http://127.0.0.1:${site.port}/` }
+  const task = [process.execPath, '--no-env-file', resolve(import.meta.dir, 'browsing-task.ts')]
+  const server = Bun.spawn([...AS_USER, ...task, 'serve', JSON.stringify(asked)], {
+    env: { PATH: process.env.PATH, HOME: folder.path, TMPDIR: folder.path },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    let title = ''
+    for await (const chunk of server.stdout) {
+      title = Buffer.from(chunk).toString().trim()
+      break
     }
-  },
-  60_000,
-)
+    expect(title).toBe('Shop')
+    expect(processes().some(({ depth, isFiltered }) => depth > 1 && isFiltered)).toBe(true)
+  } finally {
+    server.kill('SIGKILL')
+    await until('the end of all processes', () => processes().length === 0)
+  }
+})

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { screenshotOf } from '../../src/browser/screenshot.ts'
 import type { Privacy } from '../../src/conditions/privacy.ts'
 import { browse } from './browse.ts'
-
-setDefaultTimeout(300_000)
 
 const SECRET = 'Open-Sesame'
 const html = (body: string) =>

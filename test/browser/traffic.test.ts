@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { harOf } from '../../src/browser/har.ts'
 import type { SeenEvent } from '../../src/browser/traffic.ts'
 import { parseHar } from '../../src/commands/har.ts'
 import { until } from '../process.ts'
 import { browse } from './browse.ts'
-
-setDefaultTimeout(300_000)
 
 let browsing: Browsing
 /** What came to the server of a vendor although it should have been answered inside. */

@@ -6,8 +6,6 @@ import { DRIVERS, startDriver } from './drivers.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 
 /* The clients of the set-up guide, as the API answers them, against a real server that fails in every way. */
-
-const TEST_MS = 300_000
 const folder = temporaryFolder()
 const data = join(folder.path, 'data')
 let server: Server
@@ -17,7 +15,7 @@ const proxy = startFlakyProxy(() => server.url)
 beforeAll(async () => {
   apiKey = await initialize(data)
   await start()
-}, TEST_MS)
+})
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
@@ -65,133 +63,121 @@ const isEmpty = (queue: string) => readdirSync(queue).every((name) => !/\.(open|
 for (const { client, system, missing, build } of DRIVERS) {
   const isApp = system !== 'server'
   describe.skipIf(missing !== null)(missing === null ? client : `${client} (without ${missing})`, () => {
-    test(
-      'loses and doubles nothing, whatever is killed',
-      async () => {
-        const { domain, code, queue } = await install(`kill-${client}`, system)
-        const command = await build(code)
-        proxy.setMode('pass')
-        proxy.seen.length = 0
-        let driver = startDriver(command, queue)
-        await driver.command('track 0 1200')
-        await until('the first events', () => isEmpty(queue))
+    test('loses and doubles nothing, whatever is killed', async () => {
+      const { domain, code, queue } = await install(`kill-${client}`, system)
+      const command = await build(code)
+      proxy.setMode('pass')
+      proxy.seen.length = 0
+      let driver = startDriver(command, queue)
+      await driver.command('track 0 1200')
+      await until('the first events', () => isEmpty(queue))
 
-        // Stored, but the client does not know: the repeated batch is counted once.
-        proxy.setMode('swallow')
-        await driver.command('track 1200 1250')
-        await until('a lost answer', () => proxy.seen.some(({ status }) => status === 500))
-        proxy.setMode('pass')
-        await until('its repetition', () => isEmpty(queue))
+      // Stored, but the client does not know: the repeated batch is counted once.
+      proxy.setMode('swallow')
+      await driver.command('track 1200 1250')
+      await until('a lost answer', () => proxy.seen.some(({ status }) => status === 500))
+      proxy.setMode('pass')
+      await until('its repetition', () => isEmpty(queue))
 
-        proxy.setMode(new Response('slower', { status: 429, headers: { 'retry-after': '1' } }))
-        await driver.command('track 1250 1300')
-        await until('a request to wait', () => proxy.seen.some(({ status }) => status === 429))
-        proxy.setMode('pass')
-        await until('the end of the wait', () => isEmpty(queue))
-        const waited = proxy.seen.findIndex(({ status }) => status === 429)
-        expect((proxy.seen[waited + 1]?.at ?? 0) - (proxy.seen[waited]?.at ?? 0)).toBeGreaterThanOrEqual(990)
+      proxy.setMode(new Response('slower', { status: 429, headers: { 'retry-after': '1' } }))
+      await driver.command('track 1250 1300')
+      await until('a request to wait', () => proxy.seen.some(({ status }) => status === 429))
+      proxy.setMode('pass')
+      await until('the end of the wait', () => isEmpty(queue))
+      const waited = proxy.seen.findIndex(({ status }) => status === 429)
+      expect((proxy.seen[waited + 1]?.at ?? 0) - (proxy.seen[waited]?.at ?? 0)).toBeGreaterThanOrEqual(990)
 
-        await server.stop('SIGKILL')
-        await driver.command('track 1300 1400')
-        await until('two attempts', () => proxy.seen.filter(({ status }) => status === 502).length >= 2)
-        await driver.command('track 1400 1450')
-        await driver.kill()
-        driver = startDriver(command, queue)
-        await driver.command('track 1450 1500')
-        await start()
-        await until('all that was queued', () => isEmpty(queue))
+      await server.stop('SIGKILL')
+      await driver.command('track 1300 1400')
+      await until('two attempts', () => proxy.seen.filter(({ status }) => status === 502).length >= 2)
+      await driver.command('track 1400 1450')
+      await driver.kill()
+      driver = startDriver(command, queue)
+      await driver.command('track 1450 1500')
+      await start()
+      await until('all that was queued', () => isEmpty(queue))
 
-        proxy.setMode(new Response('down', { status: 503 }))
-        await driver.command('track 1500 1550')
-        await driver.command('close')
-        expect((await driver.ended()).code).toBe(0)
-        proxy.setMode('pass')
-        driver = startDriver(command, queue)
-        await until('what was left at the end', () => isEmpty(queue))
-        await driver.command('close')
+      proxy.setMode(new Response('down', { status: 503 }))
+      await driver.command('track 1500 1550')
+      await driver.command('close')
+      expect((await driver.ended()).code).toBe(0)
+      proxy.setMode('pass')
+      driver = startDriver(command, queue)
+      await until('what was left at the end', () => isEmpty(queue))
+      await driver.command('close')
 
-        expect(sorted(await storedOrders(domain.id))).toEqual(sorted(orders(0, 1550)))
-        const first = proxy.seen[0]
-        expect(first?.envelope).toMatchObject({
-          ...{ env: 'prod', version: 418, sentAt: expect.any(Number) },
-          ...(isApp && {
-            sampleRate: 1,
-            sessionId: expect.stringMatching(/^[\da-f-]{36}$/i),
-            page: { url: 'app://shop.example/cart', title: 'Cart' },
-          }),
-        })
-        expect(Math.max(...proxy.seen.map(({ events }) => events))).toBeLessThanOrEqual(1000)
-        expect(Math.max(...proxy.seen.map(({ bytes }) => bytes))).toBeLessThanOrEqual(1024 * 1024)
-        // 1,550 events in a few batches, not one by one.
-        expect(new Set(proxy.seen.map(({ batchId }) => batchId)).size).toBeLessThan(100)
-      },
-      TEST_MS,
-    )
+      expect(sorted(await storedOrders(domain.id))).toEqual(sorted(orders(0, 1550)))
+      const first = proxy.seen[0]
+      expect(first?.envelope).toMatchObject({
+        ...{ env: 'prod', version: 418, sentAt: expect.any(Number) },
+        ...(isApp && {
+          sampleRate: 1,
+          sessionId: expect.stringMatching(/^[\da-f-]{36}$/i),
+          page: { url: 'app://shop.example/cart', title: 'Cart' },
+        }),
+      })
+      expect(Math.max(...proxy.seen.map(({ events }) => events))).toBeLessThanOrEqual(1000)
+      expect(Math.max(...proxy.seen.map(({ bytes }) => bytes))).toBeLessThanOrEqual(1024 * 1024)
+      // 1,550 events in a few batches, not one by one.
+      expect(new Set(proxy.seen.map(({ batchId }) => batchId)).size).toBeLessThan(100)
+    })
 
-    test(
-      'drops a refused batch and the oldest of a full queue, and sends the rest',
-      async () => {
-        const { domain, code, queue } = await install(`full-${client}`, system, {
-          change: (text) =>
-            text
-              .replace(/(max_?queue_?bytes(: Int)? = )[\d* _]+/i, (_, start) => `${start}60000`)
-              .replace(/(max_?batch_?events(: Int)? = )\d+/i, (_, start) => `${start}20`),
-        })
-        const command = await build(code)
-        proxy.setMode(new Response('{"error":"wrong"}', { status: 400 }))
-        proxy.seen.length = 0
-        const driver = startDriver(command, queue)
-        await driver.command('track 0 20')
-        await until('a refused batch', () => isEmpty(queue))
-        proxy.setMode(new Response('down', { status: 503, headers: { 'retry-after': '1' } }))
-        await driver.command('track 20 1000')
-        await until('an attempt', () => proxy.seen.some(({ status }) => status === 503))
-        await driver.command('flush')
-        const size = readdirSync(queue).reduce((sum, name) => sum + statSync(join(queue, name)).size, 0)
-        expect(size).toBeGreaterThan(30_000)
-        expect(size).toBeLessThan(70_000)
-        proxy.setMode('pass')
-        await until('the rest', () => isEmpty(queue))
-        await driver.command('close')
-        await driver.ended()
-        const stored = sorted(await storedOrders(domain.id))
-        const [oldest = 0] = stored[0] ?? []
-        expect(oldest).toBeGreaterThan(20)
-        expect(stored).toEqual(sorted(orders(oldest, 1000)))
-      },
-      TEST_MS,
-    )
+    test('drops a refused batch and the oldest of a full queue, and sends the rest', async () => {
+      const { domain, code, queue } = await install(`full-${client}`, system, {
+        change: (text) =>
+          text
+            .replace(/(max_?queue_?bytes(: Int)? = )[\d* _]+/i, (_, start) => `${start}60000`)
+            .replace(/(max_?batch_?events(: Int)? = )\d+/i, (_, start) => `${start}20`),
+      })
+      const command = await build(code)
+      proxy.setMode(new Response('{"error":"wrong"}', { status: 400 }))
+      proxy.seen.length = 0
+      const driver = startDriver(command, queue)
+      await driver.command('track 0 20')
+      await until('a refused batch', () => isEmpty(queue))
+      proxy.setMode(new Response('down', { status: 503, headers: { 'retry-after': '1' } }))
+      await driver.command('track 20 1000')
+      await until('an attempt', () => proxy.seen.some(({ status }) => status === 503))
+      await driver.command('flush')
+      const size = readdirSync(queue).reduce((sum, name) => sum + statSync(join(queue, name)).size, 0)
+      expect(size).toBeGreaterThan(30_000)
+      expect(size).toBeLessThan(70_000)
+      proxy.setMode('pass')
+      await until('the rest', () => isEmpty(queue))
+      await driver.command('close')
+      await driver.ended()
+      const stored = sorted(await storedOrders(domain.id))
+      const [oldest = 0] = stored[0] ?? []
+      expect(oldest).toBeGreaterThan(20)
+      expect(stored).toEqual(sorted(orders(oldest, 1000)))
+    })
 
     if (!isApp) return
-    test(
-      'sends from a share of devices, always the same ones',
-      async () => {
-        const sampleRate = { prod: 0.25 }
-        const { domain, code } = await install(`share-${client}`, system, { sampleRate })
-        const command = await build(code)
-        proxy.setMode('pass')
-        const { seen } = proxy
-        seen.length = 0
-        // The first 32 bits of the installation's id decide.
-        const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
-        for (const [index, [name, bits]] of Object.entries(devices).entries()) {
-          const queue = join(code, name)
-          mkdirSync(queue)
-          writeFileSync(join(queue, 'install-id'), `${bits}-0000-4000-8000-000000000000`)
-          const driver = startDriver(command, queue)
-          await driver.command(`track ${index} ${index + 1}`)
-          await until('an empty queue', () => isEmpty(queue))
-          await driver.command('close')
-          await driver.ended()
-        }
-        expect(seen.map(({ envelope }) => envelope.sampleRate)).toEqual([0.25, 0.25])
-        expect(sorted(await storedOrders(domain.id))).toEqual([
-          [1, 1],
-          [2, 1],
-        ])
-      },
-      TEST_MS,
-    )
+    test('sends from a share of devices, always the same ones', async () => {
+      const sampleRate = { prod: 0.25 }
+      const { domain, code } = await install(`share-${client}`, system, { sampleRate })
+      const command = await build(code)
+      proxy.setMode('pass')
+      const { seen } = proxy
+      seen.length = 0
+      // The first 32 bits of the installation's id decide.
+      const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
+      for (const [index, [name, bits]] of Object.entries(devices).entries()) {
+        const queue = join(code, name)
+        mkdirSync(queue)
+        writeFileSync(join(queue, 'install-id'), `${bits}-0000-4000-8000-000000000000`)
+        const driver = startDriver(command, queue)
+        await driver.command(`track ${index} ${index + 1}`)
+        await until('an empty queue', () => isEmpty(queue))
+        await driver.command('close')
+        await driver.ended()
+      }
+      expect(seen.map(({ envelope }) => envelope.sampleRate)).toEqual([0.25, 0.25])
+      expect(sorted(await storedOrders(domain.id))).toEqual([
+        [1, 1],
+        [2, 1],
+      ])
+    })
   })
 }
 
@@ -210,38 +196,34 @@ describe('tagwarden.sh', () => {
       }),
     )
 
-  test(
-    'sends each batch once, and keeps what was not stored',
-    async () => {
-      const { domain, code, queue } = await install('shell', 'server')
-      mkdirSync(queue)
-      const script = join(code, 'tagwarden.sh')
-      expect(await run(script, queue)).toEqual({ code: 0, stdout: '', stderr: '' })
-      write(queue, 1)
-      proxy.setMode('swallow')
-      const lost = await run(script, queue)
-      expect([lost.code, readdirSync(queue)]).toEqual([1, ['001.json']])
-      expect(lost.stderr).toContain('001.json waits for the next run: 500')
-      proxy.setMode('pass')
-      write(queue, 2)
-      writeFileSync(join(queue, '003.json'), '{"batchId":"orders-3","events":"none"}')
-      write(queue, 4)
-      await server.stop('SIGKILL')
-      expect((await run(script, queue)).code).toBe(1)
-      expect(readdirSync(queue)).toHaveLength(4)
-      await start()
-      const last = await run(script, queue)
-      expect([last.code, readdirSync(queue)]).toEqual([0, ['refused']])
-      expect(last.stderr).toContain('003.json was refused: {"error"')
-      expect(readFileSync(join(queue, 'refused'), 'utf8')).toContain('orders-3')
-      expect(sorted(await storedOrders(domain.id))).toEqual([
-        [1, 1],
-        [2, 1],
-        [4, 1],
-      ])
-    },
-    TEST_MS,
-  )
+  test('sends each batch once, and keeps what was not stored', async () => {
+    const { domain, code, queue } = await install('shell', 'server')
+    mkdirSync(queue)
+    const script = join(code, 'tagwarden.sh')
+    expect(await run(script, queue)).toEqual({ code: 0, stdout: '', stderr: '' })
+    write(queue, 1)
+    proxy.setMode('swallow')
+    const lost = await run(script, queue)
+    expect([lost.code, readdirSync(queue)]).toEqual([1, ['001.json']])
+    expect(lost.stderr).toContain('001.json waits for the next run: 500')
+    proxy.setMode('pass')
+    write(queue, 2)
+    writeFileSync(join(queue, '003.json'), '{"batchId":"orders-3","events":"none"}')
+    write(queue, 4)
+    await server.stop('SIGKILL')
+    expect((await run(script, queue)).code).toBe(1)
+    expect(readdirSync(queue)).toHaveLength(4)
+    await start()
+    const last = await run(script, queue)
+    expect([last.code, readdirSync(queue)]).toEqual([0, ['refused']])
+    expect(last.stderr).toContain('003.json was refused: {"error"')
+    expect(readFileSync(join(queue, 'refused'), 'utf8')).toContain('orders-3')
+    expect(sorted(await storedOrders(domain.id))).toEqual([
+      [1, 1],
+      [2, 1],
+      [4, 1],
+    ])
+  })
 
   test('deletes the oldest of too many', async () => {
     const { code, queue } = await install('shell-full', 'server', {

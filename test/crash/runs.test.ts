@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Delivery } from '../../src/integrations/delivery/delivery.ts'
@@ -10,8 +10,6 @@ import { isAlive, startedBy } from '../processes.ts'
 /*
  * The whole program ends while a flow test walks and an audit crawls, each with another one behind it, and is started again.
  */
-
-setDefaultTimeout(300_000)
 
 /** What needs a browser takes longer where others have the processors. */
 const BROWSER_MS = 90_000

@@ -4,7 +4,6 @@ import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watch } from '../process.ts'
 import { limitedFiles, type SmallDisk, smallFileSystem } from './small-disk.ts'
 
-const TEST_MS = 300_000
 const BATCH_EVENTS = 50
 /** More than any of the disks takes. */
 const MOST_BATCHES = 500
@@ -118,6 +117,5 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       await next.stop()
       expect(next.code()).toBe(0)
     },
-    TEST_MS,
   )
 })

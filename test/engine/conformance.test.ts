@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
@@ -58,8 +58,6 @@ import { openWorld, type World } from './world.ts'
  * Every query of the program is put to two engines that hold the same events: DuckDB, as the program has it, and ClickHouse
  * in this process. Their answers are the same, so no query says anything in words that only one of them knows.
  */
-
-setDefaultTimeout(300_000)
 
 const loaded = await loadClickhouse()
 const reason = typeof loaded === 'string' ? ` (ClickHouse can't be loaded here: ${loaded})` : ''

@@ -32,4 +32,4 @@ test('a recording made with the Recorder runs as it is', async () => {
     ['Click “Sale”', 'view_item', '/product'],
     ['Click “Add to basket”', 'add_to_cart', '/product/added'],
   ])
-}, 300_000)
+})

@@ -1,10 +1,8 @@
-import { setDefaultTimeout, test } from 'bun:test'
+import { test } from 'bun:test'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { attackScreenshots } from './screenshot-attacks.ts'
-
-setDefaultTimeout(300_000)
 
 test('screenshots show no personal data and no secret, and are seen by those who may see such data', async () => {
   await using world = await testApp({

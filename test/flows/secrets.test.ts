@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../../src/core/clock.ts'
@@ -9,8 +9,6 @@ import { installedChromium } from '../browser/installed-chromium.ts'
  * A secret that is typed, and that the shop shows and sends wherever it can, is looked for in all that is said of the run:
  * every answer, message, shared page, picture and file, and the log.
  */
-
-setDefaultTimeout(600_000)
 
 /** Of the same letters, so that each is as wide as the other where it is shown. */
 const SECRETS = ['Horse+Battery 7&9', 'Battery+Horse 9&7']

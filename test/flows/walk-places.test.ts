@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
@@ -6,8 +6,6 @@ import { browsingOptions } from '../browser/browse.ts'
 import { click, open, openWalking, type Walking } from './walking.ts'
 
 /* Where a step is done: in which tab, in which frame, on which device, on a page with which answer. */
-
-setDefaultTimeout(300_000)
 
 const TAGS = `<script>said = []; tag = (name) =>
   navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`

@@ -88,7 +88,7 @@ test('every kind of step does what it says', async () => {
   expect(steps.map(({ status }) => status)).toEqual(Array(22).fill('passed'))
   expect(await said()).toEqual(['buy', 'twice', 'menu', 'over', 'low', 'deep', 'in', 'a', 'b', 'Tab', 'popup'])
   expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
-}, 300_000)
+})
 
 test('another page is waited for, slow parts of it too; a dialog is answered and noted', async () => {
   const { steps, errors } = await walked([
@@ -99,7 +99,7 @@ test('another page is waited for, slow parts of it too; a dialog is answered and
   ])
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed', 'passed'])
   expect(errors).toContain('The page asked “Sure?”; it was answered with OK')
-}, 300_000)
+})
 
 const faults: [step: RecordedStep, sentence: RegExp][] = [
   [click('#nowhere'), /^#nowhere is not on the page; waited 1.5 s$/],
@@ -115,16 +115,12 @@ const faults: [step: RecordedStep, sentence: RegExp][] = [
   [{ type: 'navigate', url: '{{base}}/file' }, /download/],
   [{ type: 'navigate', url: 'http://nowhere.invalid/' }, /./],
 ]
-test.each(faults)(
-  '%j fails with a reason, and what follows is skipped',
-  async (step, sentence) => {
-    const { steps, error } = await walked([open(), step, click('#buy')])
-    expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
-    expect(steps[1]?.error).toMatch(sentence)
-    expect(error).toContain('step 2, ')
-  },
-  60_000,
-)
+test.each(faults)('%j fails with a reason, and what follows is skipped', async (step, sentence) => {
+  const { steps, error } = await walked([open(), step, click('#buy')])
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
+  expect(steps[1]?.error).toMatch(sentence)
+  expect(error).toContain('step 2, ')
+})
 
 test('another selector heals, unless it was refused', async () => {
   const step = click('#buy', 'aria/Add to basket')
@@ -132,7 +128,7 @@ test('another selector heals, unless it was refused', async () => {
   expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
   const refused = await walked([open('/renamed'), step], { refused: { 1: ['aria/Add to basket'] } })
   expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
-}, 300_000)
+})
 
 test('an element is found by what it was; two alike are not guessed at', async () => {
   const { elements } = await walked([open(), click('#buy')])
@@ -143,26 +139,22 @@ test('an element is found by what it was; two alike are not guessed at', async (
   expect(await said()).toBe('healed')
   const doubled = await walked([open('/doubled'), click('#buy')], { elements: { 1: known } })
   expect(doubled.steps[1]?.error).toMatch(/2 others are alike/)
-}, 300_000)
+})
 
 test.each([
   ['/banner', 'accept', 'yes'],
   ['/banner', 'deny', 'no'],
   ['/banner', 'none', ''],
   ['/onetrust', 'accept', 'yes'],
-] as const)(
-  'the banner of %s with %s: %p',
-  async (path, mode, answer) => {
-    await walked([open(path)], { consent: { mode, selectors: [] } })
-    expect(await said()).toBe(answer)
-  },
-  60_000,
-)
+] as const)('the banner of %s with %s: %p', async (path, mode, answer) => {
+  await walked([open(path)], { consent: { mode, selectors: [] } })
+  expect(await said()).toBe(answer)
+})
 
 test('a page that is called what its button is called is not meant', async () => {
   const { error } = await walked([open('/log-in'), click('aria/Log in')])
   expect([error, await said()]).toEqual([null, 'in'])
-}, 300_000)
+})
 
 test('the time of a run ends it', async () => {
   const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {
@@ -170,7 +162,7 @@ test('the time of a run ends it', async () => {
   })
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed'])
   expect(error).toContain('the time of the run, 3 s, was over')
-}, 300_000)
+})
 
 /** Walks in a browser of its own: a page that hangs or crashes holds up what comes after it. */
 async function inOwnBrowser<T>(
@@ -190,7 +182,7 @@ async function inOwnBrowser<T>(
 test('a page in an endless loop fails its step', async () => {
   const { steps } = await inOwnBrowser(() => walked([open(), click('#freeze'), click('#buy')]))
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
-}, 300_000)
+})
 
 test('a late tag belongs to the step that caused it, and is waited for', async () => {
   const expectations = [{ step: 1, vendor: 'Google Analytics 4', event: 'purchase', withinMs: 20_000 }]
@@ -202,7 +194,7 @@ test('a late tag belongs to the step that caused it, and is waited for', async (
   ])
   const done = told.findLast((message) => message.kind === 'done')
   expect(done?.pausedMs).toBeGreaterThan(900)
-}, 300_000)
+})
 
 test('a secret that is typed is in nothing that is told or written', async () => {
   const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
@@ -217,7 +209,7 @@ test('a secret that is typed is in nothing that is told or written', async () =>
   expect(JSON.stringify(told)).not.toContain('s3cret')
   expect(files).not.toContain('s3cret')
   expect(files).toContain('PNG')
-}, 300_000)
+})
 
 test('a page that crashes ends the walk', async () => {
   const wait = { type: 'waitForExpression', expression: 'false', timeout: 40_000 }
@@ -230,4 +222,4 @@ test('a page that crashes ends the walk', async () => {
   )
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
   expect(error).toContain('the page crashed')
-}, 300_000)
+})

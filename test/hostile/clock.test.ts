@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Cursor, dueWindows } from '../../src/alerts/due-windows.ts'
 import { nextWindow, parsePeriod, windowAt } from '../../src/alerts/period.ts'
@@ -13,9 +13,6 @@ import { until } from '../process.ts'
 
 // A clock that is wrong, at a start and while the program runs: bound to stop nothing, to be named, to be told twice of
 // nothing, and to delete nothing.
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const YEARS_MS = 3653 * DAY_MS
 const SHIFTS: [string, number][] = [

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   existsSync,
   readdirSync,
@@ -19,9 +19,6 @@ import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { TEST_START } from '../fakes.ts'
-
-// Many starts, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** What may happen to a file, by name; each changes the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../process.ts'
 import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './folder.ts'
-
-// Every case starts the program two or three times.
-setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-folder-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +8,6 @@ import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/error.ts'
 import { answerOf } from '../app.ts'
 import { bytesOf, flipByte, type KilledFolder, killedFolder } from './folder.ts'
-
-// Many starts, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-database-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../app.ts'
-
-setDefaultTimeout(300_000)
 
 /** What 200,000 invented names of a domain, on 2,000 invented hosts, may leave at most. */
 const BOUNDS = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { MAX_RULE_COST } from '../../src/conditions/condition.ts'
 import type { Answer } from '../fakes.ts'
 import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
@@ -7,8 +7,6 @@ import { ask, call, initialize, type Server, startServer, temporaryFolder, until
  * A caller with a read-only key asks more than can be answered. Each case says what it was bound to: the right to read,
  * one key, and what any caller may send. The server is a process of its own, so that nothing of the tests holds it up.
  */
-
-setDefaultTimeout(300_000)
 
 /** Events with a text on which the pattern below keeps the engine busy, about 3 ms each, so that it is at work for longer than figures are kept. */
 const EVENTS = 20_000

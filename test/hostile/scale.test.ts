@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { startServer } from '../../src/commands/server.ts'
 import { readConfig } from '../../src/config.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
@@ -18,8 +18,6 @@ import { ask, temporaryFolder, until } from '../process.ts'
  * An organization with very many domains and alerts. Bound: a round of evaluation costs what is due, not what there is;
  * alerts of one period share one scan, whenever each began; a list costs its page; a stop waits for no query.
  */
-
-setDefaultTimeout(300_000)
 
 const spies: { mockRestore(): void }[] = []
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-const WAIT_MS = 15_000
+const WAIT_MS = 60_000
 
 /** One answer, as it came. */
 export interface RawAnswer {

@@ -107,7 +107,7 @@ test('whoever signs out, whose key is revoked or runs out, or who leaves, soon h
   expect(lasting.isEnded).toBe(false)
   expect((await call('GET', `${server.url}/v1/stream`, { as: session })).status).toBe(401)
   await lasting.leave()
-}, 300_000)
+})
 
 test('a connection that reads nothing holds up nobody, and takes no memory for what it misses', async () => {
   await using server = await listening()
@@ -137,7 +137,7 @@ test('a connection that reads nothing holds up nobody, and takes no memory for w
   await until('the slow one to catch up', () => text.includes(last.id) || text.includes('event: reset'))
   expect(text.length).toBeLessThan(rounds * 1000 * 100)
   await reader.leave()
-}, 300_000)
+})
 
 test('a server that stops ends all streams at once', async () => {
   // A stream that the stop waited for would take all the time of the test.

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type CaptureSite, captureSite } from '../browser/capture-site.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { until } from '../process.ts'
 import { describeReport, reportText } from './report.ts'
-
-setDefaultTimeout(300_000)
 
 /** Vendors by the event that the page sends to a host of the shop. */
 const EXPECTED = {

@@ -1,7 +1,7 @@
 import { PROGRAM, until } from '../process.ts'
 
 /** It imports three weeks first. */
-const START_MS = 180_000
+const START_MS = 300_000
 
 export interface Demo extends AsyncDisposable {
   url: string

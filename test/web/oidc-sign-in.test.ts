@@ -5,63 +5,58 @@ import { CLIENT_ID, CLIENT_SECRET, openIdProvider } from '../../src/org/oidc.fix
 import { freePort, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { openScreen } from './screen.ts'
 
-const TEST_MS = 60_000
 const LOGOUT = '/logout'
 
-test(
-  'whoever signs in through the company signs out there too, and a cancelled sign-in says so',
-  async () => {
-    using folder = temporaryFolder()
-    const data = join(folder.path, 'data')
-    await initialize(data)
-    await using provider = await openIdProvider({ clock: systemClock })
-    const { behaviour, requests, issuer } = provider
-    behaviour.metadata = { end_session_endpoint: issuer + LOGOUT }
-    const listen = `127.0.0.1:${await freePort()}`
-    await using server = await startServer(data, {
-      // The redirect address is made of the address that is listened on.
-      listen,
-      env: {
-        TAGWARDEN_OIDC_ISSUER: issuer,
-        TAGWARDEN_OIDC_CLIENT_ID: CLIENT_ID,
-        TAGWARDEN_OIDC_CLIENT_SECRET: CLIENT_SECRET,
-        TAGWARDEN_OIDC_NAME: 'Acme ID',
-        TAGWARDEN_OIDC_ROLES: 'staff=viewer',
-      },
-    })
-    await using screen = await openScreen(server.url)
-    const signIn = () => screen.press('Sign in with Acme ID', 'link')
-    await screen.open('/issues')
+test('whoever signs in through the company signs out there too, and a cancelled sign-in says so', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  await initialize(data)
+  await using provider = await openIdProvider({ clock: systemClock })
+  const { behaviour, requests, issuer } = provider
+  behaviour.metadata = { end_session_endpoint: issuer + LOGOUT }
+  const listen = `127.0.0.1:${await freePort()}`
+  await using server = await startServer(data, {
+    // The redirect address is made of the address that is listened on.
+    listen,
+    env: {
+      TAGWARDEN_OIDC_ISSUER: issuer,
+      TAGWARDEN_OIDC_CLIENT_ID: CLIENT_ID,
+      TAGWARDEN_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+      TAGWARDEN_OIDC_NAME: 'Acme ID',
+      TAGWARDEN_OIDC_ROLES: 'staff=viewer',
+    },
+  })
+  await using screen = await openScreen(server.url)
+  const signIn = () => screen.press('Sign in with Acme ID', 'link')
+  await screen.open('/issues')
 
-    behaviour.refusal = { error: 'access_denied', error_description: 'Call us' }
-    await signIn()
-    await screen.reads('The sign-in was cancelled, or Acme ID does not let you use this application')
-    expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('Call us')
+  behaviour.refusal = { error: 'access_denied', error_description: 'Call us' }
+  await signIn()
+  await screen.reads('The sign-in was cancelled, or Acme ID does not let you use this application')
+  expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('Call us')
 
-    behaviour.refusal = null
-    behaviour.claims = { sub: 'zoe', email: 'zoe@example.com', name: 'Zoe', groups: ['staff'] }
-    behaviour.instead = (path) => {
-      if (path !== LOGOUT) return null
-      const back = requests.at(-1)?.query.get('post_logout_redirect_uri') ?? ''
-      return new Response(null, { status: 302, headers: { location: back } })
-    }
-    await signIn()
-    await screen.sees('navigation', 'Main')
-    await screen.press('Account')
-    await screen.press('Sign out', 'menuitem')
-    const asked = await until('the sign-out at the provider', () => {
-      const found = requests.filter(({ path }) => path === LOGOUT)
-      return found.length > 0 && found
-    })
-    await until('the way back', () => new URL(screen.page.url()).pathname === '/')
-    await screen.sees('heading', 'Sign in')
-    expect(asked.map(({ query }) => [...query.keys()].sort())).toEqual([
-      ['client_id', 'id_token_hint', 'post_logout_redirect_uri'],
-    ])
-    expect(new URL(screen.page.url()).hash).toBe('')
-    expect(
-      await screen.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])),
-    ).not.toContain('st_')
-  },
-  TEST_MS,
-)
+  behaviour.refusal = null
+  behaviour.claims = { sub: 'zoe', email: 'zoe@example.com', name: 'Zoe', groups: ['staff'] }
+  behaviour.instead = (path) => {
+    if (path !== LOGOUT) return null
+    const back = requests.at(-1)?.query.get('post_logout_redirect_uri') ?? ''
+    return new Response(null, { status: 302, headers: { location: back } })
+  }
+  await signIn()
+  await screen.sees('navigation', 'Main')
+  await screen.press('Account')
+  await screen.press('Sign out', 'menuitem')
+  const asked = await until('the sign-out at the provider', () => {
+    const found = requests.filter(({ path }) => path === LOGOUT)
+    return found.length > 0 && found
+  })
+  await until('the way back', () => new URL(screen.page.url()).pathname === '/')
+  await screen.sees('heading', 'Sign in')
+  expect(asked.map(({ query }) => [...query.keys()].sort())).toEqual([
+    ['client_id', 'id_token_hint', 'post_logout_redirect_uri'],
+  ])
+  expect(new URL(screen.page.url()).hash).toBe('')
+  expect(await screen.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(
+    'st_',
+  )
+})

@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Place } from '../../browser/task.ts'
 import { Pace } from './pace.ts'
-
-setDefaultTimeout(300_000)
 
 /** A wait for which a place is given up. */
 const LONG_MS = 1200

@@ -285,7 +285,7 @@ test('no channel ever hears of a resolution before it heard of the trouble, what
     }),
     { numRuns: 150 },
   )
-}, 300_000)
+})
 
 describe('the throttle', () => {
   const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
@@ -398,7 +398,7 @@ describe('the throttle', () => {
       }),
       { numRuns: 150 },
     )
-  }, 300_000)
+  })
 })
 
 describe('a repeat', () => {

@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredEvent } from '../../core/event.ts'
 import type { AnyTest } from '../query.ts'
 import { aKey, anEvent, aValue, NASTY_KEYS, paramOf, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const aBatch = fc.record({
   events: fc.array(anEvent, { minLength: 1, maxLength: 12 }),

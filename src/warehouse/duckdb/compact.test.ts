@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,9 +9,6 @@ import { compactEvents, runMerge } from './compact.ts'
 import { Manifest } from './manifest.ts'
 import { MergeRetries } from './merge-retries.ts'
 import { planMerges } from './plan-merges.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const some = (count: number, orgId = 'org_1') =>
   Array.from({ length: count }, (_, n) => ({ orgId, params: { a: `${n}` } }))

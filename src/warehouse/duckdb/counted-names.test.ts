@@ -1,13 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast } from '../../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { createDomain, deleteDomain } from '../../domains/store.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'
 import { MAX_NAMES, type NameCount, placeNames } from './counted-names.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const TODAY = Math.floor(HOUR / DAY_MS)
 const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({

@@ -1,10 +1,7 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { aKey, NASTY_KEYS, WarehouseStand } from '../warehouse.fixture.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const stand = await WarehouseStand.open()
 afterAll(() => stand[Symbol.asyncDispose]())

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../core/clock.ts'
 import type { Query } from '../query.ts'
 import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 let stand: WarehouseStand
 beforeAll(async () => {

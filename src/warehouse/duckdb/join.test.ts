@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -10,9 +10,6 @@ import { Manifest } from './manifest.ts'
 import { planMerges } from './plan-merges.ts'
 import { RELATION_COLUMNS } from './spooled.ts'
 import { filesOnDisk } from './unlisted.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** A time at which the days of all events are over. */
 const later = (stand: WarehouseStand) => stand.clock.now() + 2 * DAY_MS

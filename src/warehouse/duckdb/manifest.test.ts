@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb } from '../../../test/fakes.ts'
 import { HOUR_MS } from '../../core/clock.ts'
 import { tx } from '../../store/database.ts'
 import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentFiles } from './manifest.ts'
-
-// A database for each run, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')

@@ -82,7 +82,7 @@ describe('pages', () => {
       ),
       { numRuns: 12 },
     )
-  }, 300_000)
+  })
 
   test('become one file an hour and organization, then one a day', async () => {
     await using stand = await WarehouseStand.open()

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { Query } from '../query.ts'
 import { aKey, anEvent, HOUR, NASTY_KEYS, paramOf, type Said, WarehouseStand } from '../warehouse.fixture.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** Params as entries, in no order: a map has none. */
 const entriesOf = (events: readonly StoredEvent[]) =>

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,9 +9,6 @@ import { COUNT_COLUMNS, MINUTES_MS } from '../relations.ts'
 import { type Asked, HOUR, plainQuery, type Said, WarehouseStand } from '../warehouse.fixture.ts'
 import { runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 /** One row of the relation. */
 type Count = Record<keyof typeof COUNT_COLUMNS, string | number>

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -8,9 +8,6 @@ import type { SegmentCount } from '../../ingest/segment-count.ts'
 import type { Segment } from '../../ingest/spool.ts'
 import { anEvent, aValue, HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
 import type { Flaw } from './file-check.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const some = (count: number, orgId = 'org_1') => Array.from({ length: count }, () => ({ orgId, params: { a: '1' } }))
 const parquetIn = (folder: string) =>

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { axeFindings } from '../axe.ts'
 import { openScreen, type Screen } from '../screen.ts'
 import { openAs, startTestServer, type TestServer } from '../test-server.ts'
-
-setDefaultTimeout(300_000)
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

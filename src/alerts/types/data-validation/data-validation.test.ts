@@ -225,4 +225,4 @@ test('what the judge says at the door is what the history answers', async () => 
     }),
     { numRuns: 25 },
   )
-}, 300_000)
+})

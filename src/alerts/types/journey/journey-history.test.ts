@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { PLAIN_PRIVACY } from '../../../conditions/privacy.ts'
@@ -25,9 +25,6 @@ import {
 import { journey } from './journey.ts'
 import { endedSessions, expectedOf } from './journey-reference.fixture.ts'
 import type { ShapeRow } from './journey-sql.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 const DOMAINS = ['dom_a', 'dom_b']
 const watched = DOMAINS.map((id) => ({ id, createdAt: 0 }))

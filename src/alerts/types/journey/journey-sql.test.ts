@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
@@ -29,9 +29,6 @@ import {
 import { journey } from './journey.ts'
 import { endedSessions, expectedOf } from './journey-reference.fixture.ts'
 import { MAX_SESSION_EVENTS } from './journey-sql.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 describe('sessions', () => {
   const occurrencesIn = async (sessions: StoredEvent[][], values: Partial<AlertInput> = {}, window?: Window) => {

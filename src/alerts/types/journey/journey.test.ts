@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import type { StoredEvent } from '../../../core/event.ts'
@@ -24,9 +24,6 @@ import {
   wants,
 } from './journey.fixture.ts'
 import type { JourneySpec } from './journey-spec.ts'
-
-// Real files and databases, on machines that do other things too.
-setDefaultTimeout(300_000)
 
 describe('refused', () => {
   const event = (values: object) => stepped([start, values])
