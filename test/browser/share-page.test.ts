@@ -15,7 +15,6 @@ import { openScreen } from '../web/screen.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-defects.ts'
 
-const TEST_MS = 300_000
 const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 
@@ -32,7 +31,7 @@ beforeAll(async () => {
   await page.setContent(SHOP)
   shop = await page.screenshot()
   await page.close()
-}, TEST_MS)
+})
 
 const long = 'x'.repeat(300)
 
@@ -106,141 +105,129 @@ async function guidePictures(page: Page, folder: string): Promise<void> {
   await step?.screenshot({ path: join(folder, 'step.png') })
 }
 
-test(
-  'a shared page is readable on a phone, on a desk and on paper, light and dark, and loads its own pictures only',
-  async () => {
-    await using program = await testApp()
-    const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
-    const server = Bun.serve({
-      ...{ hostname: '127.0.0.1', port: 0 },
-      fetch: (request) =>
-        new URL(request.url).pathname === '/audit'
-          ? new Response(auditPage, { headers: { ...SHARE_HEADERS, 'content-type': 'text/html; charset=utf-8' } })
-          : program.app.fetch(request),
-    })
-    try {
-      const page = await chromium.browser.newPage()
-      const errors: string[] = []
-      const asked: string[] = []
-      page.on('console', (message) => void errors.push(message.text()))
-      page.on('request', (request) => asked.push(request.url()))
-      const origin = `http://127.0.0.1:${server.port}`
-      const pages = { run: await shareIn(program, false), 'long-run': await shareIn(program, true), audit: '/audit' }
-      for (const [name, path] of Object.entries(pages)) {
-        for (const width of [360, 1280]) {
-          for (const scheme of ['light', 'dark'] as const) {
-            await page.setViewport({ width, height: 900 })
-            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-            await page.goto(origin + path, { waitUntil: 'load' })
-            await page.evaluate(FOLDS(true))
-            expect({ name, width, scheme, faults: await page.evaluate(FAULTS) }).toMatchObject({ faults: [] })
-            const loaded = await page.$$eval('img', (all) => all.map(({ naturalWidth }) => naturalWidth))
-            expect(loaded).toEqual(name === 'audit' ? [] : [1280, 1280, 1280, 1280])
-            if (!PICTURES || scheme === 'dark') continue
-            await page.evaluate(FOLDS(false))
-            mkdirSync(PICTURES, { recursive: true })
-            await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true })
-            if (name === 'run' && width === 1280) await guidePictures(page, PICTURES)
-          }
+test('a shared page is readable on a phone, on a desk and on paper, light and dark, and loads its own pictures only', async () => {
+  await using program = await testApp()
+  const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: (request) =>
+      new URL(request.url).pathname === '/audit'
+        ? new Response(auditPage, { headers: { ...SHARE_HEADERS, 'content-type': 'text/html; charset=utf-8' } })
+        : program.app.fetch(request),
+  })
+  try {
+    const page = await chromium.browser.newPage()
+    const errors: string[] = []
+    const asked: string[] = []
+    page.on('console', (message) => void errors.push(message.text()))
+    page.on('request', (request) => asked.push(request.url()))
+    const origin = `http://127.0.0.1:${server.port}`
+    const pages = { run: await shareIn(program, false), 'long-run': await shareIn(program, true), audit: '/audit' }
+    for (const [name, path] of Object.entries(pages)) {
+      for (const width of [360, 1280]) {
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.setViewport({ width, height: 900 })
+          await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+          await page.goto(origin + path, { waitUntil: 'load' })
+          await page.evaluate(FOLDS(true))
+          expect({ name, width, scheme, faults: await page.evaluate(FAULTS) }).toMatchObject({ faults: [] })
+          const loaded = await page.$$eval('img', (all) => all.map(({ naturalWidth }) => naturalWidth))
+          expect(loaded).toEqual(name === 'audit' ? [] : [1280, 1280, 1280, 1280])
+          if (!PICTURES || scheme === 'dark') continue
+          await page.evaluate(FOLDS(false))
+          mkdirSync(PICTURES, { recursive: true })
+          await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true })
+          if (name === 'run' && width === 1280) await guidePictures(page, PICTURES)
         }
       }
-      const paper = await page.pdf({ format: 'A4' })
-      expect(paper.length).toBeGreaterThan(1000)
-      expect(asked.filter((url) => !url.startsWith(origin))).toEqual([])
-      expect(errors.filter((text) => !text.includes('favicon'))).toEqual([])
-    } finally {
-      await server.stop(true)
     }
-  },
-  TEST_MS,
-)
+    const paper = await page.pdf({ format: 'A4' })
+    expect(paper.length).toBeGreaterThan(1000)
+    expect(asked.filter((url) => !url.startsWith(origin))).toEqual([])
+    expect(errors.filter((text) => !text.includes('favicon'))).toEqual([])
+  } finally {
+    await server.stop(true)
+  }
+})
 
-test(
-  'the page of an issue shows the run that found it',
-  async () => {
-    await using program = await testApp()
-    const { app, clock, owner } = program
-    const facts = aRun()
-    const id = storeRun(program, facts, { picture: () => shop })
-    const subject = { kind: FLOW_TEST, id: 'tst_1', orgId: owner.orgId, name: 'Checkout', domainId: null }
-    const parts = { db: app.db, now: clock.now(), privacy: PLAIN_PRIVACY, enqueue: () => undefined }
-    const run = {
-      id,
-      at: clock.now(),
-      findings: FINDINGS,
-      isWhole: true,
-      hosts: ['shop.example'],
-      events: facts.events,
-    }
-    applyRunFindings(parts, { ...subject, severity: 'high', impactValue: null, channels: [] }, run)
-    const { body } = await program.call('GET', '/v1/issues?q=transaction_id')
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => program.app.fetch(request) })
-    try {
-      await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
-      await screen.open(`/issues/${body.issues[0].id}`)
-      await screen.press('Sign in with an API key')
-      await screen.type('API key', owner.apiKey)
-      await screen.press('Sign in')
-      await screen.sees('link', 'The whole run')
-      const picture = await screen.page.waitForSelector('img[alt^="What the browser showed"]')
-      const width = await picture?.evaluate(async (image) => {
-        await (image as HTMLImageElement).decode()
-        return (image as HTMLImageElement).naturalWidth
-      })
-      expect(width).toBe(1280)
-      const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))
-      expect(steps).toHaveLength(5)
-      expect(steps[3]).toContain('Click “Buy”')
-      expect(steps[3]).toContain('Passed')
-      expect(steps[4]).toContain('there is no such element')
-    } finally {
-      await server.stop(true)
-    }
-  },
-  TEST_MS,
-)
+test('the page of an issue shows the run that found it', async () => {
+  await using program = await testApp()
+  const { app, clock, owner } = program
+  const facts = aRun()
+  const id = storeRun(program, facts, { picture: () => shop })
+  const subject = { kind: FLOW_TEST, id: 'tst_1', orgId: owner.orgId, name: 'Checkout', domainId: null }
+  const parts = { db: app.db, now: clock.now(), privacy: PLAIN_PRIVACY, enqueue: () => undefined }
+  const run = {
+    id,
+    at: clock.now(),
+    findings: FINDINGS,
+    isWhole: true,
+    hosts: ['shop.example'],
+    events: facts.events,
+  }
+  applyRunFindings(parts, { ...subject, severity: 'high', impactValue: null, channels: [] }, run)
+  const { body } = await program.call('GET', '/v1/issues?q=transaction_id')
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => program.app.fetch(request) })
+  try {
+    await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
+    await screen.open(`/issues/${body.issues[0].id}`)
+    await screen.press('Sign in with an API key')
+    await screen.type('API key', owner.apiKey)
+    await screen.press('Sign in')
+    await screen.sees('link', 'The whole run')
+    const picture = await screen.page.waitForSelector('img[alt^="What the browser showed"]')
+    const width = await picture?.evaluate(async (image) => {
+      await (image as HTMLImageElement).decode()
+      return (image as HTMLImageElement).naturalWidth
+    })
+    expect(width).toBe(1280)
+    const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))
+    expect(steps).toHaveLength(5)
+    expect(steps[3]).toContain('Click “Buy”')
+    expect(steps[3]).toContain('Passed')
+    expect(steps[4]).toContain('there is no such element')
+  } finally {
+    await server.stop(true)
+  }
+})
 
-test(
-  'a run is shared with the screenshots that were looked at and ticked, on a phone and on a desk',
-  async () => {
-    await using program = await testApp()
-    const { owner } = program
-    const id = storeRun(program, aRun(), { picture: () => shop })
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => program.app.fetch(request) })
-    try {
-      await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
-      await screen.open(`/tests/runs/${id}`)
-      await screen.press('Sign in with an API key')
-      await screen.type('API key', owner.apiKey)
-      await screen.press('Sign in')
-      for (const [ticked, width] of [360, 1280].entries()) {
-        await screen.page.setViewport({ width, height: 800 })
-        await screen.press('Share the run')
-        await screen.page.waitForFunction(
-          () => document.querySelectorAll('[role=dialog] fieldset img[alt^="Picture of"]').length === 4,
-        )
-        const boxes = await screen.page.$$('[role=dialog] fieldset input[type=checkbox]')
-        const states = await Promise.all(boxes.map((box) => box.evaluate(({ checked }) => checked)))
-        expect(states).toEqual([false, false, false, false])
-        const tooWide = await screen.page.$$eval('[role=dialog] *', (elements) =>
-          elements.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map(({ tagName }) => tagName),
-        )
-        expect(tooWide).toEqual([])
-        if (ticked > 0) await screen.page.locator('[role=dialog] fieldset input[type=checkbox]').click()
-        if (PICTURES) await screen.page.screenshot({ path: join(PICTURES, `sharing-${width}.png`) })
-        await screen.press('Make a link')
-        const link = await screen.page.waitForSelector('[role=dialog] input[readonly], [role=dialog] code')
-        const url = await link?.evaluate((one) => (one as HTMLInputElement).value ?? one.textContent ?? '')
-        const page = await program.app.fetch(new Request(`http://localhost${new URL(url ?? '').pathname}`))
-        expect([...(await page.text()).matchAll(/<img src="([^"]+)"/g)].map(([, src]) => src)).toEqual(
-          Array.from({ length: ticked }, (_, step) => `?step=${step}`),
-        )
-        await screen.press('Done')
-        await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
-      }
-    } finally {
-      await server.stop(true)
+test('a run is shared with the screenshots that were looked at and ticked, on a phone and on a desk', async () => {
+  await using program = await testApp()
+  const { owner } = program
+  const id = storeRun(program, aRun(), { picture: () => shop })
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => program.app.fetch(request) })
+  try {
+    await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
+    await screen.open(`/tests/runs/${id}`)
+    await screen.press('Sign in with an API key')
+    await screen.type('API key', owner.apiKey)
+    await screen.press('Sign in')
+    for (const [ticked, width] of [360, 1280].entries()) {
+      await screen.page.setViewport({ width, height: 800 })
+      await screen.press('Share the run')
+      await screen.page.waitForFunction(
+        () => document.querySelectorAll('[role=dialog] fieldset img[alt^="Picture of"]').length === 4,
+      )
+      const boxes = await screen.page.$$('[role=dialog] fieldset input[type=checkbox]')
+      const states = await Promise.all(boxes.map((box) => box.evaluate(({ checked }) => checked)))
+      expect(states).toEqual([false, false, false, false])
+      const tooWide = await screen.page.$$eval('[role=dialog] *', (elements) =>
+        elements.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map(({ tagName }) => tagName),
+      )
+      expect(tooWide).toEqual([])
+      if (ticked > 0) await screen.page.locator('[role=dialog] fieldset input[type=checkbox]').click()
+      if (PICTURES) await screen.page.screenshot({ path: join(PICTURES, `sharing-${width}.png`) })
+      await screen.press('Make a link')
+      const link = await screen.page.waitForSelector('[role=dialog] input[readonly], [role=dialog] code')
+      const url = await link?.evaluate((one) => (one as HTMLInputElement).value ?? one.textContent ?? '')
+      const page = await program.app.fetch(new Request(`http://localhost${new URL(url ?? '').pathname}`))
+      expect([...(await page.text()).matchAll(/<img src="([^"]+)"/g)].map(([, src]) => src)).toEqual(
+        Array.from({ length: ticked }, (_, step) => `?step=${step}`),
+      )
+      await screen.press('Done')
+      await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
     }
-  },
-  TEST_MS,
-)
+  } finally {
+    await server.stop(true)
+  }
+})

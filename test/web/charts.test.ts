@@ -6,14 +6,12 @@ import { axeFindings } from './axe.ts'
 import { SERIES } from './gallery/chart-data.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-const TEST_MS = 300_000
-
 let browser: TestBrowser
 let gallery: Awaited<ReturnType<typeof serveGallery>>
 beforeAll(async () => {
   gallery = await serveGallery()
   browser = await startBrowser()
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   gallery[Symbol.dispose]()
@@ -37,150 +35,122 @@ describe('charts', () => {
   test.each([
     [360, 'light'],
     [1280, 'dark'],
-  ])(
-    'at %d px, %s: no finding of axe, no error, nothing beside the page, tables too',
-    async (width, scheme) => {
-      await using screen = await openGallery(width, `?scheme=${scheme}`)
-      const { page } = screen
-      expect(await axeFindings(page)).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-      await screen.press('Show as table')
-      await screen.sees('table', 'Volume against expectation')
-      await screen.sees('table', 'Where sessions go')
-      expect(await axeFindings(page)).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  ])('at %d px, %s: no finding of axe, no error, nothing beside the page, tables too', async (width, scheme) => {
+    await using screen = await openGallery(width, `?scheme=${scheme}`)
+    const { page } = screen
+    expect(await axeFindings(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    await screen.press('Show as table')
+    await screen.sees('table', 'Volume against expectation')
+    await screen.sees('table', 'Where sessions go')
+    expect(await axeFindings(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'a table has a row a bucket, with what is wrong in words, and leads back to the chart',
-    async () => {
-      await using screen = await openGallery()
-      await screen.press('Show as table')
-      const rows = await screen.page.$$eval(`${VOLUME} tbody tr`, (all) =>
-        all.map(({ textContent }) => textContent ?? ''),
-      )
-      expect(rows).toHaveLength(SERIES.length)
-      expect(rows.filter((row) => row.includes('Not as expected'))).toHaveLength(8)
-      expect(rows.at(-1)).toContain('Not complete')
-      // Names are text, whatever is in them.
-      expect(rows.some((row) => row.includes('<b>Release</b> 2026.3.1 of the shop'))).toBe(true)
-      await screen.press('Show as chart')
-      await screen.page.waitForSelector(`${VOLUME} svg path`)
-    },
-    TEST_MS,
-  )
+  test('a table has a row a bucket, with what is wrong in words, and leads back to the chart', async () => {
+    await using screen = await openGallery()
+    await screen.press('Show as table')
+    const rows = await screen.page.$$eval(`${VOLUME} tbody tr`, (all) =>
+      all.map(({ textContent }) => textContent ?? ''),
+    )
+    expect(rows).toHaveLength(SERIES.length)
+    expect(rows.filter((row) => row.includes('Not as expected'))).toHaveLength(8)
+    expect(rows.at(-1)).toContain('Not complete')
+    // Names are text, whatever is in them.
+    expect(rows.some((row) => row.includes('<b>Release</b> 2026.3.1 of the shop'))).toBe(true)
+    await screen.press('Show as chart')
+    await screen.page.waitForSelector(`${VOLUME} svg path`)
+  })
 
-  test(
-    'arrow keys walk the points, each is spoken, and Enter picks it',
-    async () => {
-      await using screen = await openGallery()
-      const { page } = screen
-      await focusWalker(screen)
-      expect(await spoken(screen)).toMatch(/93 observed, .* expected, Not complete$/)
-      await page.keyboard.press('Home')
-      const first = await spoken(screen)
-      expect(first).toContain(`${SERIES[0]?.observed} observed`)
-      await page.keyboard.press('ArrowRight')
-      expect(await spoken(screen)).toContain(`${SERIES[1]?.observed} observed`)
-      await screen.reads('Expected range')
-      await page.keyboard.press('Enter')
-      await screen.reads(`picked ${SERIES[1]?.start}`)
-      await page.keyboard.press('ArrowLeft')
-      await page.keyboard.press('ArrowLeft')
-      expect(await spoken(screen)).toBe(first)
-      await page.keyboard.press('End')
-      await page.keyboard.press('PageDown')
-      expect(await spoken(screen)).toContain(`${SERIES[71]?.observed} observed`)
-      await page.keyboard.press('Escape')
-      expect(await page.$(`${VOLUME} [role=slider] + div`)).toBeNull()
-    },
-    TEST_MS,
-  )
-
-  test(
-    'the pointer shows the nearest point on a card that stays within the page',
-    async () => {
-      await using screen = await openGallery(360)
-      const { page } = screen
-      const box = await (await page.$(`${VOLUME} [role=slider]`))?.boundingBox()
-      if (!box) throw new Error('there is no plot')
-      for (const share of [0.01, 0.5, 0.99]) {
-        await page.mouse.move(box.x + box.width * share, box.y + box.height / 2)
-        const card = await page.waitForSelector(`${VOLUME} [role=slider] + div`)
-        const { x = -1, width = 0 } = (await card?.boundingBox()) ?? {}
-        expect(x).toBeGreaterThanOrEqual(0)
-        expect(x + width).toBeLessThanOrEqual(360)
-      }
-      await page.mouse.move(0, 0)
-      await page.waitForFunction((plot) => !document.querySelector(`${plot} [role=slider] + div`), {}, VOLUME)
-    },
-    TEST_MS,
-  )
-
-  test(
-    'a chart grows and shrinks with its figure, and is not drawn outside of it',
-    async () => {
-      await using screen = await openGallery(1280)
-      const drawnIn = () => screen.page.$eval(`${VOLUME} svg`, (svg) => svg.getAttribute('viewBox'))
-      const wide = await drawnIn()
-      await screen.page.setViewport({ width: 480, height: 900 })
-      await screen.page.waitForFunction(
-        (plot, wide) => document.querySelector(`${plot} svg`)?.getAttribute('viewBox') !== wide,
-        {},
-        VOLUME,
-        wide,
-      )
-      expect(Number((await drawnIn())?.split(' ')[2])).toBeLessThan(480)
-      // Where sessions go is a list now.
-      await screen.sees('heading', 'Step 2')
-    },
-    TEST_MS,
-  )
-
-  test(
-    'a flow has one stop of the Tab key, arrow keys lead through it, and Enter chooses a page',
-    async () => {
-      await using screen = await openGallery()
-      const { page } = screen
-      const flow = 'figure[aria-label="Where sessions go"]'
-      expect(await page.$$eval(`${flow} [tabindex="0"]`, (all) => all.length)).toBe(1)
-      await page.$eval(`${flow} [tabindex="0"]`, (node) => (node as SVGElement).focus())
-      await page.keyboard.press('ArrowRight')
-      await page.keyboard.press('ArrowDown')
-      const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
-      expect(await focused()).toBe('/product/electronics/phones/*, step 2, 30 sessions, 30\u00a0%')
-      await page.keyboard.press('Enter')
-      await screen.reads('1 /product/electronics/phones/*')
-      expect(await page.$$eval(`${flow} path[data-chosen]`, (all) => all.length)).toBe(3)
-    },
-    TEST_MS,
-  )
-})
-
-test(
-  'a time has its exact twin on a card, by hover, by Tab and to copy',
-  async () => {
+  test('arrow keys walk the points, each is spoken, and Enter picks it', async () => {
     await using screen = await openGallery()
     const { page } = screen
-    await page.focus('button:has(time)')
-    await screen.reads('Epoch ms')
-    const epoch = await page.$eval('time', (time) => String(Date.parse(time.dateTime)))
-    await screen.reads(epoch)
+    await focusWalker(screen)
+    expect(await spoken(screen)).toMatch(/93 observed, .* expected, Not complete$/)
+    await page.keyboard.press('Home')
+    const first = await spoken(screen)
+    expect(first).toContain(`${SERIES[0]?.observed} observed`)
+    await page.keyboard.press('ArrowRight')
+    expect(await spoken(screen)).toContain(`${SERIES[1]?.observed} observed`)
+    await screen.reads('Expected range')
+    await page.keyboard.press('Enter')
+    await screen.reads(`picked ${SERIES[1]?.start}`)
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    expect(await spoken(screen)).toBe(first)
+    await page.keyboard.press('End')
+    await page.keyboard.press('PageDown')
+    expect(await spoken(screen)).toContain(`${SERIES[71]?.observed} observed`)
     await page.keyboard.press('Escape')
-    await page.waitForFunction(() => !document.querySelector('[popover]'))
-    await page.hover('time')
-    await page.waitForSelector('[popover]')
-    await screen.sees('button', 'Copy Epoch ms')
-    expect(await axeFindings(page)).toEqual([])
-    await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Copy Local')
+    expect(await page.$(`${VOLUME} [role=slider] + div`)).toBeNull()
+  })
+
+  test('the pointer shows the nearest point on a card that stays within the page', async () => {
+    await using screen = await openGallery(360)
+    const { page } = screen
+    const box = await (await page.$(`${VOLUME} [role=slider]`))?.boundingBox()
+    if (!box) throw new Error('there is no plot')
+    for (const share of [0.01, 0.5, 0.99]) {
+      await page.mouse.move(box.x + box.width * share, box.y + box.height / 2)
+      const card = await page.waitForSelector(`${VOLUME} [role=slider] + div`)
+      const { x = -1, width = 0 } = (await card?.boundingBox()) ?? {}
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x + width).toBeLessThanOrEqual(360)
+    }
     await page.mouse.move(0, 0)
-  },
-  TEST_MS,
-)
+    await page.waitForFunction((plot) => !document.querySelector(`${plot} [role=slider] + div`), {}, VOLUME)
+  })
+
+  test('a chart grows and shrinks with its figure, and is not drawn outside of it', async () => {
+    await using screen = await openGallery(1280)
+    const drawnIn = () => screen.page.$eval(`${VOLUME} svg`, (svg) => svg.getAttribute('viewBox'))
+    const wide = await drawnIn()
+    await screen.page.setViewport({ width: 480, height: 900 })
+    await screen.page.waitForFunction(
+      (plot, wide) => document.querySelector(`${plot} svg`)?.getAttribute('viewBox') !== wide,
+      {},
+      VOLUME,
+      wide,
+    )
+    expect(Number((await drawnIn())?.split(' ')[2])).toBeLessThan(480)
+    // Where sessions go is a list now.
+    await screen.sees('heading', 'Step 2')
+  })
+
+  test('a flow has one stop of the Tab key, arrow keys lead through it, and Enter chooses a page', async () => {
+    await using screen = await openGallery()
+    const { page } = screen
+    const flow = 'figure[aria-label="Where sessions go"]'
+    expect(await page.$$eval(`${flow} [tabindex="0"]`, (all) => all.length)).toBe(1)
+    await page.$eval(`${flow} [tabindex="0"]`, (node) => (node as SVGElement).focus())
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowDown')
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    expect(await focused()).toBe('/product/electronics/phones/*, step 2, 30 sessions, 30\u00a0%')
+    await page.keyboard.press('Enter')
+    await screen.reads('1 /product/electronics/phones/*')
+    expect(await page.$$eval(`${flow} path[data-chosen]`, (all) => all.length)).toBe(3)
+  })
+})
+
+test('a time has its exact twin on a card, by hover, by Tab and to copy', async () => {
+  await using screen = await openGallery()
+  const { page } = screen
+  await page.focus('button:has(time)')
+  await screen.reads('Epoch ms')
+  const epoch = await page.$eval('time', (time) => String(Date.parse(time.dateTime)))
+  await screen.reads(epoch)
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => !document.querySelector('[popover]'))
+  await page.hover('time')
+  await page.waitForSelector('[popover]')
+  await screen.sees('button', 'Copy Epoch ms')
+  expect(await axeFindings(page)).toEqual([])
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Copy Local')
+  await page.mouse.move(0, 0)
+})
 
 /** Builds and serves the page with all charts. Gone at the end of the block. */
 async function serveGallery(): Promise<{ url: string } & Disposable> {

@@ -14,7 +14,6 @@ import { openAs } from './test-server.ts'
  * the window.
  */
 
-const TEST_MS = 600_000
 const PHONE = { width: 360, height: 740 }
 const SOURCES = join(import.meta.dir, '../../src/web')
 
@@ -60,7 +59,7 @@ const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
 /** It asks for others. */
 const OF_OTHERS = ['parts/confirm.tsx']
 
-const here = sharedHostileServer(TEST_MS)
+const here = sharedHostileServer()
 
 test('the list has every file that draws a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
@@ -70,55 +69,50 @@ test('the list has every file that draws a dialog', () => {
   expect(files.toSorted()).toEqual([...new Set(listed)].sort())
 })
 
-test(
-  'every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote',
-  async () => {
-    await using screen = await openScreen(here.server.url, here.browser.browser)
-    const { page } = screen
-    page.setDefaultTimeout(60_000)
-    await page.setViewport(PHONE)
-    await openAs(screen, here.server.app.owner.apiKey, '/')
-    await waitForPage(page)
-    const addresses = await dashboardPaths(async (path) => (await here.server.app.call('GET', path)).body)
-    const found: Record<string, string[]> = {}
-    const look = async (what: string) => {
-      const faults = await faultsOfOpen(screen)
-      if (faults.length > 0) found[what] = faults
-    }
-    // What is still closing would be taken for the next.
-    const close = async () => {
-      await page.keyboard.press('Escape')
-      await page.waitForFunction(isClosed)
-    }
-    for (const { at, press } of OPENERS) {
-      const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
-      if (address === undefined) throw new Error(`nothing is at ${at}`)
-      await navigateTo(page, address)
-      const opener = await page.waitForSelector(press)
-      await opener?.click()
-      await look(`${press} at ${at}`)
-      await close()
-    }
-    await navigateTo(page, '/issues')
-    await page.keyboard.press('?')
-    await look('the keys')
+test('every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote', async () => {
+  await using screen = await openScreen(here.server.url, here.browser.browser)
+  const { page } = screen
+  await page.setViewport(PHONE)
+  await openAs(screen, here.server.app.owner.apiKey, '/')
+  await waitForPage(page)
+  const addresses = await dashboardPaths(async (path) => (await here.server.app.call('GET', path)).body)
+  const found: Record<string, string[]> = {}
+  const look = async (what: string) => {
+    const faults = await faultsOfOpen(screen)
+    if (faults.length > 0) found[what] = faults
+  }
+  // What is still closing would be taken for the next.
+  const close = async () => {
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(isClosed)
+  }
+  for (const { at, press } of OPENERS) {
+    const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
+    if (address === undefined) throw new Error(`nothing is at ${at}`)
+    await navigateTo(page, address)
+    const opener = await page.waitForSelector(press)
+    await opener?.click()
+    await look(`${press} at ${at}`)
     await close()
+  }
+  await navigateTo(page, '/issues')
+  await page.keyboard.press('?')
+  await look('the keys')
+  await close()
 
-    // Things by their names, which are in the palette's list then.
-    await screen.press('Search')
-    await page.waitForSelector('[role=dialog]')
-    await page.keyboard.type('WWW')
-    await screen.reads('Found')
-    await look('what the palette found')
-    await close()
+  // Things by their names, which are in the palette's list then.
+  await screen.press('Search')
+  await page.waitForSelector('[role=dialog]')
+  await page.keyboard.type('WWW')
+  await screen.reads('Found')
+  await look('what the palette found')
+  await close()
 
-    here.server.refuse('GET /v1/', 401, 'the session has ended')
-    await navigateTo(page, '/signals').catch(() => undefined)
-    await look('the session has ended')
-    expect(found).toEqual({})
-  },
-  TEST_MS,
-)
+  here.server.refuse('GET /v1/', 401, 'the session has ended')
+  await navigateTo(page, '/signals').catch(() => undefined)
+  await look('the session has ended')
+  expect(found).toEqual({})
+})
 
 const OPEN = '[role=dialog], [role=menu]'
 const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null

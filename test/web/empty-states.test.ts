@@ -1,9 +1,7 @@
 import { test } from 'bun:test'
 import { openAs, sharedTestServer } from './test-server.ts'
 
-const TEST_MS = 300_000
-
-const here = sharedTestServer(TEST_MS)
+const here = sharedTestServer()
 
 test.each([
   ['/', 'link', 'Add a domain'],
@@ -18,11 +16,7 @@ test.each([
   ['/report', 'link', 'The week before'],
   ['/explore/labels', 'button', 'New label'],
   ['/settings/projects', 'button', 'New project'],
-])(
-  '%s offers the %s %s where there is nothing yet',
-  async (path, role, name) => {
-    await openAs(here.screen, here.server.app.owner.apiKey, path)
-    await here.screen.sees(role, name)
-  },
-  TEST_MS,
-)
+])('%s offers the %s %s where there is nothing yet', async (path, role, name) => {
+  await openAs(here.screen, here.server.app.owner.apiKey, path)
+  await here.screen.sees(role, name)
+})

@@ -5,8 +5,6 @@ import { ask, call, initialize, type Server, startServer, temporaryFolder, until
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-const TEST_MS = 300_000
-
 const folder = temporaryFolder()
 let server: Server
 let browser: TestBrowser
@@ -16,7 +14,7 @@ beforeAll(async () => {
   apiKey = await initialize(data)
   ;[server, browser] = await Promise.all([startServer(data), startBrowser()])
   await visits()
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]?.()
@@ -71,100 +69,80 @@ describe('Explore', () => {
     ['/explore/journeys', 'Journeys', 1280],
     ['/explore/performance', 'Tag performance', 360],
     ['/explore/execution', 'Execution', 360],
-  ])(
-    '%s has the table %s; at %d px nothing of axe, no error, nothing beside the page',
-    async (path, name, width) => {
-      await using screen = await openExplore(path, width)
-      await screen.sees('table', name)
-      const { page } = screen
-      expect(await page.title()).toBe(`${name} · Tagwarden`)
-      expect(await page.$$eval('h1', (all) => all.map(({ textContent }) => textContent))).toEqual([name])
-      expect(await axeFindings(page)).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  ])('%s has the table %s; at %d px nothing of axe, no error, nothing beside the page', async (path, name, width) => {
+    await using screen = await openExplore(path, width)
+    await screen.sees('table', name)
+    const { page } = screen
+    expect(await page.title()).toBe(`${name} · Tagwarden`)
+    expect(await page.$$eval('h1', (all) => all.map(({ textContent }) => textContent))).toEqual([name])
+    expect(await axeFindings(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'the dictionary opens from vendor to event to key, and a search finds values',
-    async () => {
-      await using screen = await openExplore('/explore/dictionary')
-      await screen.press('purchase')
-      await screen.reads('transaction_id')
-      const rows = await rowsOf(screen, 'Dictionary')
-      expect(rows.find(([key]) => key === 'transaction_id')?.slice(1, 5)).toEqual(['100 %', 'Text', '1', 'T-1'])
-      await screen.type('Search', 'onerror')
-      await screen.reads('Google Analytics 4 · page_view · shop.example')
-      expect((await rowsOf(screen, 'Dictionary')).map(([, events, , values]) => [events, values])).toEqual([
-        ['10 events', HOSTILE],
-      ])
-      expect(new URL(screen.page.url()).search).toBe('?q=onerror')
-      await screen.type('Search', 'nowhere to be found')
-      await screen.reads('No vendor, event, key or value has “nowhere to be found” in it.')
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('the dictionary opens from vendor to event to key, and a search finds values', async () => {
+    await using screen = await openExplore('/explore/dictionary')
+    await screen.press('purchase')
+    await screen.reads('transaction_id')
+    const rows = await rowsOf(screen, 'Dictionary')
+    expect(rows.find(([key]) => key === 'transaction_id')?.slice(1, 5)).toEqual(['100 %', 'Text', '1', 'T-1'])
+    await screen.type('Search', 'onerror')
+    await screen.reads('Google Analytics 4 · page_view · shop.example')
+    expect((await rowsOf(screen, 'Dictionary')).map(([, events, , values]) => [events, values])).toEqual([
+      ['10 events', HOSTILE],
+    ])
+    expect(new URL(screen.page.url()).search).toBe('?q=onerror')
+    await screen.type('Search', 'nowhere to be found')
+    await screen.reads('No vendor, event, key or value has “nowhere to be found” in it.')
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'a page of the flow says what fires there, in an address that shows the same elsewhere',
-    async () => {
-      await using screen = await openExplore('/explore/journeys')
-      const { page } = screen
-      await screen.sees('figure', 'Where sessions go')
-      await screen.press('/products/electronics/phones, step 2, 6 sessions, 60\u00a0%')
-      await screen.reads('What fires on this page in step 2')
-      expect(new URL(page.url()).search).toBe('?step=1&path=%2Fproducts%2Felectronics%2Fphones')
-      await page.reload()
-      await screen.sees('table', 'What fires on this page in step 2')
-      expect(await rowsOf(screen, 'What fires on this page in step 2')).toEqual([
-        ['Google Analytics 4 · view_item', '5', '0.83'],
-        ['Google Analytics 4 · purchase', '1', '0.17'],
-      ])
-      expect(await rowsOf(screen, 'Journeys')).toEqual([
-        ['/', '/products/electronics/phones', '1', '6', '60 %'],
-        ['/', 'left', '1', '4', '40 %'],
-      ])
-      await screen.press('Show as table')
-      await screen.sees('table', 'Where sessions go')
-      await screen.press('Close')
-      await page.waitForFunction(() => location.search === '?show=table')
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('a page of the flow says what fires there, in an address that shows the same elsewhere', async () => {
+    await using screen = await openExplore('/explore/journeys')
+    const { page } = screen
+    await screen.sees('figure', 'Where sessions go')
+    await screen.press('/products/electronics/phones, step 2, 6 sessions, 60\u00a0%')
+    await screen.reads('What fires on this page in step 2')
+    expect(new URL(page.url()).search).toBe('?step=1&path=%2Fproducts%2Felectronics%2Fphones')
+    await page.reload()
+    await screen.sees('table', 'What fires on this page in step 2')
+    expect(await rowsOf(screen, 'What fires on this page in step 2')).toEqual([
+      ['Google Analytics 4 · view_item', '5', '0.83'],
+      ['Google Analytics 4 · purchase', '1', '0.17'],
+    ])
+    expect(await rowsOf(screen, 'Journeys')).toEqual([
+      ['/', '/products/electronics/phones', '1', '6', '60 %'],
+      ['/', 'left', '1', '4', '40 %'],
+    ])
+    await screen.press('Show as table')
+    await screen.sees('table', 'Where sessions go')
+    await screen.press('Close')
+    await page.waitForFunction(() => location.search === '?show=table')
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'what nobody told is not known, and no 0',
-    async () => {
-      await using screen = await openExplore('/explore/performance')
-      await screen.sees('table', 'Tag performance')
-      const [performance] = await rowsOf(screen, 'Tag performance')
-      expect(performance?.slice(1)).toEqual(['–not known', '–not known', '10', '2', '40 ms', '60 ms', '60 ms', '2 kB'])
-      await screen.press('Execution', 'link')
-      await screen.sees('table', 'Execution')
-      expect(await rowsOf(screen, 'Execution')).toEqual([['Google Analytics 4', '16', '12 ms', '12 ms', '1', '6.3 %']])
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('what nobody told is not known, and no 0', async () => {
+    await using screen = await openExplore('/explore/performance')
+    await screen.sees('table', 'Tag performance')
+    const [performance] = await rowsOf(screen, 'Tag performance')
+    expect(performance?.slice(1)).toEqual(['–not known', '–not known', '10', '2', '40 ms', '60 ms', '60 ms', '2 kB'])
+    await screen.press('Execution', 'link')
+    await screen.sees('table', 'Execution')
+    expect(await rowsOf(screen, 'Execution')).toEqual([['Google Analytics 4', '16', '12 ms', '12 ms', '1', '6.3 %']])
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'where nothing arrived a longer time is a press away',
-    async () => {
-      const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'empty.example' })
-      await using screen = await openExplore(`/explore/execution?domainId=${id}`)
-      await screen.reads('Nothing arrived in this time.')
-      await screen.press('Show 30 days')
-      await screen.page.waitForFunction(() => location.search.includes('range=30d'))
-      expect(await screen.has('button', 'Show 30 days')).toBe(false)
-      await screen.press('Journeys', 'link')
-      await screen.sees('heading', 'Journeys')
-      // The domain and the time range come along.
-      expect(new URL(screen.page.url()).searchParams.get('domainId')).toBe(id)
-      expect(new URL(screen.page.url()).searchParams.get('range')).toBe('30d')
-    },
-    TEST_MS,
-  )
+  test('where nothing arrived a longer time is a press away', async () => {
+    const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'empty.example' })
+    await using screen = await openExplore(`/explore/execution?domainId=${id}`)
+    await screen.reads('Nothing arrived in this time.')
+    await screen.press('Show 30 days')
+    await screen.page.waitForFunction(() => location.search.includes('range=30d'))
+    expect(await screen.has('button', 'Show 30 days')).toBe(false)
+    await screen.press('Journeys', 'link')
+    await screen.sees('heading', 'Journeys')
+    // The domain and the time range come along.
+    expect(new URL(screen.page.url()).searchParams.get('domainId')).toBe(id)
+    expect(new URL(screen.page.url()).searchParams.get('range')).toBe('30d')
+  })
 })

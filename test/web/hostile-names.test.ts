@@ -10,51 +10,42 @@ import { openAs } from './test-server.ts'
  * What others write, wherever they may write it: no script runs, and nothing moves, overlaps or grows wider than the window.
  */
 
-const TEST_MS = 300_000
 const HEIGHT = 900
 
-const here = sharedHostileServer(TEST_MS)
+const here = sharedHostileServer()
 
-test(
-  'names of every kind run nothing and change no layout, on any page',
-  async () => {
-    await using screen = await openScreen(here.server.url, here.browser.browser)
-    const { page } = screen
-    page.setDefaultTimeout(TEST_MS)
-    await page.setViewport({ width: 1280, height: HEIGHT })
-    await openAs(screen, here.server.app.owner.apiKey, '/')
-    await waitForPage(page)
-    const get = async (path: string) => (await here.server.app.call('GET', path)).body
-    const found: Record<string, string[]> = {}
-    for (const address of await dashboardPaths(get)) {
-      await navigateTo(page, address)
-      for (const width of [1280, 360]) {
-        await page.setViewport({ width, height: HEIGHT })
-        await waitForPage(page)
-        const faults = await layoutFaults(page)
-        if (faults.length > 0) found[`${address} at ${width}`] = faults
-      }
-      const errors = screen.errors.splice(0)
-      if (errors.length > 0) found[`${address} says`] = errors
+test('names of every kind run nothing and change no layout, on any page', async () => {
+  await using screen = await openScreen(here.server.url, here.browser.browser)
+  const { page } = screen
+  page.setDefaultTimeout(300_000)
+  await page.setViewport({ width: 1280, height: HEIGHT })
+  await openAs(screen, here.server.app.owner.apiKey, '/')
+  await waitForPage(page)
+  const get = async (path: string) => (await here.server.app.call('GET', path)).body
+  const found: Record<string, string[]> = {}
+  for (const address of await dashboardPaths(get)) {
+    await navigateTo(page, address)
+    for (const width of [1280, 360]) {
+      await page.setViewport({ width, height: HEIGHT })
+      await waitForPage(page)
+      const faults = await layoutFaults(page)
+      if (faults.length > 0) found[`${address} at ${width}`] = faults
     }
-    // A dialog is named after what it is about.
-    await navigateTo(page, '/explore/labels')
-    const opener = 'main button[aria-label^="Add an event to"]'
-    await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
-    await page.waitForSelector('[role=dialog]')
-    const faults = await layoutFaults(page)
-    if (faults.length > 0) found['a dialog'] = faults
-    expect(found).toEqual({})
-  },
-  TEST_MS,
-)
+    const errors = screen.errors.splice(0)
+    if (errors.length > 0) found[`${address} says`] = errors
+  }
+  // A dialog is named after what it is about.
+  await navigateTo(page, '/explore/labels')
+  const opener = 'main button[aria-label^="Add an event to"]'
+  await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
+  await page.waitForSelector('[role=dialog]')
+  const faults = await layoutFaults(page)
+  if (faults.length > 0) found['a dialog'] = faults
+  expect(found).toEqual({})
+})
 
-test(
-  'a kind and a key of personal data are said whatever they are called',
-  async () => {
-    await using screen = await openScreen(here.server.url, here.browser.browser)
-    await openAs(screen, here.server.app.owner.apiKey, '/compliance')
-    await screen.reads('Own pattern constructor in constructor')
-  },
-  TEST_MS,
-)
+test('a kind and a key of personal data are said whatever they are called', async () => {
+  await using screen = await openScreen(here.server.url, here.browser.browser)
+  await openAs(screen, here.server.app.owner.apiKey, '/compliance')
+  await screen.reads('Own pattern constructor in constructor')
+})

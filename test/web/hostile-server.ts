@@ -66,14 +66,14 @@ const DAYS = 4
 const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
 
 /** Such a server and a browser for all tests of a file, which are there once these run. */
-export function sharedHostileServer(patienceMs: number): {
+export function sharedHostileServer(): {
   readonly server: TestServer
   readonly browser: TestBrowser
 } {
   const here = {} as { server: TestServer; browser: TestBrowser }
   beforeAll(async () => {
     ;[here.server, here.browser] = await Promise.all([startHostileServer(), startBrowser()])
-  }, patienceMs)
+  })
   afterAll(async () => {
     await here.browser?.[Symbol.asyncDispose]()
     await here.server?.[Symbol.asyncDispose]()

@@ -4,46 +4,40 @@ import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
 import { openScreen } from './screen.ts'
 
-const TEST_MS = 300_000
+test('the link of a message leads to the issue, after signing in, and hostile values are texts', async () => {
+  await using shop = await startPiiAlertServer()
+  const { server, hooks, apiKey, token } = shop
+  const send = (params: Record<string, string>) =>
+    ask('POST', `${server.url}/api/v1/events`, token, { events: [{ vendor: 'Shop', event: 'contact', params }] })
+  await send({ topic: 'prices' })
+  await send({ from: '<img src=//evil.example>jane@example.com' })
+  const message = await until('the message', () => hooks.requests[0] ?? null)
+  // The server of a test says port 0 of itself.
+  const { pathname } = new URL(JSON.parse(message.body).data.url)
 
-test(
-  'the link of a message leads to the issue, after signing in, and hostile values are texts',
-  async () => {
-    await using shop = await startPiiAlertServer()
-    const { server, hooks, apiKey, token } = shop
-    const send = (params: Record<string, string>) =>
-      ask('POST', `${server.url}/api/v1/events`, token, { events: [{ vendor: 'Shop', event: 'contact', params }] })
-    await send({ topic: 'prices' })
-    await send({ from: '<img src=//evil.example>jane@example.com' })
-    const message = await until('the message', () => hooks.requests[0] ?? null)
-    // The server of a test says port 0 of itself.
-    const { pathname } = new URL(JSON.parse(message.body).data.url)
+  await using screen = await openScreen(server.url)
+  await screen.open(pathname)
+  await screen.sees('heading', 'Sign in')
+  expect(await screen.page.$('table')).toBeNull()
+  await screen.press('Sign in with an API key')
+  await screen.type('API key', apiKey)
+  await screen.press('Sign in')
+  await screen.reads('Personal data on shop.example: Shop contact events had an e-mail address')
+  expect(screen.page.url()).toBe(server.url + pathname)
+  await screen.sees('table', 'Bad beside good')
+  await screen.reads('<img src=//evil.example>j***@e***.com')
+  await screen.reads('prices')
+  expect(await screen.page.$('img')).toBeNull()
+  expect(screen.errors).toEqual([])
+  expect(screen.origins).toEqual(new Set([server.url]))
 
-    await using screen = await openScreen(server.url)
-    await screen.open(pathname)
-    await screen.sees('heading', 'Sign in')
-    expect(await screen.page.$('table')).toBeNull()
-    await screen.press('Sign in with an API key')
-    await screen.type('API key', apiKey)
-    await screen.press('Sign in')
-    await screen.reads('Personal data on shop.example: Shop contact events had an e-mail address')
-    expect(screen.page.url()).toBe(server.url + pathname)
-    await screen.sees('table', 'Bad beside good')
-    await screen.reads('<img src=//evil.example>j***@e***.com')
-    await screen.reads('prices')
-    expect(await screen.page.$('img')).toBeNull()
-    expect(screen.errors).toEqual([])
-    expect(screen.origins).toEqual(new Set([server.url]))
-
-    // Whoever signed in here needs no second time.
-    await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
-    await screen.reads('There is no such issue')
-    await screen.press('To the issues', 'link')
-    await screen.sees('heading', 'Issues')
-    expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
-  },
-  TEST_MS,
-)
+  // Whoever signed in here needs no second time.
+  await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
+  await screen.reads('There is no such issue')
+  await screen.press('To the issues', 'link')
+  await screen.sees('heading', 'Issues')
+  expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
+})
 
 /** A server with a property whose leaked e-mail addresses are told to a webhook receiver. Gone at the end of its block. */
 async function startPiiAlertServer() {

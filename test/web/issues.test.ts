@@ -8,8 +8,6 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-const TEST_MS = 300_000
-
 /** So many rows the document may have, however long the list is. */
 const MOST_ROWS = 120
 
@@ -22,7 +20,7 @@ const PNG = Buffer.from(
 let browser: TestBrowser
 beforeAll(async () => {
   browser = await startBrowser()
-}, TEST_MS)
+})
 afterAll(() => browser[Symbol.asyncDispose]())
 
 let server: TestServer
@@ -52,286 +50,242 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.text
 const titles = (page: Page) => page.$$eval('tbody tr[data-id] a', (links) => links.map((link) => link.textContent))
 
 describe('the list of issues', () => {
-  test(
-    'three issues at once, by keys: acknowledged on screen before the server answers, and back by undo',
-    async () => {
-      server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
-      await onPage('/issues', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        await page.keyboard.press('j')
-        expect(await focused(page)).toBe('One')
-        await page.keyboard.press('ArrowDown')
-        expect(await focused(page)).toBe('Two')
-        await page.keyboard.press('k')
-        await page.keyboard.press('x')
-        await screen.sees('toolbar', 'Selected issues')
-        await page.keyboard.down('Shift')
-        await page.keyboard.press('j')
-        await page.keyboard.press('j')
-        await page.keyboard.up('Shift')
-        await screen.reads('3 selected')
-        await screen.press('Search')
-        await screen.press('Acknowledge: 3 selected', 'option')
-        await screen.reads('3 issues acknowledged.')
-        expect(await statuses('iss_0', 'iss_1', 'iss_2', 'iss_3')).toBe('acknowledged acknowledged acknowledged open')
-        await page.keyboard.press('z')
-        await untilStatus('open open open open', 'iss_0', 'iss_1', 'iss_2', 'iss_3')
-        await page.keyboard.press('Escape')
-        await page.waitForFunction(() => !document.querySelector('[role=toolbar]'))
-        expect(await axeFindings(page)).toEqual([])
-        expect(screen.errors).toEqual([])
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'what the server refuses is taken back on screen, with its sentence and a way to try again',
-    async () => {
-      server.openIssues([{ title: 'One' }])
-      await onPage('/issues', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        server.refuse('PATCH /v1/issues/iss_0', 409, 'the moon is full')
-        await page.keyboard.press('j')
-        await page.keyboard.press('r')
-        await screen.reads('the moon is full')
-        await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
-        server.refuse(null)
-        await screen.press('Retry')
-        await screen.reads('1 issue resolved.')
-        expect(await statusOf('iss_0')).toBe('resolved')
-        await screen.press('Undo')
-        await untilStatus('open', 'iss_0')
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'of hundreds of issues only rows near the window are in the document; keys go on to what is not loaded yet',
-    async () => {
-      server.openIssues(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
-      await onPage('/issues', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
-        // At the end of what is loaded the focus waits.
-        while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
-        expect(await rows()).toBeLessThan(MOST_ROWS)
-        const place = () =>
-          page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex') ?? '')
-        expect(await place()).toBe('221')
-        await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
-        await page.waitForFunction(() => document.querySelector('table')?.getAttribute('aria-rowcount') === '351')
-        expect(await rows()).toBeLessThan(MOST_ROWS)
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'filters stand in the address, survive a reload, and can be cleared',
-    async () => {
-      server.openIssues([
-        { title: 'Grave', severity: 'critical' },
-        { title: 'Small', severity: 'low' },
-        { title: 'Over', severity: 'low', status: 'resolved' },
-      ])
-      await onPage('/issues', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        expect(await titles(page)).toEqual(['Grave', 'Small'])
-        await screen.press('Severity', 'combobox')
-        await screen.press('Low', 'option')
-        await page.waitForFunction(() => location.search === '?severity=low')
-        await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 1)
-        expect(await titles(page)).toEqual(['Small'])
-        await page.reload()
-        await screen.sees('table', 'Issues')
-        expect(await titles(page)).toEqual(['Small'])
-        await screen.type('Search', 'nothing is called so')
-        await screen.reads('No issue matches these filters.')
-        expect(new URL(page.url()).searchParams.get('q')).toBe('nothing is called so')
-        await screen.press('Clear filters')
-        await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
-        expect(new URL(page.url()).search).toBe('')
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'a viewer can look, is told who can change, and finds nothing to change',
-    async () => {
-      server.openIssues([{ title: 'One' }])
-      const key = server.keyOf('viewer')
-      await onPage(
-        '/issues',
-        async (screen, page) => {
-          await screen.sees('table', 'Issues')
-          await screen.reads('You can look.')
-          expect(await screen.has('checkbox', 'Select One')).toBe(false)
-          await page.keyboard.press('j')
-          await page.keyboard.press('Enter')
-          await screen.sees('heading', 'One')
-          expect(await screen.has('button', 'Resolve')).toBe(false)
-          await page.keyboard.press('r')
-          expect(await statusOf('iss_0')).toBe('open')
-        },
-        key,
-      )
-    },
-    TEST_MS,
-  )
-
-  test(
-    'an empty list says so, and what changes elsewhere is there within seconds, without being asked for',
-    async () => {
-      await onPage('/issues', async (screen, page) => {
-        await screen.reads('Nothing is wrong that Tagwarden knows of.')
-        await page.waitForFunction(() => document.querySelector('[data-live]'))
-        server.openIssues([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
-        await screen.reads('Brand new')
-        await screen.reads('1 new issue, 1 critical')
-        await page.waitForFunction(() => document.title === 'Issues (1) · Tagwarden')
-        const [{ id }] = (await server.app.call('GET', '/v1/issues')).body.issues
-        await server.app.call('PATCH', `/v1/issues/${id}`, { body: { status: 'acknowledged' } })
-        await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Acknowl'))
-      })
-    },
-    TEST_MS,
-  )
-})
-
-describe('the page of an issue', () => {
-  test(
-    'has its acts, a note that saves itself, and leads to its neighbours',
-    async () => {
-      server.openIssues([{ title: 'One' }, { title: 'Two', severity: 'low' }])
-      await onPage('/issues', async (screen, page) => {
-        await screen.press('One', 'link')
-        await screen.sees('heading', 'One')
-        expect(await page.title()).toBe('One · Tagwarden')
-        await screen.reads('1 of 2')
-        await screen.type('Note', 'The checkout team looks into it')
-        await screen.reads('Saved.')
-        expect((await server.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
-        await screen.press('Mute')
-        await screen.press('1 day', 'menuitem')
-        await screen.reads('1 issue muted.')
-        const { body } = await server.app.call('GET', '/v1/issues/iss_0')
-        expect([body.status, body.mutedUntil > server.app.clock.now()]).toEqual(['muted', true])
-        await screen.press('Reopen')
-        await untilStatus('open', 'iss_0')
-        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
-        await page.keyboard.press('j')
-        await screen.sees('heading', 'Two')
-        expect(await axeFindings(page)).toEqual([])
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }])
-        await page.setViewport({ width: 360, height: 800 })
-        await page.reload()
-        await screen.sees('heading', 'Two')
-        await page.waitForNetworkIdle({ concurrency: 1 })
-        expect(await axeFindings(page)).toEqual([])
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
-        await page.goBack()
-        await screen.sees('heading', 'Issues')
-        expect(await axeFindings(page)).toEqual([])
-        expect(screen.errors).toEqual([])
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'shows the run of a flow test that found it, with what the browser showed',
-    async () => {
-      const runId = storeRun(server.app, aRun(), { picture: () => PNG })
-      server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
-      await onPage('/issues/iss_0', async (screen, page) => {
-        await screen.reads('The run that found it last')
-        await screen.reads('there is no such element')
-        await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
-        // One at a time: at first the last one before the step that failed.
-        await screen.sees('image', 'What the browser showed at Click “Buy”')
-        await screen.press('Show the picture of Open shop.example')
-        await screen.sees('image', 'What the browser showed at Open shop.example')
-        expect(await page.evaluate(() => document.images.length)).toBe(1)
-        expect(await axeFindings(page)).toEqual([])
-        expect(screen.errors).toEqual([])
-      })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'that there is none is said, with a link to the list',
-    async () => {
-      await onPage('/issues/iss_nowhere', async (screen) => {
-        await screen.sees('heading', 'There is no such issue')
-        await screen.press('To the issues', 'link')
-        await screen.sees('heading', 'Issues')
-      })
-    },
-    TEST_MS,
-  )
-})
-
-test(
-  'the palette finds pages, things and what can be done here',
-  async () => {
-    server.openIssues([{ title: 'Checkout has no basket' }])
-    await onPage('/', async (screen, page) => {
-      await screen.sees('button', 'Search')
-      const openPalette = async () => {
-        await page.keyboard.down('Control')
-        await page.keyboard.press('k')
-        await page.keyboard.up('Control')
-        await screen.sees('dialog', 'Command palette')
-        await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
-      }
-      await openPalette()
-      await page.keyboard.type('iss')
-      await page.keyboard.press('Enter')
-      await screen.sees('heading', 'Issues')
-      await openPalette()
-      await page.keyboard.type('basket')
-      await page.waitForFunction(() =>
-        document.querySelector('[role=option][aria-selected=true]')?.textContent?.includes('basket'),
-      )
-      await page.keyboard.press('Enter')
-      await screen.sees('heading', 'Checkout has no basket')
-      await openPalette()
-      await page.keyboard.type('close')
-      await page.keyboard.press('Enter')
-      await untilStatus('resolved', 'iss_0')
-      // What was open lately is offered before anything is typed, except what is open now.
-      await openPalette()
-      expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
-      await page.keyboard.type('compl')
-      await page.keyboard.press('Enter')
-      await screen.sees('heading', 'Compliance')
-      await openPalette()
-      await screen.press('Checkout has no basket Issues', 'option')
-      await screen.sees('heading', 'Checkout has no basket')
-      expect(screen.errors).toEqual([])
-    })
-  },
-  TEST_MS,
-)
-
-test(
-  'rows under the focus do not move: what is new is counted, and shown by a press',
-  async () => {
-    server.openIssues([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
+  test('three issues at once, by keys: acknowledged on screen before the server answers, and back by undo', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       await page.keyboard.press('j')
-      server.openIssues([{ id: 'iss_b', alertId: 'alr_b', title: 'Graver', severity: 'critical' }])
-      await screen.sees('button', 'Show 1 new issue')
-      expect(await titles(page)).toEqual(['One'])
-      await screen.press('Show 1 new issue')
-      await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
-      expect(await titles(page)).toEqual(['Graver', 'One'])
+      expect(await focused(page)).toBe('One')
+      await page.keyboard.press('ArrowDown')
+      expect(await focused(page)).toBe('Two')
+      await page.keyboard.press('k')
+      await page.keyboard.press('x')
+      await screen.sees('toolbar', 'Selected issues')
+      await page.keyboard.down('Shift')
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.keyboard.up('Shift')
+      await screen.reads('3 selected')
+      await screen.press('Search')
+      await screen.press('Acknowledge: 3 selected', 'option')
+      await screen.reads('3 issues acknowledged.')
+      expect(await statuses('iss_0', 'iss_1', 'iss_2', 'iss_3')).toBe('acknowledged acknowledged acknowledged open')
+      await page.keyboard.press('z')
+      await untilStatus('open open open open', 'iss_0', 'iss_1', 'iss_2', 'iss_3')
+      await page.keyboard.press('Escape')
+      await page.waitForFunction(() => !document.querySelector('[role=toolbar]'))
+      expect(await axeFindings(page)).toEqual([])
+      expect(screen.errors).toEqual([])
     })
-  },
-  TEST_MS,
-)
+  })
+
+  test('what the server refuses is taken back on screen, with its sentence and a way to try again', async () => {
+    server.openIssues([{ title: 'One' }])
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      server.refuse('PATCH /v1/issues/iss_0', 409, 'the moon is full')
+      await page.keyboard.press('j')
+      await page.keyboard.press('r')
+      await screen.reads('the moon is full')
+      await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
+      server.refuse(null)
+      await screen.press('Retry')
+      await screen.reads('1 issue resolved.')
+      expect(await statusOf('iss_0')).toBe('resolved')
+      await screen.press('Undo')
+      await untilStatus('open', 'iss_0')
+    })
+  })
+
+  test('of hundreds of issues only rows near the window are in the document; keys go on to what is not loaded yet', async () => {
+    server.openIssues(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
+      // At the end of what is loaded the focus waits.
+      while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
+      expect(await rows()).toBeLessThan(MOST_ROWS)
+      const place = () =>
+        page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex') ?? '')
+      expect(await place()).toBe('221')
+      await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+      await page.waitForFunction(() => document.querySelector('table')?.getAttribute('aria-rowcount') === '351')
+      expect(await rows()).toBeLessThan(MOST_ROWS)
+    })
+  })
+
+  test('filters stand in the address, survive a reload, and can be cleared', async () => {
+    server.openIssues([
+      { title: 'Grave', severity: 'critical' },
+      { title: 'Small', severity: 'low' },
+      { title: 'Over', severity: 'low', status: 'resolved' },
+    ])
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      expect(await titles(page)).toEqual(['Grave', 'Small'])
+      await screen.press('Severity', 'combobox')
+      await screen.press('Low', 'option')
+      await page.waitForFunction(() => location.search === '?severity=low')
+      await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 1)
+      expect(await titles(page)).toEqual(['Small'])
+      await page.reload()
+      await screen.sees('table', 'Issues')
+      expect(await titles(page)).toEqual(['Small'])
+      await screen.type('Search', 'nothing is called so')
+      await screen.reads('No issue matches these filters.')
+      expect(new URL(page.url()).searchParams.get('q')).toBe('nothing is called so')
+      await screen.press('Clear filters')
+      await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
+      expect(new URL(page.url()).search).toBe('')
+    })
+  })
+
+  test('a viewer can look, is told who can change, and finds nothing to change', async () => {
+    server.openIssues([{ title: 'One' }])
+    const key = server.keyOf('viewer')
+    await onPage(
+      '/issues',
+      async (screen, page) => {
+        await screen.sees('table', 'Issues')
+        await screen.reads('You can look.')
+        expect(await screen.has('checkbox', 'Select One')).toBe(false)
+        await page.keyboard.press('j')
+        await page.keyboard.press('Enter')
+        await screen.sees('heading', 'One')
+        expect(await screen.has('button', 'Resolve')).toBe(false)
+        await page.keyboard.press('r')
+        expect(await statusOf('iss_0')).toBe('open')
+      },
+      key,
+    )
+  })
+
+  test('an empty list says so, and what changes elsewhere is there within seconds, without being asked for', async () => {
+    await onPage('/issues', async (screen, page) => {
+      await screen.reads('Nothing is wrong that Tagwarden knows of.')
+      await page.waitForFunction(() => document.querySelector('[data-live]'))
+      server.openIssues([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
+      await screen.reads('Brand new')
+      await screen.reads('1 new issue, 1 critical')
+      await page.waitForFunction(() => document.title === 'Issues (1) · Tagwarden')
+      const [{ id }] = (await server.app.call('GET', '/v1/issues')).body.issues
+      await server.app.call('PATCH', `/v1/issues/${id}`, { body: { status: 'acknowledged' } })
+      await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Acknowl'))
+    })
+  })
+})
+
+describe('the page of an issue', () => {
+  test('has its acts, a note that saves itself, and leads to its neighbours', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two', severity: 'low' }])
+    await onPage('/issues', async (screen, page) => {
+      await screen.press('One', 'link')
+      await screen.sees('heading', 'One')
+      expect(await page.title()).toBe('One · Tagwarden')
+      await screen.reads('1 of 2')
+      await screen.type('Note', 'The checkout team looks into it')
+      await screen.reads('Saved.')
+      expect((await server.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
+      await screen.press('Mute')
+      await screen.press('1 day', 'menuitem')
+      await screen.reads('1 issue muted.')
+      const { body } = await server.app.call('GET', '/v1/issues/iss_0')
+      expect([body.status, body.mutedUntil > server.app.clock.now()]).toEqual(['muted', true])
+      await screen.press('Reopen')
+      await untilStatus('open', 'iss_0')
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+      await page.keyboard.press('j')
+      await screen.sees('heading', 'Two')
+      expect(await axeFindings(page)).toEqual([])
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }])
+      await page.setViewport({ width: 360, height: 800 })
+      await page.reload()
+      await screen.sees('heading', 'Two')
+      await page.waitForNetworkIdle({ concurrency: 1 })
+      expect(await axeFindings(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+      await page.goBack()
+      await screen.sees('heading', 'Issues')
+      expect(await axeFindings(page)).toEqual([])
+      expect(screen.errors).toEqual([])
+    })
+  })
+
+  test('shows the run of a flow test that found it, with what the browser showed', async () => {
+    const runId = storeRun(server.app, aRun(), { picture: () => PNG })
+    server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
+    await onPage('/issues/iss_0', async (screen, page) => {
+      await screen.reads('The run that found it last')
+      await screen.reads('there is no such element')
+      await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
+      // One at a time: at first the last one before the step that failed.
+      await screen.sees('image', 'What the browser showed at Click “Buy”')
+      await screen.press('Show the picture of Open shop.example')
+      await screen.sees('image', 'What the browser showed at Open shop.example')
+      expect(await page.evaluate(() => document.images.length)).toBe(1)
+      expect(await axeFindings(page)).toEqual([])
+      expect(screen.errors).toEqual([])
+    })
+  })
+
+  test('that there is none is said, with a link to the list', async () => {
+    await onPage('/issues/iss_nowhere', async (screen) => {
+      await screen.sees('heading', 'There is no such issue')
+      await screen.press('To the issues', 'link')
+      await screen.sees('heading', 'Issues')
+    })
+  })
+})
+
+test('the palette finds pages, things and what can be done here', async () => {
+  server.openIssues([{ title: 'Checkout has no basket' }])
+  await onPage('/', async (screen, page) => {
+    await screen.sees('button', 'Search')
+    const openPalette = async () => {
+      await page.keyboard.down('Control')
+      await page.keyboard.press('k')
+      await page.keyboard.up('Control')
+      await screen.sees('dialog', 'Command palette')
+      await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+    }
+    await openPalette()
+    await page.keyboard.type('iss')
+    await page.keyboard.press('Enter')
+    await screen.sees('heading', 'Issues')
+    await openPalette()
+    await page.keyboard.type('basket')
+    await page.waitForFunction(() =>
+      document.querySelector('[role=option][aria-selected=true]')?.textContent?.includes('basket'),
+    )
+    await page.keyboard.press('Enter')
+    await screen.sees('heading', 'Checkout has no basket')
+    await openPalette()
+    await page.keyboard.type('close')
+    await page.keyboard.press('Enter')
+    await untilStatus('resolved', 'iss_0')
+    // What was open lately is offered before anything is typed, except what is open now.
+    await openPalette()
+    expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
+    await page.keyboard.type('compl')
+    await page.keyboard.press('Enter')
+    await screen.sees('heading', 'Compliance')
+    await openPalette()
+    await screen.press('Checkout has no basket Issues', 'option')
+    await screen.sees('heading', 'Checkout has no basket')
+    expect(screen.errors).toEqual([])
+  })
+})
+
+test('rows under the focus do not move: what is new is counted, and shown by a press', async () => {
+  server.openIssues([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
+  await onPage('/issues', async (screen, page) => {
+    await screen.sees('table', 'Issues')
+    await page.keyboard.press('j')
+    server.openIssues([{ id: 'iss_b', alertId: 'alr_b', title: 'Graver', severity: 'critical' }])
+    await screen.sees('button', 'Show 1 new issue')
+    expect(await titles(page)).toEqual(['One'])
+    await screen.press('Show 1 new issue')
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
+    expect(await titles(page)).toEqual(['Graver', 'One'])
+  })
+})

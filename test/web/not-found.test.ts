@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openAs, sharedTestServer } from './test-server.ts'
 
-const TEST_MS = 300_000
-
-const here = sharedTestServer(TEST_MS)
+const here = sharedTestServer()
 const PAGES = [
   ['/issues/nothing', 'issue', '/issues', '/v1/issues/nothing'],
   ['/alerts/nothing', 'alert', '/alerts', '/v1/alerts/nothing'],
@@ -15,22 +13,18 @@ const PAGES = [
   ['/integrations/nothing', 'integration', '/integrations', '/v1/integrations/nothing'],
 ] as const
 
-test.each(PAGES)(
-  '%s says that there is no such %s, and leads to the list',
-  async (path, thing, list) => {
-    await openAs(here.screen, here.server.app.owner.apiKey, path)
-    await here.screen.reads(`There is no such ${thing}`)
-    // A page that is drawn anew may have none for a moment.
-    await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
-    await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
-    await here.screen.page.waitForFunction(
-      (title) => document.title === title,
-      {},
-      `There is no such ${thing} · Tagwarden`,
-    )
-  },
-  TEST_MS,
-)
+test.each(PAGES)('%s says that there is no such %s, and leads to the list', async (path, thing, list) => {
+  await openAs(here.screen, here.server.app.owner.apiKey, path)
+  await here.screen.reads(`There is no such ${thing}`)
+  // A page that is drawn anew may have none for a moment.
+  await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
+  await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
+  await here.screen.page.waitForFunction(
+    (title) => document.title === title,
+    {},
+    `There is no such ${thing} · Tagwarden`,
+  )
+})
 
 test.each(PAGES)(
   '%s has a heading and a title while the server refuses to answer',
@@ -45,5 +39,4 @@ test.each(PAGES)(
       here.server.refuse(null)
     }
   },
-  TEST_MS,
 )

@@ -8,8 +8,6 @@ import { openAs, startTestServer, type TestServer } from './test-server.ts'
 /*
  * The Overview of a server to which one thing after the other comes: the tests follow each other.
  */
-
-const TEST_MS = 300_000
 const HOURS = 48
 const TEMPLATES = ['A conversion stopped', 'A parameter is blank', 'Personal data is sent']
 
@@ -22,7 +20,7 @@ beforeAll(async () => {
   // Its first hours are not lived through by waiting.
   server.app.clock.set(Date.now() - HOURS * HOUR_MS)
   viewer = server.keyOf('viewer')
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]()
@@ -44,76 +42,60 @@ async function isWhole({ page, errors }: Screen): Promise<void> {
   expect(errors).toEqual([])
 }
 
-test(
-  'without a domain there is one thing to do, for who may',
-  async () => {
-    await using looking = await open('/', viewer)
-    await looking.reads('needs the role Admin or above')
-    expect(await looking.has('link', 'Add a domain')).toBe(false)
-    await using screen = await open()
-    await screen.reads('Watch your first website')
-    await isWhole(screen)
-    await screen.press('Add a domain', 'link')
-    await screen.sees('heading', 'Add a domain')
-  },
-  TEST_MS,
-)
+test('without a domain there is one thing to do, for who may', async () => {
+  await using looking = await open('/', viewer)
+  await looking.reads('needs the role Admin or above')
+  expect(await looking.has('link', 'Add a domain')).toBe(false)
+  await using screen = await open()
+  await screen.reads('Watch your first website')
+  await isWhole(screen)
+  await screen.press('Add a domain', 'link')
+  await screen.sees('heading', 'Add a domain')
+})
 
-test(
-  'a domain that nothing came from is waited for; a project without one says so',
-  async () => {
-    shop = (await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
-    await using screen = await open()
-    await screen.reads('Waiting for the first event')
-    await isWhole(screen)
-    const { id } = (await server.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
-    await screen.open(`/?project=${id}`)
-    await screen.reads('This project has no domain.')
-    await screen.sees('link', 'To the projects')
-    expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All well')
-    await screen.open('/')
-    await screen.press('Open the domain', 'link')
-    await screen.sees('heading', 'shop.example')
-  },
-  TEST_MS,
-)
+test('a domain that nothing came from is waited for; a project without one says so', async () => {
+  shop = (await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
+  await using screen = await open()
+  await screen.reads('Waiting for the first event')
+  await isWhole(screen)
+  const { id } = (await server.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
+  await screen.open(`/?project=${id}`)
+  await screen.reads('This project has no domain.')
+  await screen.sees('link', 'To the projects')
+  expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All well')
+  await screen.open('/')
+  await screen.press('Open the domain', 'link')
+  await screen.sees('heading', 'shop.example')
+})
 
-test(
-  'without an alert three templates are offered to who may make one',
-  async () => {
-    for (let hour = 0; hour < HOURS; hour++) {
-      const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
-      await server.app.collect(shop.token, { events })
-      server.app.clock.advance(HOUR_MS)
-      await server.app.run('flush')
-    }
-    await using looking = await open('/', viewer)
-    await looking.reads('There is no alert yet.')
-    await using screen = await open()
-    for (const name of TEMPLATES) {
-      await screen.sees('link', name)
-      expect(await looking.has('link', name)).toBe(false)
-    }
-    await isWhole(screen)
-    server.openIssues([{ title: 'The whole traffic fell', severity: 'low' }])
-    await screen.sees('link', 'The whole traffic fell')
-    await screen.press('A parameter is blank', 'link')
-    await screen.sees('heading', 'New alert')
-    await screen.sees('combobox', 'Parameter 1')
-    await server.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
-  },
-  TEST_MS,
-)
+test('without an alert three templates are offered to who may make one', async () => {
+  for (let hour = 0; hour < HOURS; hour++) {
+    const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
+    await server.app.collect(shop.token, { events })
+    server.app.clock.advance(HOUR_MS)
+    await server.app.run('flush')
+  }
+  await using looking = await open('/', viewer)
+  await looking.reads('There is no alert yet.')
+  await using screen = await open()
+  for (const name of TEMPLATES) {
+    await screen.sees('link', name)
+    expect(await looking.has('link', name)).toBe(false)
+  }
+  await isWhole(screen)
+  server.openIssues([{ title: 'The whole traffic fell', severity: 'low' }])
+  await screen.sees('link', 'The whole traffic fell')
+  await screen.press('A parameter is blank', 'link')
+  await screen.sees('heading', 'New alert')
+  await screen.sees('combobox', 'Parameter 1')
+  await server.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
+})
 
-test(
-  'signals that learn say until when',
-  async () => {
-    const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
-    expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
-    await using screen = await open()
-    await screen.reads('Signals are still learning; rules work now.')
-    await screen.reads('They have learnt by')
-    await isWhole(screen)
-  },
-  TEST_MS,
-)
+test('signals that learn say until when', async () => {
+  const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
+  expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
+  await using screen = await open()
+  await screen.reads('Signals are still learning; rules work now.')
+  await screen.reads('They have learnt by')
+  await isWhole(screen)
+})

@@ -17,8 +17,6 @@ import { openAs, startTestServer, type TestServer } from './test-server.ts'
  * What single pages offer beside their main thing.
  */
 
-const TEST_MS = 300_000
-
 const tagManager = tagManagerServer({ now: Date.now })
 // No call waits for its turn: the clock stands still.
 tagManager.behaviour.quota = 10_000
@@ -50,7 +48,7 @@ beforeAll(async () => {
   await Bun.write(HAR, JSON.stringify(har))
   await Bun.write(HAR_ZIP, zippedHar())
   server.app.clock.set(now)
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]()
@@ -95,177 +93,149 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 const isSideways = ({ page }: Screen) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
 
 describe('the dictionary', () => {
-  test(
-    'says which keys are new and which are gone, and begins a rule for one',
-    async () => {
-      await using screen = await open('/explore/dictionary')
-      const { page } = screen
-      const keys = (text: string) =>
-        page.waitForFunction(
-          (text) => [...document.querySelectorAll('tbody th code')].map((code) => code.textContent).join() === text,
-          {},
-          text,
-        )
-      await screen.press('New')
-      await keys('$new_id')
-      expect(new URL(page.url()).search).toBe('?seen=new')
-      await screen.press('Gone')
-      await keys('old_id')
-      await page.reload()
-      await keys('old_id')
-      expect(await axeFindings(page)).toEqual([])
-      await page.setViewport({ width: 360, height: 800 })
-      expect(await isSideways(screen)).toBe(false)
-      await screen.press('New')
-      await screen.press('Alert when $new_id is blank', 'link')
-      await screen.sees('heading', 'New alert')
-      await screen.reads('match')
-      expect(await valuesOf(screen, ['Vendor', 'Event', 'Parameter 1'])).toEqual(['Shop', 'purchase', '$$new_id'])
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('says which keys are new and which are gone, and begins a rule for one', async () => {
+    await using screen = await open('/explore/dictionary')
+    const { page } = screen
+    const keys = (text: string) =>
+      page.waitForFunction(
+        (text) => [...document.querySelectorAll('tbody th code')].map((code) => code.textContent).join() === text,
+        {},
+        text,
+      )
+    await screen.press('New')
+    await keys('$new_id')
+    expect(new URL(page.url()).search).toBe('?seen=new')
+    await screen.press('Gone')
+    await keys('old_id')
+    await page.reload()
+    await keys('old_id')
+    expect(await axeFindings(page)).toEqual([])
+    await page.setViewport({ width: 360, height: 800 })
+    expect(await isSideways(screen)).toBe(false)
+    await screen.press('New')
+    await screen.press('Alert when $new_id is blank', 'link')
+    await screen.sees('heading', 'New alert')
+    await screen.reads('match')
+    expect(await valuesOf(screen, ['Vendor', 'Event', 'Parameter 1'])).toEqual(['Shop', 'purchase', '$$new_id'])
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'a longer time than the server looks back is answered for what it does',
-    async () => {
-      await using screen = await open('/explore/dictionary?range=30d')
-      await screen.reads('What arrived in the last 7')
-      expect(await screen.has('button', 'New')).toBe(false)
-      expect(screen.errors).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('a longer time than the server looks back is answered for what it does', async () => {
+    await using screen = await open('/explore/dictionary?range=30d')
+    await screen.reads('What arrived in the last 7')
+    expect(await screen.has('button', 'New')).toBe(false)
+    expect(screen.errors).toEqual([])
+  })
 
-  test(
-    'who may only look is offered no rule',
-    async () => {
-      await using screen = await open('/explore/dictionary?seen=gone', server.keyOf('viewer'))
-      await screen.reads('old_id')
-      expect(await screen.has('link', 'Alert when old_id is blank')).toBe(false)
-    },
-    TEST_MS,
-  )
+  test('who may only look is offered no rule', async () => {
+    await using screen = await open('/explore/dictionary?seen=gone', server.keyOf('viewer'))
+    await screen.reads('old_id')
+    expect(await screen.has('link', 'Alert when old_id is blank')).toBe(false)
+  })
 })
 
 describe('a new test', () => {
-  test(
-    'begins with the visit of a session, or with a HAR',
-    async () => {
-      await using screen = await open('/explore/sessions/visit-1?range=7d')
-      const { page } = screen
-      await screen.press('Make a test of it', 'link')
-      await screen.reads('The draft has 2 pages and 2 tags.')
-      expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
-        ...['Visit of shop.example', 'Shop', 'page_view', '0'],
-      ])
-      await screen.type('Session of a visitor', 'nobody')
-      await screen.press('Draft from the session')
-      await screen.reads('there are no events of such a session')
-      const [har] = (await page.$$('input[type=file]')).slice(-1)
-      await har?.uploadFile(HAR)
-      await screen.reads('The draft has 1 page and 1 tag.')
-      expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
-      await har?.uploadFile(HAR_ZIP)
-      await screen.reads('1 request is not in the draft, because the recording does not have its body:')
-      await screen.reads(
-        'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
-      )
-      expect(await axeFindings(page)).toEqual([])
-      await screen.press('Save the test')
-      await screen.sees('heading', 'Visit of shop.example')
-      const { tests } = (await server.app.call('GET', '/v1/flows/tests')).body
-      expect(tests[0].recording.steps).toMatchObject([{ type: 'navigate', url: 'https://shop.example/thanks' }])
-      expect(await axeFindings(page)).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('begins with the visit of a session, or with a HAR', async () => {
+    await using screen = await open('/explore/sessions/visit-1?range=7d')
+    const { page } = screen
+    await screen.press('Make a test of it', 'link')
+    await screen.reads('The draft has 2 pages and 2 tags.')
+    expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
+      ...['Visit of shop.example', 'Shop', 'page_view', '0'],
+    ])
+    await screen.type('Session of a visitor', 'nobody')
+    await screen.press('Draft from the session')
+    await screen.reads('there are no events of such a session')
+    const [har] = (await page.$$('input[type=file]')).slice(-1)
+    await har?.uploadFile(HAR)
+    await screen.reads('The draft has 1 page and 1 tag.')
+    expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
+    await har?.uploadFile(HAR_ZIP)
+    await screen.reads('1 request is not in the draft, because the recording does not have its body:')
+    await screen.reads(
+      'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
+    )
+    expect(await axeFindings(page)).toEqual([])
+    await screen.press('Save the test')
+    await screen.sees('heading', 'Visit of shop.example')
+    const { tests } = (await server.app.call('GET', '/v1/flows/tests')).body
+    expect(tests[0].recording.steps).toMatchObject([{ type: 'navigate', url: 'https://shop.example/thanks' }])
+    expect(await axeFindings(page)).toEqual([])
+  })
 })
 
-test(
-  'the tag is put into a container, whose tags are chosen by name',
-  async () => {
-    const { apiKey } = server.app.owner
-    const config = { serviceAccount: KEY_FILE }
-    const body = { provider: 'tag_manager', label: 'Tags', config }
-    const { id } = (await server.app.call('POST', '/v1/integrations', { body })).body
-    tagManager.give('tags', { name: 'Purchase', type: 'gaawe' })
-    tagManager.give('variables', { name: 'Order ID', type: 'v' })
-    await using screen = await open(`/integrations/${id}`, apiKey)
-    const { page } = screen
-    await (await page.waitForSelector('aria/Domain'))?.select(shop.id)
-    await screen.type('Address of the container', `https://tagmanager.google.com/#/container/${CONTAINER}/workspaces/2`)
-    await screen.type('Container ID', 'GTM-SHOP')
-    await screen.press('Read the tags of the container')
-    await screen.press('Purchase', 'checkbox')
-    await screen.press('Variables of Purchase', 'combobox')
-    await screen.press('Order ID', 'option')
-    await page.keyboard.press('Escape')
-    expect(await axeFindings(page)).toEqual([])
-    await screen.press('Deploy the tag')
-    await screen.reads('It is deployed in the workspace Tagwarden')
-    await screen.reads('1 tag is reported by name.')
-    const [purchase] = tagManager.space('Tagwarden')?.tags.filter(({ name }) => name === 'Purchase') ?? []
-    expect(JSON.stringify(purchase)).toContain('{{Order ID}}')
-    await page.setViewport({ width: 360, height: 800 })
-    expect(await isSideways(screen)).toBe(false)
-    await page.reload()
-    await screen.type('Address of the container', CONTAINER)
-    await screen.reads('The last deployment into this container was done.')
-    expect(screen.errors).toEqual([])
-  },
-  TEST_MS,
-)
+test('the tag is put into a container, whose tags are chosen by name', async () => {
+  const { apiKey } = server.app.owner
+  const config = { serviceAccount: KEY_FILE }
+  const body = { provider: 'tag_manager', label: 'Tags', config }
+  const { id } = (await server.app.call('POST', '/v1/integrations', { body })).body
+  tagManager.give('tags', { name: 'Purchase', type: 'gaawe' })
+  tagManager.give('variables', { name: 'Order ID', type: 'v' })
+  await using screen = await open(`/integrations/${id}`, apiKey)
+  const { page } = screen
+  await (await page.waitForSelector('aria/Domain'))?.select(shop.id)
+  await screen.type('Address of the container', `https://tagmanager.google.com/#/container/${CONTAINER}/workspaces/2`)
+  await screen.type('Container ID', 'GTM-SHOP')
+  await screen.press('Read the tags of the container')
+  await screen.press('Purchase', 'checkbox')
+  await screen.press('Variables of Purchase', 'combobox')
+  await screen.press('Order ID', 'option')
+  await page.keyboard.press('Escape')
+  expect(await axeFindings(page)).toEqual([])
+  await screen.press('Deploy the tag')
+  await screen.reads('It is deployed in the workspace Tagwarden')
+  await screen.reads('1 tag is reported by name.')
+  const [purchase] = tagManager.space('Tagwarden')?.tags.filter(({ name }) => name === 'Purchase') ?? []
+  expect(JSON.stringify(purchase)).toContain('{{Order ID}}')
+  await page.setViewport({ width: 360, height: 800 })
+  expect(await isSideways(screen)).toBe(false)
+  await page.reload()
+  await screen.type('Address of the container', CONTAINER)
+  await screen.reads('The last deployment into this container was done.')
+  expect(screen.errors).toEqual([])
+})
 
-test(
-  'names of things in lists to choose from are not translated, and all other words are ours',
-  async () => {
-    await server.app.call('POST', '/v1/projects', { body: { name: 'Markets' } })
-    await using screen = await open('/')
-    await screen.page.evaluateOnNewDocument(() => {
-      if (location.protocol === 'http:') localStorage.setItem('tagwarden-preferences', '{"language":"pseudo"}')
-    })
-    const found: Record<string, string[]> = {}
-    for (const path of ['/', '/explore/dictionary', '/tests/new', '/audits/new', '/integrations/new', '/alerts/new']) {
-      await screen.open(path)
-      await screen.page.waitForFunction(() => document.querySelector('select option[translate=no]'))
-      await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
-      found[path] = await screen.page.$$eval('option:not([translate=no])', (options) =>
-        options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
-      )
-    }
-    // The language is the browser's, which the other tests have too.
-    await screen.page.evaluate(() => localStorage.clear())
-    expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
-  },
-  TEST_MS,
-)
-
-test(
-  'an issue shows on which days it was seen',
-  async () => {
-    const conditions = { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] }
-    const rule = { name: 'No value', alertType: 'data_validation', severity: 'high', period: '1h', conditions }
-    const channels = [{ type: 'email', target: 'owners' }]
-    await server.app.call('POST', '/v1/alerts', { body: { ...rule, channels } })
-    await server.app.collect(shop.token, { events: [{ vendor: 'Shop', event: 'refund' }] })
-    server.app.clock.advance(MINUTE_MS)
-    await server.app.run('flush', 'evaluate')
-    const [{ id, occurrences }] = (await server.app.call('GET', '/v1/issues')).body.issues
-    await using screen = await open(`/issues/${id}`)
-    await screen.sees('figure', 'Occurrences by day')
-    await screen.reads('Seen on 1 day, most on')
-    await screen.press('Show as table')
-    await screen.sees('table', 'Occurrences by day')
-    const days = await screen.page.$$eval('table[aria-label="Occurrences by day"] tbody tr td:nth-child(2)', (cells) =>
-      cells.map(({ textContent }) => textContent),
+test('names of things in lists to choose from are not translated, and all other words are ours', async () => {
+  await server.app.call('POST', '/v1/projects', { body: { name: 'Markets' } })
+  await using screen = await open('/')
+  await screen.page.evaluateOnNewDocument(() => {
+    if (location.protocol === 'http:') localStorage.setItem('tagwarden-preferences', '{"language":"pseudo"}')
+  })
+  const found: Record<string, string[]> = {}
+  for (const path of ['/', '/explore/dictionary', '/tests/new', '/audits/new', '/integrations/new', '/alerts/new']) {
+    await screen.open(path)
+    await screen.page.waitForFunction(() => document.querySelector('select option[translate=no]'))
+    await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
+    found[path] = await screen.page.$$eval('option:not([translate=no])', (options) =>
+      options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
     )
-    expect(days).toEqual([...Array(6).fill('0'), String(occurrences)])
-    expect(await axeFindings(screen.page)).toEqual([])
-    expect(screen.errors).toEqual([])
-  },
-  TEST_MS,
-)
+  }
+  // The language is the browser's, which the other tests have too.
+  await screen.page.evaluate(() => localStorage.clear())
+  expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
+})
+
+test('an issue shows on which days it was seen', async () => {
+  const conditions = { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] }
+  const rule = { name: 'No value', alertType: 'data_validation', severity: 'high', period: '1h', conditions }
+  const channels = [{ type: 'email', target: 'owners' }]
+  await server.app.call('POST', '/v1/alerts', { body: { ...rule, channels } })
+  await server.app.collect(shop.token, { events: [{ vendor: 'Shop', event: 'refund' }] })
+  server.app.clock.advance(MINUTE_MS)
+  await server.app.run('flush', 'evaluate')
+  const [{ id, occurrences }] = (await server.app.call('GET', '/v1/issues')).body.issues
+  await using screen = await open(`/issues/${id}`)
+  await screen.sees('figure', 'Occurrences by day')
+  await screen.reads('Seen on 1 day, most on')
+  await screen.press('Show as table')
+  await screen.sees('table', 'Occurrences by day')
+  const days = await screen.page.$$eval('table[aria-label="Occurrences by day"] tbody tr td:nth-child(2)', (cells) =>
+    cells.map(({ textContent }) => textContent),
+  )
+  expect(days).toEqual([...Array(6).fill('0'), String(occurrences)])
+  expect(await axeFindings(screen.page)).toEqual([])
+  expect(screen.errors).toEqual([])
+})
 
 /** What stands in the fields of these names. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>

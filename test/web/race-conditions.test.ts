@@ -12,12 +12,10 @@ import { create, openAs, startTestServer, type TestServer } from './test-server.
  * from one thing to another.
  */
 
-const TEST_MS = 300_000
-
 let browser: TestBrowser
 beforeAll(async () => {
   browser = await startBrowser()
-}, TEST_MS)
+})
 afterAll(() => browser[Symbol.asyncDispose]())
 
 let server: TestServer
@@ -29,7 +27,6 @@ beforeEach(async () => {
 async function onPage(path: string, steps: (screen: Screen, page: Page) => Promise<void>) {
   await using _server = server
   await using screen = await openScreen(server.url, browser.browser)
-  screen.page.setDefaultTimeout(60_000)
   await screen.page.setViewport({ width: 1280, height: 900 })
   await openAs(screen, server.app.owner.apiKey, path)
   await steps(screen, screen.page)
@@ -56,231 +53,187 @@ describe('from one thing straight to another', () => {
   const webhook = (label: string, url: string) =>
     create(server.app, '/v1/integrations', { provider: 'webhook', label, config: { url } })
 
-  test(
-    'the settings of a domain are its own',
-    async () => {
-      const one = await create(server.app, '/v1/domains', { name: 'one.example' })
-      const two = await create(server.app, '/v1/domains', { name: 'two.example' })
-      await onPage(`/domains/${one.id}/settings`, async (screen, page) => {
-        await screen.sees('heading', 'one.example')
-        await waitForPage(page)
-        await straightTo(page, `/domains/${two.id}/settings`)
-        await straightTo(page, `/domains/${one.id}/settings`)
-        await screen.sees('heading', 'one.example')
-        expect(await textIn(page, 'Name')).toBe('one.example')
-      })
-    },
-    TEST_MS,
-  )
+  test('the settings of a domain are its own', async () => {
+    const one = await create(server.app, '/v1/domains', { name: 'one.example' })
+    const two = await create(server.app, '/v1/domains', { name: 'two.example' })
+    await onPage(`/domains/${one.id}/settings`, async (screen, page) => {
+      await screen.sees('heading', 'one.example')
+      await waitForPage(page)
+      await straightTo(page, `/domains/${two.id}/settings`)
+      await straightTo(page, `/domains/${one.id}/settings`)
+      await screen.sees('heading', 'one.example')
+      expect(await textIn(page, 'Name')).toBe('one.example')
+    })
+  })
 
-  test(
-    'live events are those of the domain',
-    async () => {
-      const one = await create(server.app, '/v1/domains', { name: 'one.example' })
-      const two = await create(server.app, '/v1/domains', { name: 'two.example' })
-      const send = (token: string, event: string) => server.app.collect(token, { events: [{ vendor: 'Shop', event }] })
-      await onPage(`/domains/${two.id}/live`, async (screen, page) => {
-        await screen.sees('heading', 'two.example')
-        await screen.reads('No event in the last minute')
-        await straightTo(page, `/domains/${one.id}/live`)
-        await screen.sees('heading', 'one.example')
-        await send(one.token, 'of_one')
-        await screen.reads('of_one')
-        await straightTo(page, `/domains/${two.id}/live`)
-        await screen.sees('heading', 'two.example')
-        await send(two.token, 'of_two')
-        await screen.reads('of_two')
-        expect(await page.evaluate(() => document.body.textContent?.includes('of_one'))).toBe(false)
-      })
-    },
-    TEST_MS,
-  )
+  test('live events are those of the domain', async () => {
+    const one = await create(server.app, '/v1/domains', { name: 'one.example' })
+    const two = await create(server.app, '/v1/domains', { name: 'two.example' })
+    const send = (token: string, event: string) => server.app.collect(token, { events: [{ vendor: 'Shop', event }] })
+    await onPage(`/domains/${two.id}/live`, async (screen, page) => {
+      await screen.sees('heading', 'two.example')
+      await screen.reads('No event in the last minute')
+      await straightTo(page, `/domains/${one.id}/live`)
+      await screen.sees('heading', 'one.example')
+      await send(one.token, 'of_one')
+      await screen.reads('of_one')
+      await straightTo(page, `/domains/${two.id}/live`)
+      await screen.sees('heading', 'two.example')
+      await send(two.token, 'of_two')
+      await screen.reads('of_two')
+      expect(await page.evaluate(() => document.body.textContent?.includes('of_one'))).toBe(false)
+    })
+  })
 
-  test(
-    'the settings of an integration are its own',
-    async () => {
-      const one = await webhook('One', 'https://one.example/hook')
-      const two = await webhook('Two', 'https://two.example/hook')
-      await onPage(`/integrations/${one.id}`, async (screen, page) => {
-        await screen.sees('heading', 'One')
-        await waitForPage(page)
-        await straightTo(page, `/integrations/${two.id}`)
-        await straightTo(page, `/integrations/${one.id}`)
-        await screen.sees('heading', 'One')
-        expect(await page.$$eval('main input', (all) => all.map(({ value }) => value))).toContain(
-          'https://one.example/hook',
-        )
-      })
-    },
-    TEST_MS,
-  )
+  test('the settings of an integration are its own', async () => {
+    const one = await webhook('One', 'https://one.example/hook')
+    const two = await webhook('Two', 'https://two.example/hook')
+    await onPage(`/integrations/${one.id}`, async (screen, page) => {
+      await screen.sees('heading', 'One')
+      await waitForPage(page)
+      await straightTo(page, `/integrations/${two.id}`)
+      await straightTo(page, `/integrations/${one.id}`)
+      await screen.sees('heading', 'One')
+      expect(await page.$$eval('main input', (all) => all.map(({ value }) => value))).toContain(
+        'https://one.example/hook',
+      )
+    })
+  })
 })
 
 describe('a key presses what one sees', () => {
-  test(
-    'Control and Enter send the form that has the focus, and no other',
-    async () => {
-      const one = await create(server.app, '/v1/domains', { name: 'one.example' })
-      await onPage(`/domains/${one.id}/settings`, async (screen) => {
-        await screen.type('Name', 'renamed.example')
-        await pressed(screen, 'Control+Enter')
-        await screen.reads('The domain was renamed.')
-        const { name, token } = (await server.app.call('GET', `/v1/domains/${one.id}`)).body
-        expect({ name, token }).toEqual({ name: 'renamed.example', token: one.token })
-      })
-    },
-    TEST_MS,
-  )
+  test('Control and Enter send the form that has the focus, and no other', async () => {
+    const one = await create(server.app, '/v1/domains', { name: 'one.example' })
+    await onPage(`/domains/${one.id}/settings`, async (screen) => {
+      await screen.type('Name', 'renamed.example')
+      await pressed(screen, 'Control+Enter')
+      await screen.reads('The domain was renamed.')
+      const { name, token } = (await server.app.call('GET', `/v1/domains/${one.id}`)).body
+      expect({ name, token }).toEqual({ name: 'renamed.example', token: one.token })
+    })
+  })
 })
 
 describe('while an answer is on its way', () => {
-  test(
-    'a dialog that was closed says nothing in the next one, and does not close it',
-    async () => {
-      await create(server.app, '/v1/projects', { name: 'One' })
-      await create(server.app, '/v1/projects', { name: 'Two' })
-      await onPage('/settings/projects', async (screen, page) => {
-        server.refuse('DELETE /v1/projects', 409, 'it can not be')
-        await screen.press('Delete One')
-        await page.waitForSelector('[role=dialog]')
-        await page.click('[role=dialog] button.destroys')
-        await screen.reads('it can not be')
-        await screen.press('Cancel')
-        await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
-        server.refuse(null)
-        await screen.press('Delete Two')
-        await page.waitForSelector('[role=dialog]')
-        expect(await page.$eval('[role=dialog]', ({ textContent }) => textContent)).not.toContain('it can not be')
-        const held = server.hold('DELETE /v1/projects')
-        await page.click('[role=dialog] button.destroys')
-        await until('the question', () => held.count() > 0)
-        await screen.press('Cancel')
-        await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
-        await screen.press('Delete One')
-        await page.waitForSelector('[role=dialog]')
-        expect(await page.$('[role=dialog] [data-loading=true]')).toBeNull()
-        held.release()
-        await screen.reads('Two')
-        await page.waitForFunction(() => document.querySelector('[role=status]')?.textContent?.includes('Two'))
-        expect(await page.$('[role=dialog]')).not.toBeNull()
-      })
-    },
-    TEST_MS,
-  )
+  test('a dialog that was closed says nothing in the next one, and does not close it', async () => {
+    await create(server.app, '/v1/projects', { name: 'One' })
+    await create(server.app, '/v1/projects', { name: 'Two' })
+    await onPage('/settings/projects', async (screen, page) => {
+      server.refuse('DELETE /v1/projects', 409, 'it can not be')
+      await screen.press('Delete One')
+      await page.waitForSelector('[role=dialog]')
+      await page.click('[role=dialog] button.destroys')
+      await screen.reads('it can not be')
+      await screen.press('Cancel')
+      await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
+      server.refuse(null)
+      await screen.press('Delete Two')
+      await page.waitForSelector('[role=dialog]')
+      expect(await page.$eval('[role=dialog]', ({ textContent }) => textContent)).not.toContain('it can not be')
+      const held = server.hold('DELETE /v1/projects')
+      await page.click('[role=dialog] button.destroys')
+      await until('the question', () => held.count() > 0)
+      await screen.press('Cancel')
+      await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
+      await screen.press('Delete One')
+      await page.waitForSelector('[role=dialog]')
+      expect(await page.$('[role=dialog] [data-loading=true]')).toBeNull()
+      held.release()
+      await screen.reads('Two')
+      await page.waitForFunction(() => document.querySelector('[role=status]')?.textContent?.includes('Two'))
+      expect(await page.$('[role=dialog]')).not.toBeNull()
+    })
+  })
 
-  test(
-    'a link that is shown once is shown although its dialog was closed',
-    async () => {
-      await onPage('/settings/members', async (screen, page) => {
-        const held = server.hold('POST /v1/org/members')
-        await screen.press('Invite a member')
-        await screen.type('E-mail address', 'bob@example.com')
-        await pressed(screen, 'Enter')
-        await until('the question', () => held.count() > 0)
-        await pressed(screen, 'Escape')
-        await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
-        held.release()
-        await page.waitForFunction(() =>
-          [...document.querySelectorAll('input')].some(({ value }) => value.includes('/invite')),
-        )
-      })
-    },
-    TEST_MS,
-  )
+  test('a link that is shown once is shown although its dialog was closed', async () => {
+    await onPage('/settings/members', async (screen, page) => {
+      const held = server.hold('POST /v1/org/members')
+      await screen.press('Invite a member')
+      await screen.type('E-mail address', 'bob@example.com')
+      await pressed(screen, 'Enter')
+      await until('the question', () => held.count() > 0)
+      await pressed(screen, 'Escape')
+      await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
+      held.release()
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('input')].some(({ value }) => value.includes('/invite')),
+      )
+    })
+  })
 
-  test(
-    'who has gone to another page stays there',
-    async () => {
-      await onPage('/domains/new', async (screen, page) => {
-        const held = server.hold('POST /v1/domains')
-        await screen.type('Name', 'shop.example')
-        await pressed(screen, 'Enter')
-        await until('the question', () => held.count() > 0)
-        await straightTo(page, '/settings/preferences')
-        const answered = page.waitForResponse((answer) => answer.request().method() === 'POST')
-        held.release()
-        await answered
-        await straightTo(page, '/settings/keys')
-        await screen.sees('heading', 'API keys')
-        expect(new URL(page.url()).pathname).toBe('/settings/keys')
-      })
-    },
-    TEST_MS,
-  )
+  test('who has gone to another page stays there', async () => {
+    await onPage('/domains/new', async (screen, page) => {
+      const held = server.hold('POST /v1/domains')
+      await screen.type('Name', 'shop.example')
+      await pressed(screen, 'Enter')
+      await until('the question', () => held.count() > 0)
+      await straightTo(page, '/settings/preferences')
+      const answered = page.waitForResponse((answer) => answer.request().method() === 'POST')
+      held.release()
+      await answered
+      await straightTo(page, '/settings/keys')
+      await screen.sees('heading', 'API keys')
+      expect(new URL(page.url()).pathname).toBe('/settings/keys')
+    })
+  })
 
-  test(
-    'a note is at last what was typed at last',
-    async () => {
-      server.openIssues([{ title: 'One' }])
-      await onPage('/issues/iss_0', async (screen) => {
-        const note = async () => (await server.app.call('GET', '/v1/issues/iss_0')).body.notes
-        const held = server.hold('PATCH /v1/issues')
-        await screen.type('Note', 'after')
-        await until('the question', () => held.count() > 0)
-        await pressed(screen, 'Control+a', 'Delete', 'Tab')
-        held.release()
-        await screen.reads('Saved.')
-        await until('the first text', async () => (await note()) === null)
-      })
-    },
-    TEST_MS,
-  )
+  test('a note is at last what was typed at last', async () => {
+    server.openIssues([{ title: 'One' }])
+    await onPage('/issues/iss_0', async (screen) => {
+      const note = async () => (await server.app.call('GET', '/v1/issues/iss_0')).body.notes
+      const held = server.hold('PATCH /v1/issues')
+      await screen.type('Note', 'after')
+      await until('the question', () => held.count() > 0)
+      await pressed(screen, 'Control+a', 'Delete', 'Tab')
+      held.release()
+      await screen.reads('Saved.')
+      await until('the first text', async () => (await note()) === null)
+    })
+  })
 
-  test(
-    'undo takes back the act that is under way, and not the one before it',
-    async () => {
-      server.openIssues([{ title: 'One' }, { title: 'Two' }])
-      const statusOf = async (id: string) => (await server.app.call('GET', `/v1/issues/${id}`)).body.status
-      await onPage('/issues', async (screen) => {
-        await screen.sees('table', 'Issues')
-        await pressed(screen, 'j', 'r')
-        await until('the first', async () => (await statusOf('iss_0')) === 'resolved')
-        await screen.sees('button', 'Undo')
-        const held = server.hold('PATCH /v1/issues')
-        await pressed(screen, 'j', 'r')
-        await until('the question', () => held.count() > 0)
-        await pressed(screen, 'z')
-        held.release()
-        await until('the second is open', async () => (await statusOf('iss_1')) === 'open')
-        expect(await statusOf('iss_0')).toBe('resolved')
-      })
-    },
-    TEST_MS,
-  )
+  test('undo takes back the act that is under way, and not the one before it', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two' }])
+    const statusOf = async (id: string) => (await server.app.call('GET', `/v1/issues/${id}`)).body.status
+    await onPage('/issues', async (screen) => {
+      await screen.sees('table', 'Issues')
+      await pressed(screen, 'j', 'r')
+      await until('the first', async () => (await statusOf('iss_0')) === 'resolved')
+      await screen.sees('button', 'Undo')
+      const held = server.hold('PATCH /v1/issues')
+      await pressed(screen, 'j', 'r')
+      await until('the question', () => held.count() > 0)
+      await pressed(screen, 'z')
+      held.release()
+      await until('the second is open', async () => (await statusOf('iss_1')) === 'open')
+      expect(await statusOf('iss_0')).toBe('resolved')
+    })
+  })
 
-  test(
-    'a press right after typing finds the text, and is no press beside it',
-    async () => {
-      server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
-      await onPage('/issues', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        await screen.type('Search', 'One')
-        await screen.press('One', 'link')
-        await screen.sees('heading', 'One')
-        await page.goBack()
-        await screen.sees('table', 'Issues')
-        expect(new URL(page.url()).search).toBe('?q=One')
-        await screen.type('Search', 'Two')
-        await page.click('[role=radiogroup] label:last-child')
-        await until('both in the address', () => new URL(page.url()).search === '?q=Two&range=30d')
-      })
-    },
-    TEST_MS,
-  )
+  test('a press right after typing finds the text, and is no press beside it', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      await screen.type('Search', 'One')
+      await screen.press('One', 'link')
+      await screen.sees('heading', 'One')
+      await page.goBack()
+      await screen.sees('table', 'Issues')
+      expect(new URL(page.url()).search).toBe('?q=One')
+      await screen.type('Search', 'Two')
+      await page.click('[role=radiogroup] label:last-child')
+      await until('both in the address', () => new URL(page.url()).search === '?q=Two&range=30d')
+    })
+  })
 
-  test(
-    'a text that was typed is gone from the field when all filters are cleared at once',
-    async () => {
-      server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
-      await onPage('/issues?severity=high', async (screen, page) => {
-        await screen.sees('table', 'Issues')
-        await screen.type('Search', 'One')
-        await screen.press('Clear all')
-        await until('no filter', () => new URL(page.url()).search === '')
-        await waitForPage(page)
-        expect(await textIn(page, 'Search')).toBe('')
-      })
-    },
-    TEST_MS,
-  )
+  test('a text that was typed is gone from the field when all filters are cleared at once', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
+    await onPage('/issues?severity=high', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      await screen.type('Search', 'One')
+      await screen.press('Clear all')
+      await until('no filter', () => new URL(page.url()).search === '')
+      await waitForPage(page)
+      expect(await textIn(page, 'Search')).toBe('')
+    })
+  })
 })

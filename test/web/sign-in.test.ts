@@ -3,130 +3,116 @@ import { join } from 'node:path'
 import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { openScreen } from './screen.ts'
 
-const TEST_MS = 300_000
+test('whoever enters an API key sees the page, and the page asks nobody but its server', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const apiKey = await initialize(data)
+  await using server = await startServer(data)
+  await using screen = await openScreen(server.url)
+  await screen.open('/issues')
+  await screen.sees('heading', 'Sign in')
+  await screen.press('Sign in with an API key')
+  await screen.type('API key', 'ak_nobody-made-this-key')
+  await screen.press('Sign in')
+  await screen.sees('alert', '')
+  await screen.type('API key', apiKey)
+  await screen.press('Sign in')
+  await screen.sees('heading', 'Issues')
+  expect(await screen.page.title()).toBe('Issues · Tagwarden')
+  // The browser itself reports the refused key as an error.
+  expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
+  expect(screen.origins).toEqual(new Set([server.url]))
+  // A key stays in its tab, and out of what all tabs share.
+  expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
+})
 
-test(
-  'whoever enters an API key sees the page, and the page asks nobody but its server',
-  async () => {
-    using folder = temporaryFolder()
-    const data = join(folder.path, 'data')
-    const apiKey = await initialize(data)
-    await using server = await startServer(data)
-    await using screen = await openScreen(server.url)
-    await screen.open('/issues')
-    await screen.sees('heading', 'Sign in')
-    await screen.press('Sign in with an API key')
-    await screen.type('API key', 'ak_nobody-made-this-key')
-    await screen.press('Sign in')
-    await screen.sees('alert', '')
-    await screen.type('API key', apiKey)
-    await screen.press('Sign in')
-    await screen.sees('heading', 'Issues')
-    expect(await screen.page.title()).toBe('Issues · Tagwarden')
-    // The browser itself reports the refused key as an error.
-    expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
-    expect(screen.origins).toEqual(new Set([server.url]))
-    // A key stays in its tab, and out of what all tabs share.
-    expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
-  },
-  TEST_MS,
-)
+test('the link of the first start makes the owner, an invitation a member, and both sign in and out', async () => {
+  using folder = temporaryFolder()
+  await using server = await startServer(join(folder.path, 'data'))
+  const link = (await until('the link', () => /\/(?:setup)?#setup=[\w-]+/.exec(server.log())))[0]
+  await using screen = await openScreen(server.url)
+  const { page } = screen
+  const credential = () =>
+    page.evaluate(() => JSON.parse(localStorage.getItem('tagwarden-session') ?? '{}').credential ?? '')
 
-test(
-  'the link of the first start makes the owner, an invitation a member, and both sign in and out',
-  async () => {
-    using folder = temporaryFolder()
-    await using server = await startServer(join(folder.path, 'data'))
-    const link = (await until('the link', () => /\/(?:setup)?#setup=[\w-]+/.exec(server.log())))[0]
-    await using screen = await openScreen(server.url)
-    const { page } = screen
-    const credential = () =>
-      page.evaluate(() => JSON.parse(localStorage.getItem('tagwarden-session') ?? '{}').credential ?? '')
+  await screen.open('/')
+  await screen.reads('Nobody has set up this server yet: open the link in its log.')
+  await screen.open('/#setup=su_of-an-earlier-start')
+  await screen.sees('heading', 'Set up Tagwarden')
+  await screen.type('Organization', 'Acme')
+  await screen.type('E-mail address', 'ann@example.com')
+  await screen.type('Password', 'correct horse battery')
+  await screen.press('Set up')
+  await screen.sees('alert', '')
 
-    await screen.open('/')
-    await screen.reads('Nobody has set up this server yet: open the link in its log.')
-    await screen.open('/#setup=su_of-an-earlier-start')
-    await screen.sees('heading', 'Set up Tagwarden')
-    await screen.type('Organization', 'Acme')
-    await screen.type('E-mail address', 'ann@example.com')
-    await screen.type('Password', 'correct horse battery')
-    await screen.press('Set up')
-    await screen.sees('alert', '')
+  await screen.open(link)
+  await screen.type('Organization', 'Acme')
+  await screen.type('Your name', 'Ann')
+  await screen.type('E-mail address', 'ann@example.com')
+  await screen.type('Password', 'correct horse battery')
+  await screen.press('Set up')
+  await screen.sees('navigation', 'Main')
+  // The link is not left for whoever sits down next.
+  expect(page.url()).not.toContain('setup=')
 
-    await screen.open(link)
-    await screen.type('Organization', 'Acme')
-    await screen.type('Your name', 'Ann')
-    await screen.type('E-mail address', 'ann@example.com')
-    await screen.type('Password', 'correct horse battery')
-    await screen.press('Set up')
-    await screen.sees('navigation', 'Main')
-    // The link is not left for whoever sits down next.
-    expect(page.url()).not.toContain('setup=')
+  // A link that somebody made up ends no session.
+  await screen.open('/#reset=rs_made-up')
+  await screen.type('Password', 'correct horse battery')
+  await screen.press('Set the password')
+  await screen.sees('alert', '')
+  await screen.open('/')
+  await screen.sees('navigation', 'Main')
 
-    // A link that somebody made up ends no session.
-    await screen.open('/#reset=rs_made-up')
-    await screen.type('Password', 'correct horse battery')
-    await screen.press('Set the password')
-    await screen.sees('alert', '')
-    await screen.open('/')
-    await screen.sees('navigation', 'Main')
+  const token = await credential()
+  const invite = { email: 'ben@example.com', role: 'viewer' }
+  const { inviteUrl } = await ask('POST', `${server.url}/v1/org/members`, token, invite)
+  await screen.press('Account')
+  await screen.press('Sign out', 'menuitem')
+  await screen.sees('heading', 'Sign in')
+  await screen.reads('Signed out.')
+  expect((await call('GET', `${server.url}/v1/whoami`, { as: token })).status).toBe(401)
+  await screen.type('E-mail address', 'ann@example.com')
+  await screen.type('Password', 'something else')
+  await screen.press('Sign in')
+  await screen.reads('e-mail address or password is wrong')
+  await screen.type('Password', 'correct horse battery')
+  await screen.press('Sign in')
+  await screen.sees('navigation', 'Main')
 
-    const token = await credential()
-    const invite = { email: 'ben@example.com', role: 'viewer' }
-    const { inviteUrl } = await ask('POST', `${server.url}/v1/org/members`, token, invite)
-    await screen.press('Account')
-    await screen.press('Sign out', 'menuitem')
-    await screen.sees('heading', 'Sign in')
-    await screen.reads('Signed out.')
-    expect((await call('GET', `${server.url}/v1/whoami`, { as: token })).status).toBe(401)
-    await screen.type('E-mail address', 'ann@example.com')
-    await screen.type('Password', 'something else')
-    await screen.press('Sign in')
-    await screen.reads('e-mail address or password is wrong')
-    await screen.type('Password', 'correct horse battery')
-    await screen.press('Sign in')
-    await screen.sees('navigation', 'Main')
+  await screen.open(link)
+  await screen.reads('This server is set up already, and the link of its first start is used up: sign in.')
+  expect(await screen.has('heading', 'Set up Tagwarden')).toBe(false)
 
-    await screen.open(link)
-    await screen.reads('This server is set up already, and the link of its first start is used up: sign in.')
-    expect(await screen.has('heading', 'Set up Tagwarden')).toBe(false)
-
-    const { hash } = new URL(inviteUrl)
-    await screen.open(`/${hash}`)
-    await screen.sees('heading', 'Accept the invitation')
-    await screen.type('Your name', 'Ben')
-    await screen.type('Password', 'battery staple horse')
-    await screen.press('Accept')
-    await screen.sees('heading', 'Overview')
-    expect(await ask('GET', `${server.url}/v1/whoami`, await credential())).toMatchObject({
-      name: 'Ben',
-      role: 'viewer',
-    })
-  },
-  TEST_MS,
-)
+  const { hash } = new URL(inviteUrl)
+  await screen.open(`/${hash}`)
+  await screen.sees('heading', 'Accept the invitation')
+  await screen.type('Your name', 'Ben')
+  await screen.type('Password', 'battery staple horse')
+  await screen.press('Accept')
+  await screen.sees('heading', 'Overview')
+  expect(await ask('GET', `${server.url}/v1/whoami`, await credential())).toMatchObject({
+    name: 'Ben',
+    role: 'viewer',
+  })
+})
 
 test.each([
   ['signs nobody in', (key: string) => `/#key=${key}&demo`],
   ['puts no words into the page', () => '/#signin-error=Call%20us%20at%20555'],
-])(
-  'a link from somebody else %s',
-  async (_what, pathOf) => {
-    using folder = temporaryFolder()
-    const data = join(folder.path, 'data')
-    const apiKey = await initialize(data)
-    await using server = await startServer(data)
-    await using screen = await openScreen(server.url)
-    await screen.open(pathOf(apiKey))
-    await screen.sees('heading', 'Sign in')
-    await screen.page.waitForNetworkIdle()
-    const said = await screen.page.$$eval('form, [role=alert], [role=status]', (parts) =>
-      parts.map((part) => part.textContent),
-    )
-    expect(said.join()).not.toContain('555')
-    const kept = await screen.page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
-    expect(kept).not.toContain('tagwarden-session')
-    expect(kept).not.toContain(apiKey)
-  },
-  TEST_MS,
-)
+])('a link from somebody else %s', async (_what, pathOf) => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const apiKey = await initialize(data)
+  await using server = await startServer(data)
+  await using screen = await openScreen(server.url)
+  await screen.open(pathOf(apiKey))
+  await screen.sees('heading', 'Sign in')
+  await screen.page.waitForNetworkIdle()
+  const said = await screen.page.$$eval('form, [role=alert], [role=status]', (parts) =>
+    parts.map((part) => part.textContent),
+  )
+  expect(said.join()).not.toContain('555')
+  const kept = await screen.page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
+  expect(kept).not.toContain('tagwarden-session')
+  expect(kept).not.toContain(apiKey)
+})

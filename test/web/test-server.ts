@@ -37,12 +37,12 @@ export interface Held {
 }
 
 /** A server and a page of it for all tests of a file, which are there once these run. */
-export function sharedTestServer(patienceMs: number): { readonly server: TestServer; readonly screen: Screen } {
+export function sharedTestServer(): { readonly server: TestServer; readonly screen: Screen } {
   const here = {} as { server: TestServer; screen: Screen }
   beforeAll(async () => {
     here.server = await startTestServer()
     here.screen = await openScreen(here.server.url)
-  }, patienceMs)
+  })
   afterAll(async () => {
     await here.screen?.[Symbol.asyncDispose]()
     await here.server?.[Symbol.asyncDispose]()

@@ -21,22 +21,17 @@ beforeAll(async () => {
   browser = await startBrowser()
   demo = await startDemo()
   await untilIssues(demo, TEST_MS)
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await demo?.[Symbol.asyncDispose]()
 })
 
-test(
-  'on the demo every page is whole in all widths and themes, and asks nobody but its server',
-  () => expectNoFaults(browser.browser, demo, LOOKS),
-  TEST_MS,
-)
+test('on the demo every page is whole in all widths and themes, and asks nobody but its server', () =>
+  expectNoFaults(browser.browser, demo, LOOKS))
 
-test.each([1280, 360])(
-  'everything has the role and the name that were promised, at %d px',
-  (width) => expectAccessibleNames(browser.browser, demo, width),
-  TEST_MS,
+test.each([1280, 360])('everything has the role and the name that were promised, at %d px', (width) =>
+  expectAccessibleNames(browser.browser, demo, width),
 )
 
 test('the list of addresses leaves none out', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, test } from 'bun:test'
 import { join } from 'node:path'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { initialize, type Server, startServer, temporaryFolder } from '../../process.ts'
-import { expectNoFaults, TEST_MS } from './page-checks.ts'
+import { expectNoFaults } from './page-checks.ts'
 
 const folder = temporaryFolder()
 let browser: TestBrowser
@@ -13,15 +13,12 @@ beforeAll(async () => {
   key = await initialize(data)
   browser = await startBrowser()
   server = await startServer(data)
-}, TEST_MS)
+})
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
 
-test(
-  'on a server with nothing on it every page is whole, and asks nobody but its server',
-  () => expectNoFaults(browser.browser, { url: server.url, key }, [{ width: 360, theme: 'light', isHeard: true }]),
-  TEST_MS,
-)
+test('on a server with nothing on it every page is whole, and asks nobody but its server', () =>
+  expectNoFaults(browser.browser, { url: server.url, key }, [{ width: 360, theme: 'light', isHeard: true }]))

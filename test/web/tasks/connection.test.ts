@@ -2,14 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BINARY } from '../../process.ts'
 import { type Person, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
 
-const TEST_MS = 300_000
-
 let env: TestEnvironment
 let shop: Shop
 beforeAll(async () => {
   env = await startEnvironment()
   shop = await env.createShop()
-}, TEST_MS)
+})
 afterAll(() => env[Symbol.asyncDispose]())
 
 /** Opens one more issue, which is titled by this name. */
@@ -29,102 +27,90 @@ const isLive = ({ page }: Person) =>
     () => !document.body.textContent?.includes('Not live since') && document.querySelector('[data-live]'),
   )
 
-test(
-  'offline and back: what was there stays, what is refused is said, and all is made good without reloading',
-  async () => {
-    await breakRule('Before')
-    await using person = await env.person('/issues')
-    const { page, reads, sees, keys, press } = person
-    await reads('Before: ')
-    await isLive(person)
-    await mark(person)
-    await page.setOfflineMode(true)
-    await reads('Not live since')
-    await reads('Before: ')
-    await keys('j', 'a')
-    await reads('The server can not be reached.')
-    await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
-    await breakRule('Meanwhile')
-    await page.setOfflineMode(false)
-    await isLive(person)
-    await press('Retry')
-    await reads('1 issue acknowledged.')
-    // Rows do not move while somebody points at them, which to reach the button has ended.
-    await reads('Meanwhile: ')
-    expect(await isMarked(person)).toBe(true)
+test('offline and back: what was there stays, what is refused is said, and all is made good without reloading', async () => {
+  await breakRule('Before')
+  await using person = await env.person('/issues')
+  const { page, reads, sees, keys, press } = person
+  await reads('Before: ')
+  await isLive(person)
+  await mark(person)
+  await page.setOfflineMode(true)
+  await reads('Not live since')
+  await reads('Before: ')
+  await keys('j', 'a')
+  await reads('The server can not be reached.')
+  await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
+  await breakRule('Meanwhile')
+  await page.setOfflineMode(false)
+  await isLive(person)
+  await press('Retry')
+  await reads('1 issue acknowledged.')
+  // Rows do not move while somebody points at them, which to reach the button has ended.
+  await reads('Meanwhile: ')
+  expect(await isMarked(person)).toBe(true)
 
-    // A page that was never opened says what is the matter, and comes by itself.
-    await page.setOfflineMode(true)
-    await keys('g', 'd')
-    await sees('heading', 'The page could not be loaded')
-    await page.setOfflineMode(false)
-    await sees('heading', 'Domains')
-  },
-  TEST_MS,
-)
+  // A page that was never opened says what is the matter, and comes by itself.
+  await page.setOfflineMode(true)
+  await keys('g', 'd')
+  await sees('heading', 'The page could not be loaded')
+  await page.setOfflineMode(false)
+  await sees('heading', 'Domains')
+})
 
-test(
-  'a server that was started again is made good without reloading, and what is half typed stays',
-  async () => {
-    await using person = await env.person('/alerts/new')
-    const { type, reads, press, page } = person
-    await type('Name', 'Half written')
-    await using list = await env.person('/issues')
-    await list.sees('heading', 'Issues')
-    for (const one of [person, list]) {
-      await isLive(one)
-      await mark(one)
-    }
-    await env.restart()
-    await breakRule('After the start')
-    await list.reads('After the start: ')
-    await isLive(list)
-    await page.bringToFront()
-    await type('Event', 'purchase')
-    await type('Parameter 1', 'order_id')
-    await type('Target 1', 'ann@example.com')
-    await press('Save switched off')
-    await reads('Half written is saved, switched off.')
-    for (const one of [person, list]) expect(await isMarked(one)).toBe(true)
-  },
-  TEST_MS,
-)
+test('a server that was started again is made good without reloading, and what is half typed stays', async () => {
+  await using person = await env.person('/alerts/new')
+  const { type, reads, press, page } = person
+  await type('Name', 'Half written')
+  await using list = await env.person('/issues')
+  await list.sees('heading', 'Issues')
+  for (const one of [person, list]) {
+    await isLive(one)
+    await mark(one)
+  }
+  await env.restart()
+  await breakRule('After the start')
+  await list.reads('After the start: ')
+  await isLive(list)
+  await page.bringToFront()
+  await type('Event', 'purchase')
+  await type('Parameter 1', 'order_id')
+  await type('Target 1', 'ann@example.com')
+  await press('Save switched off')
+  await reads('Half written is saved, switched off.')
+  for (const one of [person, list]) expect(await isMarked(one)).toBe(true)
+})
 
 /** A violation is on screen within so many milliseconds. */
 const MOST_MS = 3000
 const TIMES = 5
 
-test(
-  'a violation comes into list, verdict and badge by itself',
-  async () => {
-    await using list = await env.person('/issues')
-    await using overview = await env.person('/')
-    await list.sees('heading', 'Issues')
-    await overview.sees('region', 'Verdict')
-    for (const one of [list, overview]) await isLive(one)
-    const { openCounts } = await env.call('GET', '/v1/issues')
-    const took: number[] = []
-    for (let times = 1; times <= TIMES; times++) {
-      const name = `Violation ${times}`
-      const event = `event_${times}`
-      await env.createAlert(name, event)
-      const open = openCounts.critical + times
-      const at = performance.now()
-      await shop.send(event, { order_id: '' })
-      await Promise.all([
-        list.reads(`${name}: `),
-        overview.sees('link', `Issues, ${open}`),
-        overview.page.waitForFunction(
-          (sentence) => document.querySelector('[role=region], section')?.textContent?.includes(sentence),
-          {},
-          `${open} critical problem`,
-        ),
-      ])
-      took.push(Math.round(performance.now() - at))
-    }
-    console.log(`a violation was on screen after ${took.join(', ')} ms`)
-    // The sources are tested where others have the processors.
-    if (BINARY !== null) expect(Math.min(...took)).toBeLessThan(MOST_MS)
-  },
-  TEST_MS,
-)
+test('a violation comes into list, verdict and badge by itself', async () => {
+  await using list = await env.person('/issues')
+  await using overview = await env.person('/')
+  await list.sees('heading', 'Issues')
+  await overview.sees('region', 'Verdict')
+  for (const one of [list, overview]) await isLive(one)
+  const { openCounts } = await env.call('GET', '/v1/issues')
+  const took: number[] = []
+  for (let times = 1; times <= TIMES; times++) {
+    const name = `Violation ${times}`
+    const event = `event_${times}`
+    await env.createAlert(name, event)
+    const open = openCounts.critical + times
+    const at = performance.now()
+    await shop.send(event, { order_id: '' })
+    await Promise.all([
+      list.reads(`${name}: `),
+      overview.sees('link', `Issues, ${open}`),
+      overview.page.waitForFunction(
+        (sentence) => document.querySelector('[role=region], section')?.textContent?.includes(sentence),
+        {},
+        `${open} critical problem`,
+      ),
+    ])
+    took.push(Math.round(performance.now() - at))
+  }
+  console.log(`a violation was on screen after ${took.join(', ')} ms`)
+  // The sources are tested where others have the processors.
+  if (BINARY !== null) expect(Math.min(...took)).toBeLessThan(MOST_MS)
+})
