@@ -1,6 +1,6 @@
 import { names, optional, text } from '../../address/fields.ts'
 
-/** What the address of the list of alerts may say. Types are what the server knows, so that any text is taken. */
+/** Search parameters of the alert list. Types come from the server, so any text is accepted. */
 export const ALERTS = {
   q: text,
   enabled: optional(['true', 'false']),
@@ -8,5 +8,5 @@ export const ALERTS = {
   domainId: names,
 }
 
-/** What the address of a new alert may say: where one stood, the parameter that must not be blank, and what to begin with. */
+/** Search parameters of a new alert: the current domain and event, the parameter that must not be blank, and the template. */
 export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }

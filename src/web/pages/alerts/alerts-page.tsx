@@ -20,7 +20,7 @@ import { ImportDialog } from './import-dialog.tsx'
 import { alertsAskedFor, exportedAlerts } from './question.ts'
 import { Suggested } from './suggested.tsx'
 
-/** `/alerts`: the rules that watch, with a switch each, and what could be watched beside. */
+/** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {
   const [values] = useValues({ ...ALERTS, ...SHARED })
   const query = useInfiniteQuery({ ...alertsAskedFor(values), placeholderData: keepPreviousData })
@@ -88,7 +88,7 @@ function Acts() {
   )
 }
 
-/** Gives the browser a file of all alerts. */
+/** Downloads a file with all alerts. */
 async function exportAll(): Promise<void> {
   try {
     const alerts = await exportedAlerts()

@@ -12,7 +12,7 @@ import { domainsOf } from './editor/draft.ts'
 import { switchAlert } from './question.ts'
 
 interface Known {
-  /** Names of domains by their ids. */
+  /** Domain names by id. */
   domains: ReadonlyMap<string, string>
   openIssues: Readonly<Record<string, number>>
 }

@@ -15,7 +15,7 @@ interface Done {
   names: readonly string[]
 }
 
-/** Makes the alerts of a file, and says of each that was refused why. */
+/** Creates the alerts of a file and lists the error of each one that was rejected. */
 export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void }) {
   const queries = useQueryClient()
   const [file, choose] = useState<File | null>(null)

@@ -15,7 +15,7 @@ const MOST = 200
 
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 
-/** The question that the list asks. */
+/** The query of the alert list. */
 export function alertsAskedFor({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
   const query = {
     limit: AT_ONCE,
@@ -28,13 +28,13 @@ export function alertsAskedFor({ q, enabled, alertType, domainId, project }: Val
   return { ...listAlertsInfiniteOptions({ query }), ...PAGED }
 }
 
-/** What the traffic suggests to watch beside; of all projects when it is empty. */
+/** Suggested rules of a project; empty: all projects. */
 export const suggestionsAskedFor = (project: string) => ({
   ...listSuggestionsOptions({ query: { ...(project && { projectId: project }) } }),
   staleTime: FRESH.insight,
 })
 
-/** Switches an alert on or off; on screen at once, with a way back. */
+/** Enables or disables an alert: optimistically, with undo. */
 export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
@@ -55,7 +55,7 @@ export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: bo
   })
 }
 
-/** All alerts of the organization as they are made: what only a saved one has is left out. */
+/** All alerts of the organization in the format of `POST /v1/alerts`, without read-only fields. */
 export async function exportedAlerts(): Promise<object[]> {
   const alerts: Alert[] = []
   let cursor: string | null = null
@@ -68,7 +68,7 @@ export async function exportedAlerts(): Promise<object[]> {
   return alerts.map(({ id: _, orgId, createdAt, updatedAt, lateShare, ...input }) => input)
 }
 
-/** The alerts in the text of a file: a list, or what has one under `alerts`. Null when it is neither. */
+/** The alerts in a file: a list, or an object with `alerts`. Null for anything else. */
 export function alertsIn(text: string): object[] | null {
   try {
     const read: unknown = JSON.parse(text)

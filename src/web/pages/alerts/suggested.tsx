@@ -18,7 +18,7 @@ type Idle = SuggestionList['idleAlerts'][number]
 
 const SHOWN_AT_FIRST = 5
 
-/** Rules that the traffic suggests, and alerts that no event comes to. */
+/** Rules suggested by the traffic, and alerts that match no events. */
 export function Suggested() {
   const [{ project }] = useShared()
   const answer = useQuery(suggestionsAskedFor(project))

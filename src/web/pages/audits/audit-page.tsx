@@ -22,13 +22,13 @@ import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_STANDING } from '../tests/standing.ts'
 import { PageTable } from './page-table.tsx'
 
-/** The stream does not tell of each page, so an audit that goes on is looked at so often. */
+/** Polling interval of a running audit; the stream does not report single pages. */
 const LOOK_EVERY_MS = 2000
 const AT_ONCE = 100
 
 const isOver = (status: AuditDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
-/** `/audits/{id}`: what was found page by page, and what is different from the audit before. */
+/** `/audits/{id}`: findings per page, and differences from the previous audit. */
 export function AuditPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery({

@@ -19,7 +19,7 @@ import { AUDIT_STANDING } from '../tests/standing.ts'
 
 const AT_ONCE = 50
 
-/** `/audits`: what was looked at page by page. */
+/** `/audits`: the list of audits. */
 export function AuditsPage() {
   const query = useInfiniteQuery({ ...listAuditsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const may = useMay('member')

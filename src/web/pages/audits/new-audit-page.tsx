@@ -20,7 +20,7 @@ const EMPTY = {
   ...{ consent: { mode: 'accept' as Mode }, expect: [] as NonNullable<AuditInput['expect']> },
 }
 
-/** `/audits/new`: where to look, how far, and what each page must send. */
+/** `/audits/new`: start pages, limits and required tags. */
 export function NewAuditPage() {
   const may = useMay('member')
   return (

@@ -6,7 +6,7 @@ import { Duration, Num } from '../../parts/numbers.tsx'
 import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
 import classes from './page-table.module.css'
 
-/** The pages of an audit: what fired, what is missing, what came too early. */
+/** The pages of an audit: tags that fired, missing tags, and tags that fired before consent. */
 export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
   const origins = new Set(pages.map(({ url }) => new URL(url).origin))
   return (
@@ -59,7 +59,7 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
   ]
 }
 
-/** `isShort`: without the host, which all have in common. */
+/** `isShort` omits the host when all pages share it. */
 function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
   const { url, title, error, missing, beforeConsent } = page
   const t = messages.tests
@@ -70,7 +70,7 @@ function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
       <div className="under">
         <Data>{error || title || null}</Data>
       </div>
-      {/* On a phone their columns have no room. */}
+      {/* On a phone there is no room for these columns. */}
       <div className={classes.narrow}>
         {missing.length > 0 && (
           <div className="under">

@@ -1,6 +1,6 @@
 import { optional, text } from '../../address/fields.ts'
 
-/** What the address of the changes may say. */
+/** Search parameters of the list of changes. */
 export const CHANGES = {
   domainId: text,
   status: optional(['watching', 'regressed', 'clean', 'unclear']),

@@ -20,10 +20,10 @@ import { STANDING } from './standing.ts'
 type Finding = Change['findings']['items'][number]
 
 const MINUTE_MS = 60_000
-/** Of events a number is counted, of all else a share. */
+/** Findings whose amounts are numbers of events; all others are shares. */
 const COUNTED = ['event_lost', 'event_fell', 'event_doubled', 'event_new', 'event_rose']
 
-/** `/changes/{id}`: traffic before and after, what differs most first. */
+/** `/changes/{id}`: traffic before and after, largest difference first. */
 export function ChangePage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(changeQuery(id))
@@ -98,7 +98,7 @@ function FindingTable({ findings }: { findings: readonly Finding[] }) {
   )
 }
 
-/** Issues of the domain that were seen since the change. */
+/** Issues of the domain first seen after the change. */
 function IssuesOfThatTime({ change: { domainId, occurredAt } }: { change: Change }) {
   const query = useQuery(listIssuesOptions({ query: { domainId: [domainId], since: occurredAt, limit: 20 } }))
   const opened = query.data?.issues.filter(({ firstSeenAt }) => firstSeenAt >= occurredAt) ?? []

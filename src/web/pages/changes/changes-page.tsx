@@ -22,7 +22,7 @@ import { changesAskedFor } from './question.ts'
 import { RecordForm } from './record-form.tsx'
 import { STANDING } from './standing.ts'
 
-/** `/changes`: releases and container versions, the latest first, and what they broke. */
+/** `/changes`: releases and container versions with what they broke, most recent first. */
 export function ChangesPage() {
   const [values] = useValues({ ...CHANGES, ...SHARED })
   const query = useInfiniteQuery({ ...changesAskedFor(values), placeholderData: keepPreviousData })

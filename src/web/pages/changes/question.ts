@@ -10,7 +10,7 @@ import type { CHANGES } from './address.ts'
 
 const MOST = 200
 
-/** The question that the list asks. */
+/** The query of the list of changes. */
 export function changesAskedFor({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
   const query = {
     limit: AT_ONCE,
@@ -21,7 +21,7 @@ export function changesAskedFor({ domainId, status, project }: ValuesOf<typeof C
   return { ...listChangesInfiniteOptions({ query }), ...PAGED }
 }
 
-/** One change. The API has them in its list only, so the list is read until it comes; 404 when it does not. */
+/** One change. The API has no endpoint for it, so the list is searched; 404 when it is not there. */
 export const changeQuery = (id: string) => ({
   queryKey: [{ _id: 'listChanges', one: id }],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Change> {

@@ -10,10 +10,10 @@ import { Form } from '../../parts/form.tsx'
 import { useIsHere } from '../../parts/is-here.ts'
 import { notices } from '../../shell/notices.ts'
 
-/** Who the change comes from when a person records it. */
+/** The source of changes that people record. */
 const SOURCE = 'by_hand'
 
-/** Tells of a change that no pipeline told of. */
+/** Records a change that no pipeline reported. */
 export function RecordForm({ close }: { close(): void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()

@@ -1,7 +1,7 @@
 import type { Change } from '#client/types.gen'
 import type { Standing } from '../../parts/status-mark.tsx'
 
-/** How a verdict is marked. */
+/** The mark of each verdict. */
 export const STANDING: Record<Change['status'], Standing> = {
   ...{ watching: 'learning', regressed: 'failed', clean: 'resolved', unclear: 'learning' },
 }

@@ -1,6 +1,6 @@
 import { optional, text } from '../../address/fields.ts'
 
-/** What the address of the findings may say. */
+/** Search parameters of the findings. */
 export const COMPLIANCE = {
   domainId: text,
   vendor: text,

@@ -14,7 +14,7 @@ import { COMPLIANCE } from './address.ts'
 import { Findings } from './findings.tsx'
 import { findingsAskedFor } from './question.ts'
 
-/** `/compliance`: what tags give away that they should not. */
+/** `/compliance`: personal data in events, and tags that fired without consent. */
 export function CompliancePage() {
   const [values] = useValues({ ...COMPLIANCE, ...SHARED })
   const t = messages.compliance
@@ -62,7 +62,7 @@ function Filters() {
   )
 }
 
-/** No finding means something only with what was looked at. */
+/** The number of checked events, without which "no findings" means nothing. */
 function LookedAt() {
   const { data } = useQuery(getUsageOptions())
   const total = data?.totalEvents ?? 0

@@ -17,7 +17,7 @@ import type { Pages } from '../../parts/virtual-table.tsx'
 import classes from './findings.module.css'
 import { FINDINGS_AT_ONCE } from './question.ts'
 
-/** The key of findings about consent. */
+/** The key of consent findings. */
 const CONSENT = '$consent'
 
 type Action = ComplianceFinding['action']
@@ -27,11 +27,11 @@ type Answer = InfiniteData<ComplianceFindingList>
 interface FindingsProps {
   title: string
   query: AnyQuery<Answer> & Pages
-  /** What stands for no finding. */
+  /** Shown when there are no findings. */
   none: ReactNode
 }
 
-/** Findings of one kind, as cards: what, where, how often, and what to do. */
+/** Findings of one kind as cards. */
 export function Findings({ title, query, none }: FindingsProps) {
   return (
     <section>
@@ -57,7 +57,7 @@ export function Findings({ title, query, none }: FindingsProps) {
   )
 }
 
-/** Kinds and keys may be called as a property that every table has. */
+/** A kind or key may be named like an inherited property of every object. */
 const wordOf = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 
@@ -141,7 +141,7 @@ function Acts({ finding }: { finding: ComplianceFinding }) {
     ))
 }
 
-/** Decides on a finding; on screen at once, with a way back from what opens nothing. */
+/** Sets the action of a finding: optimistically, with undo unless it opens an issue. */
 async function decide(finding: ComplianceFinding, action: Action): Promise<void> {
   const { vendor, key, kind } = finding
   const t = messages.compliance

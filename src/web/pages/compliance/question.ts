@@ -4,12 +4,12 @@ import type { Shared } from '../../address/search.ts'
 import { PAGED } from '../../api/pages.ts'
 import type { COMPLIANCE } from './address.ts'
 
-/** Two lists share the page. */
+/** Page size; the page has two lists. */
 export const FINDINGS_AT_ONCE = 50
 
 type Asked = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<Shared>, 'project'>
 
-/** Both lists of findings that an address asks for, in pages. */
+/** The queries of both lists of findings. */
 export function findingsAskedFor({ domainId, vendor, action, project }: Asked) {
   const query = {
     limit: FINDINGS_AT_ONCE,

@@ -1,6 +1,6 @@
 import { optional, text } from '../../address/fields.ts'
 
-/** What the address of the deliveries may say. */
+/** Search parameters of the deliveries. */
 export const DELIVERIES = {
   status: optional(['pending', 'sending', 'delivered', 'failed', 'withdrawn']),
   issueId: text,

@@ -22,12 +22,12 @@ import { DELIVERIES } from './address.ts'
 import { Inbox } from './inbox.tsx'
 import { deliveriesAskedFor } from './question.ts'
 
-/** How a standing is marked. */
+/** The mark of each status. */
 const STANDING: Record<Delivery['status'], Standing> = {
   ...{ pending: 'learning', sending: 'learning', delivered: 'resolved', failed: 'failed', withdrawn: 'muted' },
 }
 
-/** `/deliveries`: the log of what was sent. */
+/** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
   const [values] = useValues({ ...DELIVERIES, ...SHARED })
   const query = useInfiniteQuery({ ...deliveriesAskedFor(values), placeholderData: keepPreviousData })
@@ -154,7 +154,7 @@ function What({ delivery: { transition, issueId, alertName, lastError, dueAt, st
   )
 }
 
-/** What has an end can be sent again: the same message under the same id. */
+/** Sends a finished delivery again: the same message under the same id. */
 function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }) {
   const t = messages.deliveries
   if (status !== 'failed' && status !== 'delivered') return null

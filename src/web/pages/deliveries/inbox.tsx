@@ -7,7 +7,7 @@ import { Data, Sentence } from '../../parts/data.tsx'
 import classes from './inbox.module.css'
 import { inboxAskedFor } from './question.ts'
 
-/** What the demo delivered. */
+/** The messages that the demo delivered. */
 export function Inbox() {
   const { data } = useQuery(inboxAskedFor)
   const t = messages.deliveries
@@ -25,7 +25,7 @@ export function Inbox() {
               <summary>
                 <At at={at} isQuiet /> <Data>{via}</Data> <Sentence>{title}</Sentence>
               </summary>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
               <pre className={classes.text} tabIndex={0} translate="no">
                 {text}
               </pre>

@@ -6,7 +6,7 @@ import type { DELIVERIES } from './address.ts'
 
 const AT_ONCE = 100
 
-/** The question that the list asks. */
+/** The query of the delivery log. */
 export function deliveriesAskedFor({ status, issueId, project }: ValuesOf<typeof DELIVERIES & Shared>) {
   const query = {
     limit: AT_ONCE,
@@ -17,7 +17,7 @@ export function deliveriesAskedFor({ status, issueId, project }: ValuesOf<typeof
   return { ...listDeliveriesInfiniteOptions({ query }), ...PAGED }
 }
 
-/** A message that the demo's mail server or webhook receiver got. */
+/** A message received by the demo's mail server or webhook receiver. */
 interface Message {
   id: string
   at: number
@@ -26,7 +26,7 @@ interface Message {
   text: string
 }
 
-/** What the demo's mail server and webhook receiver got; null where there is no demo. */
+/** Messages received by the demo's mail server and webhook receiver; null without a demo. */
 export const inboxAskedFor = {
   queryKey: [{ _id: 'demoInbox' }],
   async queryFn(): Promise<readonly Message[] | null> {

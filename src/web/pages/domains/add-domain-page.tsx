@@ -10,7 +10,7 @@ import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 
-/** `/domains/new`: a name, and on to the code to paste. */
+/** `/domains/new`: creates a domain and opens its set-up page. */
 export function AddDomainPage() {
   const may = useMay('admin')
   return (

@@ -1,4 +1,4 @@
 import { text } from '../../address/fields.ts'
 
-/** What the address of the list of domains may say. */
+/** Search parameters of the list of domains. */
 export const DOMAINS = { q: text }

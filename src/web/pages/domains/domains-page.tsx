@@ -17,10 +17,10 @@ import { DOMAINS } from './address.ts'
 import { domainsAskedFor } from './question.ts'
 import { State } from './state.tsx'
 
-/** A name of two lines and how it stands. */
+/** Height of a row with a two-line name and a status. */
 const NARROW_ROW_PX = 76
 
-/** `/domains`: the websites and apps that are watched. */
+/** `/domains`: the monitored websites and apps. */
 export function DomainsPage() {
   const [{ q }] = useValues(DOMAINS)
   const [{ project }] = useShared()

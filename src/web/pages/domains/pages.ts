@@ -1,4 +1,4 @@
-/** The pages of this folder are one file of script. */
+/** The pages of this folder are bundled as one chunk. */
 export { AddDomainPage } from './add-domain-page.tsx'
 export { DomainHostnamesPage } from './domain/hostnames-page.tsx'
 export { DomainLivePage } from './domain/live-page.tsx'

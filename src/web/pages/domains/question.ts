@@ -6,7 +6,7 @@ import type { DOMAINS } from './address.ts'
 
 const AT_ONCE = 100
 
-/** The domains that an address asks for, in pages. */
+/** The query of the list of domains. */
 export const domainsAskedFor = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<Shared>, 'project'>) => ({
   ...listDomainsInfiniteOptions({
     query: { limit: AT_ONCE, ...(q && { q }), ...(project && { projectId: project }) },

@@ -9,7 +9,7 @@ import { domainsAskedFor } from './question.ts'
 
 const pages = room(() => import('./pages.ts'))
 
-/** Every page of one domain begins with it. */
+/** Options of every page of a domain. */
 const ofOne = {
   ...search({}),
   loader: ({ params: { id } }: { params: { id: string } }) => prefetch(getDomainOptions({ path: { id } })),

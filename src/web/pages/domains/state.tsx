@@ -7,7 +7,7 @@ import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 const STANDING: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
 const HOUR_MS = 3_600_000
 
-/** How a domain stands. One that sent something in the last day, but nothing for an hour, is quiet. */
+/** The status of a domain. An active one without events for an hour is shown as quiet. */
 export function State({ status, lastEventAt }: Domain) {
   const now = useNow()
   const quietMs = status === 'active' && lastEventAt ? now - lastEventAt : 0

@@ -4,10 +4,10 @@ import { useShared, useValues } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { EXPLORE } from './address.ts'
 
-/** As many domains as one answer has. */
+/** Maximum page size of the API. */
 const MOST = 200
 
-/** The domains of the project that the address names, or all. */
+/** The domains of the selected project, or all. */
 export function useDomains() {
   const [{ project }] = useShared()
   const query = { limit: MOST, ...(project && { projectId: project }) }
@@ -15,8 +15,8 @@ export function useDomains() {
 }
 
 /**
- * The domain whose orders are shown: the one that the address names, or else the one with the latest order, or the first
- * one; empty while that is not known, and where there is none.
+ * The domain whose orders are shown: the selected one, else the one with the latest order, else the first; empty while loading
+ * and without domains.
  */
 export function useOrdersDomain(): string {
   const [{ domainId }] = useValues(EXPLORE)

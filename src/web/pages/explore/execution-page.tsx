@@ -12,7 +12,7 @@ import { questions } from './questions.ts'
 
 type Vendor = PerformanceStats['vendors'][number]
 
-/** `/explore/execution`: how long tags took, and how often they failed. */
+/** `/explore/execution`: run time and failure rate of tags. */
 export function ExecutionPage() {
   const query = useQuery({ ...questions.execution(useAsked()), placeholderData: keepPreviousData })
   return (
@@ -39,7 +39,7 @@ export function ExecutionPage() {
   )
 }
 
-/** The server writes 0 where no event says how long it took: that is not known. */
+/** Null for "unknown", which the server reports as a maximum of 0. */
 const known = (ms: number, longest: number): number | null => (longest === 0 ? null : ms)
 
 const columns = (): SimpleColumn<Vendor>[] => {

@@ -11,7 +11,7 @@ import classes from './explore.module.css'
 
 type PageName = keyof typeof messages.explore.pages
 
-/** The pages of Explore in the order of their links. */
+/** Explore pages in the order of their links. */
 const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
   { name: 'dictionary', to: '/explore/dictionary' },
   { name: 'events', to: '/explore/events' },
@@ -22,7 +22,7 @@ const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
   { name: 'orders', to: '/explore/orders' },
 ]
 
-/** The head of a page of Explore: its name, the links to the others, and what it is narrowed to. */
+/** The head of an Explore page: title, links to the other pages, and filters. */
 export function ExploreHead({ name, children }: { name: PageName; children?: ReactNode }) {
   const here = useLocation({ select: ({ pathname }) => pathname })
   const [{ to: end }] = useShared()
@@ -36,7 +36,7 @@ export function ExploreHead({ name, children }: { name: PageName; children?: Rea
           key: page.name,
           label: messages.explore.pages[page.name],
           isHere: here === page.to,
-          // The others are about the same domain.
+          // The selected domain carries over to the other pages.
           link: { to: page.to, search: (domainId ? { domainId } : {}) as never },
         }))}
       />
@@ -62,7 +62,7 @@ function DomainField() {
   )
 }
 
-/** Orders are those of one shop. */
+/** The domain of the orders; exactly one is always selected. */
 const OrdersDomainField = () => <DomainChoice value={useOrdersDomain()} />
 
 function DomainChoice({ value, children }: { value: string; children?: ReactNode }) {
@@ -84,7 +84,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
   )
 }
 
-/** Nothing in this time: a longer one may have something. */
+/** Says that there are no events, and offers a longer time range. */
 export function NothingArrived({ sentence = messages.explore.nothing }: { sentence?: string }) {
   const [{ range, from, to }, setShared] = useShared()
   const isLongest = range === '30d' && from === null && to === null
@@ -100,7 +100,7 @@ export function NothingArrived({ sentence = messages.explore.nothing }: { senten
   )
 }
 
-/** What the address of a page of Explore asks for. */
+/** The query parameters of an Explore page, from its URL. */
 export function useAsked() {
   const [{ project, range, from }] = useShared()
   const [{ domainId }] = useValues(EXPLORE)

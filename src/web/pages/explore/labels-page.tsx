@@ -34,7 +34,7 @@ import { ExploreHead } from './explore-head.tsx'
 
 const LIST = [{ _id: 'listLabels' }]
 
-/** `/explore/labels`: names for the same thing at several vendors. */
+/** `/explore/labels`: shared names for equivalent events of several vendors. */
 export function LabelsPage() {
   const query = useInfiniteQuery({ ...listLabelsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const may = useMay('member')
@@ -96,7 +96,7 @@ export function LabelsPage() {
 interface LabelTableProps {
   labels: readonly Label[]
   pages: Pages
-  /** Null for who may only look. */
+  /** Null without permission to edit. */
   edit: ((label: Label) => void) | null
   leave(label: Label): void
 }
@@ -190,7 +190,7 @@ const give = (label: string, member: Member) =>
     message: messages.explore.labels.saved(label),
   })
 
-/** A new label with its first event, or one more event for a label. */
+/** Creates a label with its first event, or adds an event to a label. */
 function LabelForm({ label, close }: { label: Label | null; close(): void }) {
   const [given, change] = useState({
     ...{ label: label?.label ?? '', kind: label?.kind ?? ('step' as Label['kind']), color: label?.color ?? '' },

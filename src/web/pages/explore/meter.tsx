@@ -1,7 +1,7 @@
 import { Pct } from '../../parts/numbers.tsx'
 import classes from './explore.module.css'
 
-/** A share from 0 to 1 as a bar and a number. `isBad`: much of it is bad. */
+/** A share from 0 to 1 as a bar and a percentage. `isBad`: a high share is bad. */
 export function Meter({ share, isBad = false }: { share: number; isBad?: boolean }) {
   return (
     <span className={classes.meter}>

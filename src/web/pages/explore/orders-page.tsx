@@ -15,12 +15,12 @@ import { ExploreHead } from './explore-head.tsx'
 
 const DAY_HOURS = 24
 const LEAST_DAYS = 7
-/** As many days as the answer about pairs has. */
+/** Maximum number of days in the response about paired events. */
 const MOST_PAIRED_DAYS = 30
-/** Names whose shares are listed by day: those with most events. */
+/** Number of events with shares by day; those with the highest volume. */
 const MOST_BY_DAY = 5
 
-/** `/explore/orders`: what was paid, beside what vendors were told. */
+/** `/explore/orders`: actual orders compared with what vendors received. */
 export function OrdersPage() {
   const domains = useDomains()
   const domainId = useOrdersDomain()
@@ -75,7 +75,7 @@ export function OrdersPage() {
   )
 }
 
-/** How many events browsers and servers both sent, of vendors that count the two as one; nothing where there are none. */
+/** Events sent by both browser and server to vendors that deduplicate them; renders nothing when there are none. */
 function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const t = messages.explore.orders
   const { data } = useQuery({
@@ -193,7 +193,7 @@ const EXAMPLE = `curl -X POST ${location.origin}/v1/orders \\
   -H 'Authorization: Bearer ak_…' -H 'Content-Type: application/json' \\
   -d '{"domainId": "dom_…", "orders": [{"id": "10042", "at": 1790000000000, "value": 49.9, "currency": "EUR", "status": "paid"}]}'`
 
-/** What a shop has to send. */
+/** How to send orders. */
 function HowTo() {
   const t = messages.explore.orders
   return (
@@ -202,7 +202,7 @@ function HowTo() {
         <Text>{t.none}</Text>
         <Title order={2}>{t.how}</Title>
         <Text>{t.howText}</Text>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
         <pre className="scroll" tabIndex={0}>
           <Code>{EXAMPLE}</Code>
         </pre>

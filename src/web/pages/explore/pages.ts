@@ -1,4 +1,4 @@
-/** The pages of this folder are one file of script. */
+/** The pages of this folder are bundled as one chunk. */
 export { DictionaryPage } from './dictionary/dictionary-page.tsx'
 export { EventsPage } from './events/events-page.tsx'
 export { SessionPage } from './events/session-page.tsx'

@@ -45,7 +45,7 @@ export function PerformancePage() {
   )
 }
 
-/** Where no browser tells how long tags block, that is not known, and no 0. */
+/** Blocking time is unknown, not 0, when no browser reports it. */
 const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
   const t = messages.explore.performance
   return [

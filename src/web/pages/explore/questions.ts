@@ -11,7 +11,7 @@ import { RANGE_HOURS } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { changedKeys } from './dictionary/dictionary.ts'
 
-/** What an address says of what is asked for. */
+/** The query parameters of an Explore page. */
 export interface Asked {
   project?: string
   range?: Range
@@ -21,7 +21,7 @@ export interface Asked {
   event?: string
 }
 
-/** What is asked for, of all that an address says: what only the page looks at is no other question. */
+/** Drops the search parameters that don't affect the query. */
 export const askedOf = ({ project, range, from, domainId, vendor, event }: Asked): Asked => ({
   ...{ project: project ?? '', range, from: from ?? null },
   ...{ domainId: domainId ?? '', vendor: vendor ?? '', event: event ?? '' },
@@ -29,43 +29,43 @@ export const askedOf = ({ project, range, from, domainId, vendor, event }: Asked
 
 const HOUR_MS = 3_600_000
 
-/** So far back the API answers. */
+/** Maximum time range of the API, in hours. */
 const MOST_HOURS = 744
 
-/** The hours back from now that an address is about: the API answers up to now. */
+/** The time range in hours. The API always answers up to now. */
 export const hoursOf = ({ range = '24h', from }: Asked, now = Date.now()): number =>
   from ? Math.min(MOST_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
 
-/** The dictionaries look no further back. */
+/** Maximum time range of a dictionary, in hours. */
 export const DICTIONARY_HOURS = 168
 
-/** The hours back from now that a dictionary is about. */
+/** The time range of a dictionary, in hours. */
 export const dictionaryHours = (asked: Asked): number => Math.min(DICTIONARY_HOURS, hoursOf(asked))
 
-/** So far back sessions are followed. */
+/** Maximum time range of journeys, in hours. */
 const MOST_FLOW_HOURS = 336
 
-/** The same for journeys, which are about three days where the address does not say. */
+/** The time range of journeys, in hours; three days by default. */
 export const flowHoursOf = ({ range, from }: Asked): number =>
   Math.min(MOST_FLOW_HOURS, hoursOf({ range: range ?? '3d', from }))
 
-/** A domain is narrower than its project. */
+/** A domain takes precedence over its project. */
 const whereOf = ({ project, domainId }: Asked) => (domainId ? { domainId } : project ? { projectId: project } : {})
 
 const within = (asked: Asked) => ({ hours: hoursOf(asked), ...whereOf(asked) })
 const named = ({ vendor, event }: Asked) => ({ ...(vendor && { vendor }), ...(event && { event }) })
 const entries = (asked: Asked, hours = dictionaryHours(asked)) => ({ hours, ...whereOf(asked), ...named(asked) })
 
-/** The keys that came or went, by what is asked for within a week. */
+/** Keys that appeared or disappeared in the time range, compared with the last 7 days. */
 async function changedKeysOf(asked: Asked, signal: AbortSignal) {
   const about = async (hours: number) =>
     (await getFlatDictionary({ query: entries(asked, hours), signal, throwOnError: true })).data
-  // The week first: what arrives between the two then counts as of the time asked for, and makes nothing old.
+  // Week first: keys that arrive between the two requests then count as part of the time range, not as gone.
   const week = await about(DICTIONARY_HOURS)
   return changedKeys(week, await about(dictionaryHours(asked)))
 }
 
-/** The questions of the pages, from what their address says; equal addresses ask for the same. */
+/** The queries of the pages. */
 export const questions = {
   dictionary: (asked: Asked) => ({
     ...getEventDictionaryOptions({ query: entries(asked) }),

@@ -1,4 +1,4 @@
 import { text } from '../../address/fields.ts'
 
-/** What the address of a new integration may say. */
+/** Search parameters of a new integration. */
 export const CONNECT = { provider: text }

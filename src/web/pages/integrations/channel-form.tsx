@@ -7,7 +7,7 @@ import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 
-/** Which channel of a chat messages go to. */
+/** Selects the Slack or Microsoft Teams channel for messages. */
 export function ChannelForm({ integration: { id, provider } }: { integration: IntegrationDetail }) {
   const t = messages.integrations
   const choose = provider === 'office_chat' ? chooseOfficeChatChannel : chooseTeamChatChannel

@@ -19,7 +19,7 @@ import { notices } from '../../shell/notices.ts'
 import { CONNECT } from './address.ts'
 import { IntegrationForm } from './integration-form.tsx'
 
-/** `/integrations/new`: a provider, and what it needs. */
+/** `/integrations/new`: connects a provider. */
 export function ConnectPage() {
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   const [{ provider }, set] = useValues(CONNECT)
@@ -79,7 +79,7 @@ function NewForm({ form, show }: NewFormProps) {
   return <IntegrationForm form={form} saved={null} button={messages.integrations.connectButton} send={send} />
 }
 
-/** What is shown once. */
+/** Secrets that are shown only once. */
 function Made({ made: { id, secret, webhookUrl } }: { made: NewIntegration }) {
   const navigate = useNavigate()
   const t = messages.integrations

@@ -13,13 +13,13 @@ import type { DeploymentDraft } from './deployment.ts'
 type Selected = DeploymentDraft['selectedTags']
 
 interface TagsProps {
-  /** The container, `accounts/6/containers/71`. */
+  /** The container: `accounts/6/containers/71`. */
   path: string
   selected: Selected
   choose(selected: Selected): void
 }
 
-/** Which tags of the container are reported by name, read when it is asked for: Google counts each call. */
+/** Selects the tags of the container that are reported by name. Loaded on request, because Google limits the number of calls. */
 export function ContainerTags({ path, selected, choose }: TagsProps) {
   const [asked, ask] = useState<string | null>(null)
   const t = messages.integrations.deploy

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 2000
 const MOST_DOMAINS = 200
 const FIELDS = ['domainId', 'containerPath', 'container.publicId', 'tagName', 'customerIdVariable', 'sessionIdVariable']
 
-/** Puts the tag of Tagwarden into a container of Google Tag Manager, where somebody looks it through and publishes it. */
+/** Adds Tagwarden's tag to a workspace of a Google Tag Manager container, to be reviewed and published by a person. */
 export function DeployForm() {
   const [draft, setDraft] = useState(NO_DEPLOYMENT)
   const [done, finish] = useState<TagDeployment | null>(null)
@@ -67,7 +67,7 @@ interface FieldsProps {
   errorOf(field: string): string | undefined
 }
 
-/** Into which container, and for which domain. */
+/** The container and the domain. */
 function Container({ draft, change, errorOf }: FieldsProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: MOST_DOMAINS } }))
   const t = messages.integrations.deploy
@@ -102,7 +102,7 @@ function Container({ draft, change, errorOf }: FieldsProps) {
   )
 }
 
-/** What most leave as it is. */
+/** Optional fields. */
 function Further({ draft, change, errorOf }: FieldsProps) {
   const t = messages.integrations.deploy
   const names = ['tagName', 'customerIdVariable', 'sessionIdVariable'] as const
@@ -129,7 +129,7 @@ function Further({ draft, change, errorOf }: FieldsProps) {
   )
 }
 
-/** How far the last deployment into the container is; nothing where there was none. */
+/** Progress of the last deployment to the container; renders nothing without one. */
 function Progress({ path, isSending }: { path: string; isSending: boolean }) {
   const { data } = useQuery({
     ...getTagDeploymentOptions({ query: { containerPath: path } }),
@@ -159,7 +159,7 @@ function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { stat
   )
 }
 
-/** What was written, and what is left to do. */
+/** The result, and the remaining steps. */
 function Deployed({ done: { workspaceName, tag, monitoredTags } }: { done: TagDeployment }) {
   const t = messages.integrations.deploy
   return (

@@ -2,20 +2,20 @@ import { deployTags } from '#client/sdk.gen'
 import type { TagDeployInput, TagDeployment } from '#client/types.gen'
 import { Refusal } from '../../api/refusal.ts'
 
-/** `accounts/6/containers/71`, in whatever address of Tag Manager it stands; null where it does not. */
+/** Extracts `accounts/6/containers/71` from any Tag Manager URL; null when it has none. */
 export const containerPathOf = (text: string): string | null => /accounts\/\d+\/containers\/\d+/.exec(text)?.[0] ?? null
 
-/** What a person fills in. */
+/** The fields of the form. */
 export interface DeploymentDraft {
   domainId: string
-  /** The container's address in Tag Manager. */
+  /** The container's URL in Tag Manager. */
   address: string
   publicId: string
   tagName: string
   customerIdVariable: string
   sessionIdVariable: string
   whitelistedDomains: readonly string[]
-  /** Names of variables by the id of a tag; null: all tags are reported, by their ids. */
+  /** Variable names by tag id; null: all tags are reported, by id. */
   selectedTags: Readonly<Record<string, readonly string[]>> | null
 }
 
@@ -24,7 +24,7 @@ export const NO_DEPLOYMENT: DeploymentDraft = {
   ...{ customerIdVariable: '', sessionIdVariable: '', whitelistedDomains: [], selectedTags: null },
 }
 
-/** What is sent. The server asks for a container's name and numbers, of which the numbers stand in its address. */
+/** The request body. The account and container numbers are taken from the container's URL. */
 export function inputOf({
   address,
   publicId,
@@ -45,7 +45,7 @@ export function inputOf({
   }
 }
 
-/** Asks until the deployment is over: one that takes longer than an answer may goes on, and the same request waits for it. */
+/** Deploys the tag. Retries while the server reports 503: a long deployment continues, and the same request waits for it. */
 export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
   for (;;) {
     try {

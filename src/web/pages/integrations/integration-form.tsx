@@ -8,13 +8,13 @@ import { SchemaForm } from '../../parts/schema-form.tsx'
 
 interface IntegrationFormProps {
   form: ServerForm
-  /** What is saved; null for a new one. Of secrets only the names are known. */
+  /** The saved integration, with only the names of its secrets; null for a new one. */
   saved: { label: string; config: FormValue; secrets: readonly string[] } | null
   button: string
   send(input: { provider: Integration['provider']; label?: string; config: FormValue }): Promise<void>
 }
 
-/** The fields of an integration, as the server's form has them. */
+/** The fields of an integration, rendered from the server's form. */
 export function IntegrationForm({ form, saved, button, send }: IntegrationFormProps) {
   const [label, setLabel] = useState(saved?.label ?? '')
   const [config, setConfig] = useState<FormValue>(saved?.config ?? {})

@@ -21,7 +21,7 @@ import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
 
-/** `/integrations/{id}`: whether it works, and what it is set to. */
+/** `/integrations/{id}`: status and settings of an integration. */
 export function IntegrationPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(getIntegrationOptions({ path: { id } }))
@@ -38,7 +38,7 @@ export function IntegrationPage() {
   )
 }
 
-/** Providers whose channel is chosen after they are connected. */
+/** Providers whose channel is selected after connecting. */
 const CHATS = ['team_chat', 'office_chat']
 
 function Detail({ integration }: { integration: IntegrationDetail }) {

@@ -18,7 +18,7 @@ import classes from './integrations.module.css'
 import { integrationsAskedFor } from './question.ts'
 import { STANDING, TestButton, titleOf } from './shared.tsx'
 
-/** `/integrations`: with whom Tagwarden speaks. */
+/** `/integrations`: connected and available integrations. */
 export function IntegrationsPage() {
   const query = useInfiniteQuery(integrationsAskedFor())
   const may = useMay('admin')
@@ -84,7 +84,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
   )
 }
 
-/** What can be connected: whatever the server has a form for. */
+/** The providers that the server has a form for. */
 function Available() {
   const query = useQuery(shared.forms())
   const t = messages.integrations

@@ -1,4 +1,4 @@
-/** The pages of this folder are one file of script. */
+/** The pages of this folder are bundled as one chunk. */
 export { ConnectPage } from './connect-page.tsx'
 export { IntegrationPage } from './integration-page.tsx'
 export { IntegrationsPage } from './integrations-page.tsx'

@@ -1,7 +1,7 @@
 import { listIntegrationsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { AT_ONCE, PAGED } from '../../api/pages.ts'
 
-/** With whom Tagwarden speaks, in pages. */
+/** The query of the list of integrations. */
 export const integrationsAskedFor = () => ({
   ...listIntegrationsInfiniteOptions({ query: { limit: AT_ONCE } }),
   ...PAGED,

@@ -5,18 +5,18 @@ import { mutate } from '../../api/mutate.ts'
 import { messages } from '../../messages.ts'
 import type { Standing } from '../../parts/status-mark.tsx'
 
-/** How an integration is marked. */
+/** The mark of each status. */
 export const STANDING: Record<Integration['status'], Standing> = {
   ...{ connected: 'resolved', failing: 'failed', incomplete: 'learning', reauth_required: 'failed', disabled: 'muted' },
 }
 
-/** A provider in words; one that these words do not know is called as in the API. */
+/** The product name of a provider; an unknown one is shown as in the API. */
 export function titleOf(provider: string): string {
   const known: Readonly<Record<string, string>> = messages.integrations.providers
   return known[provider] ?? provider
 }
 
-/** Sends a test. What the other side says against it is shown word for word. */
+/** Sends a test message. Errors of the other side are shown verbatim. */
 export function TestButton({ id, label }: { id: string; label: string }) {
   const test = () =>
     mutate({

@@ -3,10 +3,10 @@ import { api } from '../../messages/api.ts'
 
 const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
 
-/** The orders of the list. */
+/** Sort orders of the list. */
 export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'occurrences'] as const
 
-/** What the address of the list of issues may say. */
+/** Search parameters of the list of issues. */
 export const ISSUES = {
   q: text,
   status: several(namesOf(api.statuses), ['open', 'acknowledged']),

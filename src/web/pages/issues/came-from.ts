@@ -2,24 +2,25 @@ import type { InfiniteData, QueryKey } from '@tanstack/react-query'
 import type { IssueList } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
 
-/** The list that was shown last: its question, and its part of the address. */
+/** The most recently shown list: its query key and search parameters. */
 let last: { key: QueryKey; search: object } | null = null
 
-/** Remembers the list, so that the pages of its issues lead on to the next. */
+/** Remembers the list, so that issue pages can link to the next and previous issue. */
 export function rememberList(key: QueryKey, search: object): void {
   last = { key, search }
 }
 
-/** Where an issue stands in the list that one came from; null when it is not in it, as after a link from elsewhere. */
+/** The position of an issue in the most recently shown list. */
 export interface Neighbours {
   /** From 1. */
   place: number
-  /** How many of the list are loaded. */
+  /** Number of loaded issues in the list. */
   of: number
   previous: string | null
   next: string | null
 }
 
+/** Null when the issue is not in the list, for example after following a link from elsewhere. */
 export function neighboursOf(id: string): Neighbours | null {
   const pages = last && queries.getQueryData<InfiniteData<IssueList>>(last.key)?.pages
   const ids = pages?.flatMap(({ issues }) => issues.map((issue) => issue.id)) ?? []
@@ -28,5 +29,5 @@ export function neighboursOf(id: string): Neighbours | null {
   return { place: index + 1, of: ids.length, previous: ids[index - 1] ?? null, next: ids[index + 1] ?? null }
 }
 
-/** The address of the list that one came from. */
+/** Search parameters of the most recently shown list. */
 export const listSearch = (): object => last?.search ?? {}

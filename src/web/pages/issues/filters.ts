@@ -14,7 +14,7 @@ const named = ({ id, name }: { id: string; name: string }): Option => ({ value: 
 
 const MOST = 200
 
-/** The fields by which issues are filtered and ordered. */
+/** Filters and sort order of the list of issues. */
 export function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
   const [{ alertId }] = useValues(ISSUES)
   const domains = useQuery(shared.domains()).data?.domains

@@ -6,18 +6,18 @@ import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
 import { canBecome, type IssueStatus, wayBetween } from './transitions.ts'
 
-/** An issue as lists and its own page have it. */
+/** The fields that lists and the issue page share. */
 type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
 
-/** The questions that say how an issue stands. */
+/** Queries that depend on the status of an issue. */
 const ASKS_AGAIN = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
 
-/** The API changes so many at once. */
+/** Maximum number of issues that the API changes per request. */
 export const AT_ONCE = 500
 
 /**
- * Gives issues another status; those that cannot have it stay as they are, which is said. `mutedUntil` (milliseconds
- * since the epoch, null: until somebody unmutes it) goes with `muted`, which is for one issue only.
+ * Sets the status of issues. Issues that can't have it stay unchanged, which the message says. `mutedUntil` (milliseconds since
+ * the epoch, null: indefinitely) applies to `muted`, which takes a single issue.
  */
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
   const able = issues.filter(({ status }) => canBecome(status, to)).slice(0, AT_ONCE)
@@ -34,7 +34,7 @@ export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mu
   })
 }
 
-/** Returns the sentences of those that the server refused, of several; one that is refused throws. */
+/** Returns the errors for rejected issues when several are sent; throws the error when there is one issue. */
 async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil: number | null): Promise<string[]> {
   const [first] = issues
   if (first === undefined) return []
@@ -49,7 +49,7 @@ async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil
   return (await changeIssues({ body, throwOnError: true })).data.errors.map(({ error }) => error)
 }
 
-/** Brings each issue back to the status that it had. */
+/** Restores the previous status of each issue. */
 async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[], now: IssueStatus): Promise<void> {
   await mutate({
     optimistic: changesOf(present, before),
@@ -66,7 +66,7 @@ async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[]
   })
 }
 
-/** How all answers on screen look once these issues, which stand as in `before`, stand as in `after`. */
+/** Cache updates that replace the issues in `before` by those in `after`. */
 function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
   const next = new Map(after.map((issue) => [issue.id, issue]))
   const change = <T extends Issue | IssueDetail>(issue: T): T => {

@@ -34,13 +34,13 @@ export function issueColumns(): readonly Column<Issue>[] {
 }
 
 const Title = ({ title }: { title: string }) => (
-  // The direction is of the whole line, so that it is cut at the end of its text.
+  // `dir` applies to the whole line, so that it is truncated at the end of the text.
   <span className={classes.title} title={title} dir="auto" translate="no">
     <Sentence>{title}</Sentence>
   </span>
 )
 
-/** Where, what kind, how often; on narrow screens also what has no column there. */
+/** Host, type and occurrences; on narrow screens also the fields without a column. */
 function Details(issue: Issue) {
   const { alertType, occurrences, hosts } = issue
   const [host, ...others] = hosts ?? []
@@ -62,7 +62,7 @@ function Details(issue: Issue) {
   )
 }
 
-/** The status as icon and word, and until when it is muted. */
+/** The status as an icon and a word, and until when the issue is muted. */
 export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
   return (
     <>

@@ -68,7 +68,7 @@ const linkOf = ({ id }: Issue) => ({ to: '/issues/$id', params: { id } }) as con
 
 interface IssueTableProps {
   latest: readonly Issue[]
-  /** What the list is of. */
+  /** Identifies the query of the list. */
   question: string
   pages: React.ComponentProps<typeof VirtualTable>['pages']
 }

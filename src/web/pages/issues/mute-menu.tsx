@@ -11,11 +11,11 @@ interface MuteMenuProps {
   issue: Issue
   isOpen: boolean
   open(isOpen: boolean): void
-  /** What it hangs at. */
+  /** The element that the menu is attached to. */
   children: ReactNode
 }
 
-/** For how long an issue is muted. */
+/** A menu of mute durations. */
 export function MuteMenu({ issue, isOpen, open, children }: MuteMenuProps) {
   const mute = (ms: number | null) => void setStatus([issue], 'muted', ms === null ? null : Date.now() + ms)
   return (

@@ -6,7 +6,7 @@ import { messages } from '../../messages.ts'
 
 const MOST = 200
 
-/** There is no trouble; says what would have seen it, since silence is no proof of health. */
+/** Says that there are no issues, and which alerts and signals are monitored. */
 export function NoIssues() {
   const signals = useQuery(listSignalsOptions({ query: { limit: MOST } })).data
   const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MOST } })).data

@@ -6,10 +6,10 @@ import type { ISSUES } from './address.ts'
 
 const PAGE = 100
 
-/** The API takes no empty list: nothing chosen is not asked for. */
+/** The API accepts no empty list, so an empty filter is omitted. */
 const any = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
 
-/** The issues that an address asks for, in pages. */
+/** The query of the list of issues. */
 export function issuesAskedFor({ q, status, severity, domainId, alertType, alertId, sort, project }: Asked) {
   return {
     ...listIssuesInfiniteOptions({

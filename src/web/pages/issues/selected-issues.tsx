@@ -7,7 +7,7 @@ import { setStatus } from './issue-acts.ts'
 import classes from './issues-page.module.css'
 import type { IssueStatus } from './transitions.ts'
 
-/** What can be done with the selected issues. */
+/** Bulk actions for the selected issues. */
 export function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
   const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
   const { acknowledgeKeywords, ofSelected, reopenKeywords, resolveKeywords } = messages.palette

@@ -2,7 +2,7 @@ import type { Issue } from '#client/types.gen'
 
 export type IssueStatus = Issue['status']
 
-/** From which statuses an issue can be brought to each by hand; the server refuses the others. */
+/** The statuses from which a person can set each status; the server rejects others. */
 const FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   open: ['acknowledged', 'resolved', 'muted'],
   acknowledged: ['open'],
@@ -10,9 +10,9 @@ const FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   muted: ['open', 'acknowledged', 'resolved'],
 }
 
-/** True when an issue of this status can be brought to the other by hand. */
+/** True when a person can change the status from one to the other. */
 export const canBecome = (from: IssueStatus, to: IssueStatus): boolean => FROM[to].includes(from)
 
-/** The statuses that lead from one to the other, the last of them the goal: `resolved` to `acknowledged` goes by `open`. */
+/** The statuses to set in order to get from one to the other: `resolved` to `acknowledged` goes through `open`. */
 export const wayBetween = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] =>
   from === to ? [] : canBecome(from, to) ? [to] : ['open', to]

@@ -1,9 +1,9 @@
-/** Issues shown under "Needs attention". */
+/** Number of issues under "Needs attention". */
 const SHOWN_ISSUES = 5
-/** The API answers no more at once. */
+/** Maximum page size of the API. */
 const MOST = 200
 
-/** What the Overview of all projects asks first, as `questions.ts` asks it. */
+/** Parameters of the first requests of the Overview for all projects; `queries.ts` sends the same. */
 export const FIRST = {
   issues: { status: ['open' as const], limit: SHOWN_ISSUES },
   domains: { limit: MOST },
@@ -13,7 +13,7 @@ export const FIRST = {
 const address = (path: string, query: object) =>
   `${path}?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
 
-/** The addresses of these. The script that asks them ahead has no room for the client of the API, which knows the paths. */
+/** The URLs of these requests. The bootstrap script that preloads them can't afford the API client, which knows the paths. */
 export const askedByOverview: readonly string[] = [
   address('/v1/issues', FIRST.issues),
   address('/v1/domains', FIRST.domains),

@@ -14,7 +14,7 @@ import { groupByCause } from './attention.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
 
-/** The worst open issues; those with one likely cause stand together under it. */
+/** The most severe open issues, grouped by likely cause. */
 export function AttentionCard({ project }: { project: string }) {
   const query = useQuery(questions.issues(project))
   const causes = useQuery(questions.causes(project))
@@ -93,13 +93,13 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
   )
 }
 
-/** Nothing is open: calm, or nothing that could find anything. */
+/** Shown without open issues: all is well, or there is no alert that could find anything. */
 function NoneOpen() {
   const { data } = useQuery(questions.alerts())
   return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noneOpen}</Text>
 }
 
-/** Three rules to begin with, while there is no alert. */
+/** Three templates, shown while there is no alert. */
 function FirstAlert() {
   const { data } = useQuery(questions.alerts())
   const may = useMay('member')

@@ -2,15 +2,15 @@ import type { CauseList, Issue } from '#client/types.gen'
 
 type Cause = CauseList['causes'][number]
 
-/** Issues that stand together, under their cause or, alone, under none. */
+/** Issues with the same likely cause, or a single issue. */
 export interface Group {
   cause: Cause | null
   issues: Issue[]
 }
 
 /**
- * Groups issues by their likely cause, in the order of the worst of each group. A cause of one issue groups nothing, nor does
- * the tag itself, which says that there is no other cause.
+ * Groups issues by likely cause, in the order of the most severe issue of each group. Causes of a single issue are ignored, as is
+ * the cause `tag`, which means that there is no other cause.
  */
 export function groupByCause(issues: readonly Issue[], causes: readonly Cause[]): Group[] {
   const causeOf = new Map<string, Cause>()

@@ -12,7 +12,7 @@ import { ChangesCard, ScoresCard, ValueCard } from './side-cards.tsx'
 import { VerdictCard } from './verdict-card.tsx'
 import { VolumeCard } from './volume-card.tsx'
 
-/** `/`: whether all is well, and if not, the worst thing first. */
+/** `/`: whether all is well, and if not, the most severe problem first. */
 export function OverviewPage() {
   const [{ project }] = useShared()
   const { data } = useQuery(questions.domains(project))
@@ -44,7 +44,7 @@ export function OverviewPage() {
   )
 }
 
-/** All there is to do on a new server. */
+/** Shown on a new server: a link to add the first domain. */
 function FirstDomain() {
   const may = useMay('admin')
   const t = messages.overview.first

@@ -15,7 +15,7 @@ const SHOWN_CHANGES = 5
 
 const within = (projectId: string) => (projectId ? { projectId } : {})
 
-/** What the cards ask, all of it at once; each card draws what it has. */
+/** The queries of the cards. They are sent together; each card renders when its own is answered. */
 export const questions = {
   issues: (project: string) => listIssuesOptions({ query: { ...FIRST.issues, ...within(project) } }),
   domains: (project: string) => listDomainsOptions({ query: { ...FIRST.domains, ...within(project) } }),
@@ -27,7 +27,7 @@ export const questions = {
   alerts: () => listAlertsOptions({ query: { limit: 1 } }),
 }
 
-/** Asks all of it before the page is drawn. */
+/** Prefetches the data of the page. */
 export function preloadOverview(project: string): void {
   prefetch(questions.issues(project))
   prefetch(questions.domains(project))

@@ -13,11 +13,11 @@ import { STANDING } from '../changes/standing.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
 
-/** The scores, and the page that shows what each is made of. */
+/** The page that explains each score. */
 const SCORES = { availability: '/signals', accuracy: '/issues', compliance: '/compliance' } as const
 const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 
-/** Three numbers, each with the sentence that explains it. */
+/** The three scores, each with an explanation. */
 export function ScoresCard({ project }: { project: string }) {
   const query = useQuery(questions.scores(project))
   return (
@@ -47,7 +47,7 @@ export function ScoresCard({ project }: { project: string }) {
   )
 }
 
-/** Releases and container versions, the latest first, with their verdicts. */
+/** Releases and container versions with their verdicts, most recent first. */
 export function ChangesCard({ project }: { project: string }) {
   const query = useQuery(questions.changes(project))
   const t = messages.overview
@@ -78,7 +78,7 @@ export function ChangesCard({ project }: { project: string }) {
   )
 }
 
-/** What resolved and open trouble is worth. */
+/** The estimated cost of resolved and open issues. */
 export function ValueCard() {
   const query = useQuery(questions.value())
   const t = messages.overview

@@ -13,7 +13,7 @@ import classes from './overview.module.css'
 import { questions } from './questions.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
 
-/** The first thing that is read: whether all is well, in words. */
+/** Whether all is well, in a sentence. */
 export function VerdictCard({ project }: { project: string }) {
   const issues = useQuery(questions.issues(project))
   const domains = useQuery(questions.domains(project))
@@ -60,14 +60,14 @@ export function VerdictCard({ project }: { project: string }) {
   )
 }
 
-/** What a verdict is told with: of how many domains how many are bad, and what is thought to be behind the issues. */
+/** Context of a verdict: the number of affected domains and the likely causes. */
 interface Around {
   badDomains: number
   domains: number
   causes: CauseList['causes']
 }
 
-/** Those that are judged, as the verdict counts them. */
+/** Counts of the signals that are judged. */
 function signalsOf(all: readonly Signal[]): Situation['signals'] {
   const judged = all.filter(({ mode }) => mode === 'auto')
   const learning = judged.filter(({ state }) => state === 'learning')
@@ -168,7 +168,7 @@ function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Dra
   const t = messages.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more
-  // That a tag is the cause of what it sends is no news.
+  // `tag` as a cause only means that there is no other.
   const cause = causes.find(({ kind, issueIds }) => kind !== 'tag' && issueIds.includes(worst.id))
   return {
     tone: verdict.is === 'small' ? 'low' : verdict.is,

@@ -1,19 +1,19 @@
 import type { Issue } from '#client/types.gen'
 
-/** What the verdict is drawn from. */
+/** The input of a verdict. */
 export interface Situation {
   /** All open issues by severity. */
   openCounts: Readonly<Record<Issue['severity'], number>>
-  /** Open issues, the worst first; at least one where any is open. */
+  /** Open issues, most severe first; contains at least one if any is open. */
   issues: readonly Pick<Issue, 'id' | 'title' | 'severity' | 'firstSeenAt' | 'hosts'>[]
   domains: readonly { id: string; name: string; status: 'waiting' | 'active' | 'silent'; lastEventAt?: number | null }[]
-  /** Signals that are judged, how many of them learn, and when the last of those knows what is usual, where that is known. */
+  /** Signals that are judged, how many are learning, and when the last of those will be ready, if known. */
   signals: { watched: number; learning: number; learnedAt?: number | null }
-  /** Since when the server has not stored what it took in; null when it is up to date. */
+  /** Since when the server has not stored the events it received; null when it is up to date. */
   gapSince: number | null
 }
 
-/** What is said first, in the order of what matters most. */
+/** The verdict, in order of importance. */
 export type Verdict =
   | { is: 'behind'; since: number }
   | { is: 'critical' | 'high'; problems: number; worst: Situation['issues'][number]; more: number }
@@ -25,8 +25,8 @@ export type Verdict =
   | { is: 'well'; signals: number; lastEventAt: number | null }
 
 /**
- * Says whether all is well. Silence is not health: a domain that has stopped sending counts as trouble, and "well" names
- * its proof, the signals within expectation and the last event.
+ * Decides whether all is well. Silence is not health: a domain that stopped sending counts as a problem, and `well` includes its
+ * evidence, the signals within expectation and the last event.
  */
 export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Situation): Verdict {
   if (gapSince !== null) return { is: 'behind', since: gapSince }
@@ -53,7 +53,7 @@ export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Si
   }
 }
 
-/** On how many of so many domains the gravest problems are; at least on one. */
+/** Number of domains with the most severe problems; at least 1. */
 export function badDomains(issues: Situation['issues'], domains: number): number {
   const gravest = issues.filter(({ severity }) => severity === issues[0]?.severity)
   const hosts = new Set(gravest.flatMap(({ hosts }) => hosts ?? []))

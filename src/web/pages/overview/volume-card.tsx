@@ -13,15 +13,15 @@ import { formatNumber } from '../../parts/format.ts'
 import { QueryState } from '../../parts/query-state.tsx'
 import { questions } from './questions.ts'
 
-// The words of the page do not wait for the charts.
+// Text is shown before the charts have loaded.
 const chart = () => import('../../charts/band-chart.tsx')
 const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
-/** From this on the API counts by the hour, which is steadier than five minutes; it answers no longer time than the other. */
+/** From 25 hours on the API counts by hour, which is steadier than five minutes; its maximum is 9,600 hours. */
 const [LEAST_HOURS, LONGEST_HOURS] = [25, 9600]
 
-/** Events of all domains or of one against what was expected, with their changes. */
+/** Events of one or all domains against the expected range, with their changes. */
 export function VolumeCard({ project }: { project: string }) {
   const { data } = useQuery(questions.domains(project))
   const domains = byEvents(data?.domains ?? [])
@@ -46,7 +46,7 @@ export function VolumeCard({ project }: { project: string }) {
   )
 }
 
-/** The busiest first: it is the one that people mean. */
+/** Busiest domain first. */
 const byEvents = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
@@ -57,7 +57,7 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
     }),
     staleTime: FRESH.insight,
   })
-  // Beside its numbers; that it can't be had is said where it is drawn.
+  // Loaded in parallel with the data; a failure is reported where the chart is rendered.
   useEffect(() => void chart().catch(() => {}), [])
   const isEmpty = ({ series }: VolumeSeries) => series.every(({ observed }) => observed === 0)
   return (

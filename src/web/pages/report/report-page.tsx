@@ -24,7 +24,7 @@ const BandChart = lazy(async () => ({ default: (await import('../../charts/band-
 const CHART_PX = 180
 const DAY_MS = 86_400_000
 
-/** `/report`: what a week was like, to print or to save as PDF. */
+/** `/report`: a summary of a week, to print or save as PDF. */
 export function ReportPage() {
   const [{ week }] = useValues(REPORT)
   const [{ project }] = useShared()
@@ -90,7 +90,7 @@ function Report({ report }: { report: WeeklyReport }) {
   )
 }
 
-/** Which week it is, and the ways to its neighbours. */
+/** The week, with links to the next and previous one. */
 function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
   const zone = useZone()
   const who = useWho()

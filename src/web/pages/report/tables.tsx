@@ -8,7 +8,7 @@ import { Money, Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 
-/** The gravest issues of the week, as they are today. */
+/** The most severe issues of the week, with their current status. */
 export function WorstTable({ issues }: { issues: readonly Issue[] }) {
   const t = messages.report
   if (issues.length === 0) return <Text>{t.noWorst}</Text>
@@ -37,7 +37,7 @@ export function WorstTable({ issues }: { issues: readonly Issue[] }) {
 
 const SCORES = ['availability', 'accuracy', 'compliance'] as const
 
-/** The three scores, beside those of the week before. */
+/** The three scores, compared with the week before. */
 export function ScoreTable({ scores: { now, before } }: Pick<WeeklyReport, 'scores'>) {
   const t = messages.report
   const round = (score: number | undefined) => (score === undefined ? null : Math.round(score))

@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000
 
-/** The week by ISO 8601 in which a moment lies, in UTC: the year is that of its Thursday. */
+/** The ISO 8601 week of a moment, in UTC. A week belongs to the year of its Thursday. */
 export function weekOf(at: number): string {
   const day = new Date(at)
   const thursday = at + (4 - (day.getUTCDay() || 7)) * DAY_MS

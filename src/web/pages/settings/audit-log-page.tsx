@@ -12,7 +12,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** `/settings/audit-log`: who changed what, newest first. */
+/** `/settings/audit-log`: who changed what, most recent first. */
 export function AuditLogPage() {
   const who = useWhoQuery()
   const may = useMay('admin')
@@ -57,7 +57,7 @@ function Entries() {
   )
 }
 
-/** What was done, and to what. Of what has no name the log knows the id. */
+/** The action and its target; a target without a name is shown by its id. */
 function Done({ act, target, targetName, userId, note }: AuditEntry) {
   const t = messages.settings.auditLog
   const isOwn = target === null || target === userId

@@ -14,7 +14,7 @@ import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** `/settings/digest`: the mail that says what broke and what was done. */
+/** `/settings/digest`: subscription to the e-mail digest. */
 export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
@@ -74,7 +74,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   )
 }
 
-/** What the next digest would say, in a frame that runs nothing and loads nothing. */
+/** A preview of the next digest, in a frame that runs and loads nothing. */
 function Preview({ context }: { context: string }) {
   const t = messages.settings.digest
   const preview = useMutation({

@@ -20,12 +20,12 @@ import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** `/settings/keys`: API keys; a secret is shown once. */
+/** `/settings/keys`: API keys. A secret is shown once. */
 export function KeysPage() {
   const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
   const [isMaking, make] = useState(false)
-  // Here, so that it is shown also to who has closed the dialog before it came.
+  // Kept outside the dialog, so that the secret is shown even if the dialog was closed before the response.
   const [secret, show] = useState<string | null>(null)
   const close = () => {
     make(false)

@@ -21,16 +21,16 @@ import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** What a member is called: by name, else by address, else by id. */
+/** The display name of a member: name, else e-mail address, else id. */
 const callOf = ({ name, email, id }: Member) => name ?? email ?? id
 
-/** `/settings/members`: who belongs to the organization, with which role. */
+/** `/settings/members`: members of the organization and their roles. */
 export function MembersPage() {
   const query = useInfiniteQuery({ ...listMembersInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
   const queries = useQueryClient()
   const may = useMay('admin')
   const [isInviting, invite] = useState(false)
-  // Here, so that it is shown also to who has closed the dialog before it came.
+  // Kept outside the dialog, so that the link is shown even if the dialog was closed before the response.
   const [link, show] = useState<string | null>(null)
   const close = () => {
     invite(false)
@@ -131,7 +131,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
   )
 }
 
-/** Only owners make owners, so the others are offered the roles below. */
+/** The roles that the user may assign; only owners may assign `owner`. */
 function useRoles(): { value: Role; label: string }[] {
   const isOwner = useMay('owner')
   const roles = ROLES.filter((role) => isOwner || role !== 'owner')

@@ -13,7 +13,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** `/settings/organization`: its name, its currency, and what counts as personal. */
+/** `/settings/organization`: name, currency and personal-data settings. */
 export function OrganizationPage() {
   const query = useQuery(getOrganizationOptions())
   return (
@@ -24,7 +24,7 @@ export function OrganizationPage() {
   )
 }
 
-/** Currencies that the browser knows, by their codes. */
+/** Currency codes known to the browser. */
 const currencies = () => Intl.supportedValuesOf('currency')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
@@ -76,7 +76,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   )
 }
 
-/** What signs the messages to webhooks, for admins. */
+/** The secret that signs webhook messages; for admins. */
 function WebhookSecret({ secret }: { secret: string | null }) {
   const queries = useQueryClient()
   if (secret === null) return null

@@ -1,4 +1,4 @@
-/** The pages of this folder are one file of script. */
+/** The pages of this folder are bundled as one chunk. */
 export { AuditLogPage } from './audit-log-page.tsx'
 export { DigestPage } from './digest-page.tsx'
 export { KeysPage } from './keys-page.tsx'

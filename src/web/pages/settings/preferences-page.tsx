@@ -22,7 +22,7 @@ import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { SessionsCard } from './sessions-card.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** `/settings/preferences`: what a person chose for this browser, and their own name and password. */
+/** `/settings/preferences`: settings of this browser, and the user's name and password. */
 export function PreferencesPage() {
   const who = useWho()
   const may = useMay('viewer')

@@ -9,7 +9,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { notices } from '../../shell/notices.ts'
 
-/** Where the user is signed in; each of the other sessions can be ended. */
+/** The user's sessions; all but the current one can be ended. */
 export function SessionsCard() {
   const query = useQuery(listSessionsOptions())
   const queries = useQueryClient()

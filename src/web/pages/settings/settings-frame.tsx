@@ -11,12 +11,12 @@ const NAMES = Object.keys({
 
 interface SettingsFrameProps {
   name: SettingsName
-  /** At the right of the heading. */
+  /** Actions to the right of the heading. */
   acts?: ReactNode
   children: ReactNode
 }
 
-/** The heading of a page of settings, and the links to the others. */
+/** The heading of a settings page, and links to the others. */
 export function SettingsFrame({ name, acts, children }: SettingsFrameProps) {
   return (
     <>

@@ -13,7 +13,7 @@ import { SettingsFrame } from './settings-frame.tsx'
 
 const MEGABYTE = 1_000_000
 
-/** `/settings/usage`: how many events are kept, by day and domain, and what they take. */
+/** `/settings/usage`: stored events by day and domain, and their size. */
 export function UsagePage() {
   const query = useQuery(getUsageOptions())
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))

@@ -4,7 +4,7 @@ import { messages } from '../../messages.ts'
 import { Form, useSending } from '../../parts/form.tsx'
 import classes from './card.module.css'
 
-/** A page with one form and nothing else. */
+/** A page with a single form. */
 export function Card({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = messages.shell.documentTitle(title, null)
@@ -26,12 +26,12 @@ export function Card({ title, children }: { title: string; children: ReactNode }
 
 interface EntryFormProps {
   button: string
-  /** Sends the fields that were filled in, by their names; fails with the server's sentence. */
+  /** Sends the filled-in fields by name; rejects with the server's error. */
   send(given: Record<string, string>): Promise<void>
   children: ReactNode
 }
 
-/** The fields of an entrance and one button; the server's sentence stands above it. */
+/** The fields of a sign-in form and a button; the server's error is shown above it. */
 export function EntryForm({ button, send, children }: EntryFormProps) {
   const sending = useSending([], async (form) => {
     const given = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')

@@ -13,7 +13,7 @@ export const EmailField = () => (
   <TextInput name="email" type="email" label={messages.signIn.email} required maxLength={254} autoComplete="username" />
 )
 
-/** `isNew` for a password that is chosen here. */
+/** `isNew` for a password that is being set. */
 export const PasswordField = ({ isNew = false, hint }: { isNew?: boolean; hint?: string }) => (
   <PasswordInput
     name="password"

@@ -8,14 +8,14 @@ import { notices } from '../../shell/notices.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
 
-/** `/reset`: asks for a link to set a new password, or, with the link that was mailed, sets it. */
+/** `/reset`: requests a password-reset e-mail, or with its link sets the password. */
 export function ResetPage() {
   const { reset: token } = useLinkParams()
   return (
     <Card title={messages.signIn.newPassword}>
       <Stack gap="md">
         {token === null ? <AskForm /> : <PasswordForm token={token} />}
-        {/* Loads the page anew: signing in belongs to the address that was asked for, and this one is its own. */}
+        {/* A full page load: signing in belongs to the address that was requested, and this page has its own. */}
         <Anchor href="/" fz="sm">
           {messages.signIn.back}
         </Anchor>

@@ -10,7 +10,7 @@ import { Data } from '../../parts/data.tsx'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
 
-/** The form for who is not signed in, in the place of the page that was asked for. */
+/** The sign-in form, shown in place of the requested page. */
 export function SignIn({ reason = null }: { reason?: string | null }) {
   return (
     <Card title={messages.signIn.title}>
@@ -19,7 +19,7 @@ export function SignIn({ reason = null }: { reason?: string | null }) {
   )
 }
 
-/** All ways to sign in. `reason` says why the form is shown, or what failed before; null for nothing to say. */
+/** All sign-in methods. `reason`: why the form is shown, or what failed before; null for none. */
 export function SignInForms({ reason }: { reason: string | null }) {
   const [isByKey, byKey] = useState(false)
   const { data: methods } = useQuery(listSignInMethodsOptions())
@@ -30,7 +30,7 @@ export function SignInForms({ reason }: { reason: string | null }) {
       {isByKey ? <KeyForm /> : <PasswordForm />}
       {methods?.oidc && (
         <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
-          {/* One text, because the button's label drops the space between two parts. */}
+          {/* A single element, because the button's label drops the space between two. */}
           <span>
             {messages.signIn.byProvider} <Data>{methods.oidc.name}</Data>
           </span>
@@ -52,7 +52,7 @@ function PasswordForm() {
       <EmailField />
       <PasswordField />
       <Text fz="sm" component="div">
-        {/* A page of its own, since the address of this one is where signing in leads. */}
+        {/* A separate page, because signing in here leads to the current address. */}
         <Anchor href="/reset">{messages.signIn.forgot}</Anchor>
       </Text>
     </EntryForm>
@@ -62,7 +62,7 @@ function PasswordForm() {
 function KeyForm() {
   const send = async ({ key = '' }: Record<string, string>) => {
     const credential = key.trim()
-    // The server says first whether it knows the key.
+    // Checks the key before storing it.
     await whoami({ auth: credential, throwOnError: true })
     session.open({ credential, orgId: null })
   }

@@ -1,9 +1,9 @@
 import { optional, text } from '../../address/fields.ts'
 
-/** The worst first. */
+/** Most severe first. */
 export const STATES = ['silent', 'low', 'high', 'learning', 'normal', 'off'] as const
 
-/** What the address of the list of signals may say. */
+/** Search parameters of the list of signals. */
 export const SIGNALS = {
   state: optional(STATES),
   mode: optional(['auto', 'muted', 'off']),

@@ -4,13 +4,13 @@ import type { Signal, SignalList } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
 import { messages } from '../../messages.ts'
 
-/** The range of the sensitivity. */
+/** Range of the sensitivity. */
 export const LOWEST = 2
 export const HIGHEST = 8
 
 type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
 
-/** Changes how a signal is judged; on screen at once, with a way back. */
+/** Changes the mode or sensitivity of a signal: optimistically, with undo. */
 export async function changeSignal(signal: Signal, part: Part): Promise<void> {
   const { domainId, vendor, event, mode, sensitivity } = signal
   const isSame = (one: Signal) => one.domainId === domainId && one.vendor === vendor && one.event === event

@@ -15,7 +15,7 @@ import type { Column } from '../../parts/virtual-table.tsx'
 import { changeSignal, HIGHEST, LOWEST } from './change.ts'
 import classes from './columns.module.css'
 
-/** How a state is marked. */
+/** The mark of each state. */
 const STANDING: Record<Signal['state'], Standing> = {
   ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
 }
@@ -115,7 +115,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
   )
 }
 
-/** On a phone the sensitivity has no column, and stands under the mode. */
+/** Mode and sensitivity; on a phone, where the sensitivity has no column. */
 const Watching = ({ signal }: { signal: Signal }) => (
   <>
     <ModeField signal={signal} />

@@ -6,7 +6,7 @@ import type { SIGNALS } from './address.ts'
 
 const AT_ONCE = 100
 
-/** The question that the list asks, with the hours of the last week for its small charts. */
+/** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
 export function signalsAskedFor(values: ValuesOf<typeof SIGNALS & Shared>) {
   const { state, mode, domainId, vendor, project } = values
   const query = {

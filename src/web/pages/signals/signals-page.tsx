@@ -18,7 +18,7 @@ import { signalsAskedFor } from './question.ts'
 
 const ROW_PX = 64
 
-/** `/signals`: every series that is followed by itself, the worst first. */
+/** `/signals`: automatically monitored series, most severe state first. */
 export function SignalsPage() {
   const [values] = useValues({ ...SIGNALS, ...SHARED })
   const query = useInfiniteQuery({ ...signalsAskedFor(values), placeholderData: keepPreviousData })

@@ -1,4 +1,4 @@
 import { text } from '../../address/fields.ts'
 
-/** What the address of a new test may say: the visitor's session that it begins with. */
+/** Search parameters of a new test; `sessionId` is the visitor's session to draft it from. */
 export const NEW_TEST = { sessionId: text }

@@ -9,10 +9,10 @@ import { useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { NEW_TEST } from './address.ts'
 
-/** Requests without a body that are listed. */
+/** Maximum number of listed requests without a body. */
 const SHOWN = 5
 
-/** Where no recording is at hand: the pages and tags of a visitor's session, or of a HAR, to go on with. */
+/** Drafts a test from a visitor's session or a HAR when there is no recording. */
 export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const [{ sessionId: named }] = useValues(NEW_TEST)
   const [sessionId, setSessionId] = useState(named)
@@ -30,11 +30,11 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const ofHar = useSending([], async () => {
     if (har) take((await draftFlowTest({ body: await bodyOf(har), throwOnError: true })).data)
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a link that names a session asks for its draft once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for the session in the URL
   useEffect(() => {
     if (named) ofSession.submit()
   }, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each file
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per file
   useEffect(() => {
     if (har) ofHar.submit()
   }, [har])
@@ -91,7 +91,7 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   )
 }
 
-/** A HAR, or an archive with one. A text that is not JSON is sent as an empty object, which the server refuses. */
+/** The request body for a HAR or an archive with one. Invalid JSON is sent as an empty object, which the server rejects. */
 async function bodyOf(file: File): Promise<FlowDraftInput> {
   if ((await file.slice(0, 2).text()) === 'PK') return { harZip: await base64Of(file) }
   try {

@@ -8,13 +8,13 @@ type Expectation = NonNullable<FlowTestInput['expectations']>[number]
 
 interface ExpectationsProps {
   expectations: readonly Expectation[]
-  /** Titles of the recording's steps; empty where steps can't be chosen. */
+  /** Titles of the recording's steps; empty when steps can't be selected. */
   steps: readonly string[]
   change(expectations: Expectation[]): void
   error: string | undefined
 }
 
-/** Which tags must fire; conditions of one that a script wrote stay as they are. */
+/** The tags that must fire. Conditions that were set by the API are retained. */
 export function Expectations({ expectations, steps, change, error }: ExpectationsProps) {
   const t = messages.tests
   const set = (index: number, part: Partial<Expectation>) =>
@@ -32,7 +32,7 @@ export function Expectations({ expectations, steps, change, error }: Expectation
       <Stack gap="sm">
         {expectations.map((one, index) => (
           <Row
-            // biome-ignore lint/suspicious/noArrayIndexKey: a tag is what stands at its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
             key={index}
             number={index + 1}
             expectation={one}

@@ -6,7 +6,7 @@ import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
 import { Code } from '../../parts/data.tsx'
 
-/** Steps that found their element in another way than recorded, and wait for somebody's approval. */
+/** Steps whose element was found by another selector than recorded, to be approved or rejected. */
 export function Healing({ test: { id, healing } }: { test: FlowTest }) {
   const may = useMay('member')
   const t = messages.tests

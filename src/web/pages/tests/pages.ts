@@ -1,4 +1,4 @@
-/** The pages of this folder are one file of script. */
+/** The pages of this folder are bundled as one chunk. */
 export { NewTestPage } from './new-test-page.tsx'
 export { RunPage } from './run/run-page.tsx'
 export { TestPage } from './test-page.tsx'

@@ -3,10 +3,10 @@ import { PAGED } from '../../api/pages.ts'
 
 const AT_ONCE = 50
 
-/** The question that the list begins with. */
+/** The query of the list of tests. */
 export const testsQuery = () => ({ ...listFlowTestsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
 
 const SHOWN_RUNS = 50
 
-/** The latest runs of a test. */
+/** The query of a test's most recent runs. */
 export const runsAskedFor = (testId: string) => listRunsOptions({ query: { testId, limit: SHOWN_RUNS } })

@@ -2,7 +2,7 @@ import { runFlowTest } from '#client/sdk.gen'
 import { mutate } from '../../api/mutate.ts'
 import { messages } from '../../messages.ts'
 
-/** Begins a run of the test. Returns its id; null when it was refused, which is told already. */
+/** Starts a run of the test. Returns its id; null when it was rejected, which is then already shown. */
 export async function runTest(id: string): Promise<string | null> {
   const answer = await mutate({
     send: () => runFlowTest({ path: { id }, body: {}, throwOnError: true }),

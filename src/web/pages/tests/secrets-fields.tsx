@@ -5,11 +5,11 @@ import { messages } from '../../messages.ts'
 const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
 
 interface SecretsFieldsProps {
-  /** Null: the test is new. */
+  /** Null for a new test. */
   test: FlowTest | null
-  /** The recording as text: every `{{name}}` in it that is no variable may be a secret. */
+  /** The recording as text; each `{{name}}` in it that is not a variable may be a secret. */
   recording: string
-  /** What was entered, by name. */
+  /** Entered values by name. */
   entered: Readonly<Record<string, string>>
   enter(values: Record<string, string>): void
   hosts: readonly string[]
@@ -17,7 +17,7 @@ interface SecretsFieldsProps {
   errorOf(field: string): string | undefined
 }
 
-/** Values of the recording's secrets, and the further hosts that may get them; nothing while there is no secret. */
+/** Values of the recording's secrets, and additional hosts that may receive them; renders nothing without secrets. */
 export function SecretsFields({ test, recording, entered, enter, hosts, setHosts, errorOf }: SecretsFieldsProps) {
   const t = messages.tests
   const kept = test?.secrets ?? []
@@ -48,7 +48,7 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
   )
 }
 
-/** What of the entered secrets is sent: stored ones that were not entered keep their values. Undefined: none was entered. */
+/** The secrets to send: null for stored ones that were not entered, which keep their values. Undefined when none was entered. */
 export function enteredSecrets(
   test: FlowTest | null,
   entered: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import { messages } from '../../messages.ts'
 import { SubLinks } from '../../parts/sub-links.tsx'
 
-/** The links between tests and audits. */
+/** Links between tests and audits. */
 export function Sections({ here }: { here: 'tests' | 'audits' }) {
   return (
     <SubLinks

@@ -28,17 +28,17 @@ import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 const MOST_RETRIES = 3
 
-/** What a form holds of a test: fields of text are never null. */
+/** The values of the form; text fields are never null. */
 type Draft = Omit<FlowTestInput, 'secrets'> & {
   domainId: string | null
   startUrl: string
   schedule: string
-  /** Values that were entered, by name. */
+  /** Entered values by name. */
   secrets: Record<string, string>
   secretHosts: string[]
 }
 
-/** A new test as it is before anything is typed. */
+/** An empty new test. */
 const EMPTY: Draft = {
   name: '',
   domainId: null,
@@ -57,13 +57,13 @@ const EMPTY: Draft = {
   severity: 'high',
 }
 
-/** The fields of a test; what is not among them (channels, variables) stays as it is, and so do secrets that are not entered. */
+/** The values of a saved test. Fields outside the form (channels, variables) and secrets that are not entered are retained. */
 function draftOf(test: FlowTest): Draft {
   const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets: _, ...input } = test
   return { ...input, secrets: {}, startUrl: input.startUrl ?? '', schedule: input.schedule ?? '' }
 }
 
-/** Makes a test, or changes it. */
+/** Creates or edits a test. */
 export function TestForm({ test }: { test: FlowTest | null }) {
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
   const goOn = useGoOn()
@@ -116,7 +116,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
   )
 }
 
-/** When and as whom it runs. */
+/** Schedule, device, retries and identity of the runs. */
 function RunFields({ fields: { values, set, field, check, sending } }: { fields: Fields<Draft> }) {
   const t = messages.tests
   const devices = Object.entries(t.devices).map(([value, label]) => ({ value, label }))
@@ -165,7 +165,7 @@ interface DomainFieldProps {
   error: string | undefined
 }
 
-/** The domain whose rules hold for what tags send. */
+/** The domain whose rules apply to the captured events. */
 export function DomainField({ value, onChange, error }: DomainFieldProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const none = { value: '', label: messages.tests.noDomain }
@@ -214,7 +214,7 @@ function RecordingField({ text, change, error }: RecordingFieldProps) {
   )
 }
 
-/** Text that is no JSON is sent as it is: the server says what is wrong with it, at its field. */
+/** Invalid JSON is sent as it is; the server's error is shown at the field. */
 function parsed(text: string): FlowTestInput['recording'] {
   try {
     return JSON.parse(text)

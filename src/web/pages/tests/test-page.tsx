@@ -26,7 +26,7 @@ import { runTest } from './run-test.ts'
 import { RUN_STANDING, TEST_STANDING } from './standing.ts'
 import { TestForm } from './test-form.tsx'
 
-/** `/tests/{id}`: a flow test, its runs, and what it does. */
+/** `/tests/{id}`: a flow test with its runs and settings. */
 export function TestPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(getFlowTestOptions({ path: { id } }))

@@ -16,7 +16,7 @@ import { runTest } from './run-test.ts'
 import { Sections } from './sections.tsx'
 import { TEST_STANDING } from './standing.ts'
 
-/** `/tests`: flow tests and how they last went. */
+/** `/tests`: flow tests with their last results. */
 export function TestsPage() {
   const query = useInfiniteQuery(testsQuery())
   const may = useMay('member')

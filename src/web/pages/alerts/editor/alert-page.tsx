@@ -9,7 +9,7 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { Editor } from './editor.tsx'
 import { draftOf } from './sending.ts'
 
-/** `/alerts/{id}`: what the alert looks at, what it would have found, and who is told. */
+/** `/alerts/{id}`: edits an alert. */
 export function AlertPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const alert = useQuery(getAlertOptions({ path: { id } }))

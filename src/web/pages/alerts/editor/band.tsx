@@ -11,14 +11,14 @@ const HEIGHT_PX = 220
 
 interface BandProps {
   points: readonly BandPoint[]
-  /** When the rule would have found something. */
+  /** Intervals in which the rule would have found something. */
   bad: readonly Span[]
   summary: string
-  /** Whose changes are marked; those of all domains when there is none. */
+  /** Domains whose changes are marked; empty: all domains. */
   domainIds: readonly string[]
 }
 
-/** The counts that the rule judges, with what it expects of them. */
+/** The counts that the rule judges, with the expected range. */
 export function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
   const query = { limit: MOST_CHANGES, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: FRESH.insight })

@@ -1,7 +1,7 @@
 import type { messages } from '../../../messages.ts'
 
 /*
- * Rules that a new alert can begin with: the one file of the pages that names types of alerts.
+ * Templates for new alerts. No other file of the pages names alert types.
  */
 
 /** The type of a new alert. */
@@ -9,7 +9,7 @@ export const FIRST_TYPE = 'data_validation'
 
 export type Template = keyof typeof messages.alert.templates
 
-/** Rules to begin with, the part that differs from an empty one. */
+/** Templates: the fields that differ from an empty draft. */
 export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
   stopped: {
     ...{ alertType: 'volume_threshold', severity: 'critical', period: '1d', conditions: undefined },

@@ -13,10 +13,10 @@ import { Limit } from './limit.tsx'
 import type { PartProps } from './part.ts'
 
 const MOST_CHANNELS = 10
-/** The worst first. */
+/** Most severe first. */
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
-/** How grave it is, what it is worth, and who is told by which channel. */
+/** Severity, estimated cost per issue, and notification channels. */
 export function Channels({ draft, change, forms, errorOf }: PartProps) {
   const { channels = [], severity = 'low', impactValue } = draft
   const t = messages.alert
@@ -65,7 +65,7 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
     <>
       {channels.map((channel, index) => (
         <ChannelRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name than their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
           key={index}
           {...{ channel, index, forms, errorOf }}
           integrations={data?.integrations ?? []}
@@ -136,7 +136,7 @@ interface ChannelFieldProps {
   error: string | undefined
 }
 
-/** Where a channel leads: one of the integrations that fit, or an address. */
+/** The target of a channel: one of the matching integrations, or an address. */
 function ChannelField({ name, schema, index, integrations, value, change, error }: ChannelFieldProps) {
   const t = messages.alert
   const fitting = integrations.filter(({ provider }) => provider === schema['x-integration'])

@@ -6,7 +6,7 @@ import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from
 import classes from './editor.module.css'
 import type { Names } from './names.ts'
 
-/** What the fields of each row are called; rows are counted from 1. */
+/** Labels of the fields in each row; rows are counted from 1. */
 export interface Naming {
   parameter(n: number): string
   operator(n: number): string
@@ -23,25 +23,25 @@ interface ConditionsProps {
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
-  /** The place of an item that is asked for elsewhere. */
+  /** Index of an item that has its own field elsewhere. */
   without?: number
 }
 
-/** The operators as people read them; the server has the last word on which fits what. */
+/** Operators by their labels; the server decides which ones fit a parameter. */
 const OPERATORS = [
   ...['is_blank', 'not_blank', 'equals', 'not_equals', 'contains', 'not_contains', 'starts_with', 'not_starts_with'],
   ...['ends_with', 'not_ends_with', 'gt', 'lt', 'length_eq', 'length_gt', 'length_lt', 'regex', 'contains_email'],
   ...['contains_phone', 'custom_pii_regex'],
 ]
 
-/** Conditions, one a row: a parameter, how it is compared, and with what. */
+/** Conditions, one per row: parameter, operator and values. */
 export function Conditions({ path, items, change, naming, names, errorOf, without = -1 }: ConditionsProps) {
   return (
     <>
       {items.map((item, index) =>
         index === without ? null : (
           <Row
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name than their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
             key={index}
             {...{ item, naming, names }}
             n={without >= 0 && without < index ? index : index + 1}
@@ -59,7 +59,7 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
   )
 }
 
-/** The place among those that are sent: empty rows are not. */
+/** The index among the rows that are sent; empty rows are not. */
 const placeIn = (items: readonly Condition[], index: number): number =>
   items.slice(0, index).filter((item) => !isBlank(item)).length
 
@@ -105,7 +105,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
   )
 }
 
-/** Always there, so that nothing moves when another operator is chosen. */
+/** Always rendered, so that the layout doesn't change with the operator. */
 function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps, 'remove'>) {
   const { parameter, op, values = [] } = item
   if (!needsValues(op)) return <TextInput label={naming.values(n)} placeholder={messages.alert.noValues} disabled />
@@ -124,7 +124,7 @@ function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps
   )
 }
 
-/** A parameter to choose, with a value that it had. */
+/** An option for a parameter, with an example value. */
 function Parameter({ name, example }: { name: string; example: string | undefined }) {
   return (
     <Data>

@@ -9,17 +9,17 @@ import { domainsOf, withDomain, withDomains } from './draft.ts'
 import type { PartProps } from './part.ts'
 
 const MOST_DOMAINS = 200
-/** Chosen for several domains, which are then chosen beside. */
+/** The option "several domains", which shows a second field. */
 const MANY = 'many'
 
-/** Which domains are watched: all, one, or several. */
+/** Which domains are monitored: all, one or several. */
 export function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
   const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MOST_DOMAINS } }), staleTime: FRESH.insight })
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)
   const isMany = wantsMany || ids.length > 1
   const known = data?.domains ?? []
-  // Of more domains than are listed, and of one that is gone, there is still the id.
+  // Domains beyond the listed ones, and deleted ones, are shown by their id.
   const others = ids.filter((id) => data && !known.some((domain) => domain.id === id)).map((id) => ({ id, name: id }))
   const domains = [...known, ...others]
   const t = messages.alert

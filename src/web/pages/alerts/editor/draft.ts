@@ -2,7 +2,7 @@ import type { Form } from '#client/types.gen'
 import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../../parts/schema.ts'
 import { FIRST_TYPE } from './begin-with.ts'
 
-/** As the API has it; in `filters` it says which events, in `conditions` what is wrong. */
+/** A condition of the API. In `filters` it selects events; in `conditions` it describes the violation. */
 export interface Condition {
   parameter: string
   op: string
@@ -14,26 +14,26 @@ export interface Channel {
   [field: string]: unknown
 }
 
-/** Conditions in brackets. */
+/** A group of conditions. */
 export interface Group {
   op: string
   items: readonly Condition[]
 }
 
-/** When it may tell: hours from and up to but without, in the alert's time zone; days from 0, Sunday. */
+/** When notifications may be sent: from an hour up to another one (exclusive), in the alert's time zone; 0 is Sunday. */
 export interface RunWindows {
   hours?: readonly number[] | undefined
   days?: readonly number[]
 }
 
-/** At most so many messages in a time. */
+/** The maximum number of messages within a period. */
 export interface Throttle {
   count: number
   per: number
   unit: string
 }
 
-/** An alert while it is written: `AlertInput` of the API, parts of which may be missing or wrong. */
+/** An alert being edited: the API's `AlertInput`, parts of which may be missing or invalid. */
 export interface Draft {
   name: string
   alertType: string
@@ -55,10 +55,10 @@ export interface Draft {
 }
 
 export const NO_CONDITION: Condition = { parameter: '', op: 'is_blank' }
-/** Whoever owns the organization is told, so that an alert can be saved at once. */
+/** The default channel, so that a new alert can be saved immediately. */
 export const OWNERS: Channel = { type: 'email', target: 'owners' }
 
-/** What a new alert begins with. */
+/** A new alert. */
 export const EMPTY: Draft = {
   name: '',
   alertType: FIRST_TYPE,
@@ -68,25 +68,25 @@ export const EMPTY: Draft = {
   channels: [OWNERS],
 }
 
-/** Operators that compare with nothing. */
+/** Operators without values. */
 const NEEDS_NO_VALUES = ['is_blank', 'not_blank', 'contains_email', 'contains_phone']
 export const needsValues = (op: string): boolean => !NEEDS_NO_VALUES.includes(op)
 
-/** The condition compared otherwise; values go with an operator that compares with none. */
+/** The condition with another operator; values are dropped when the operator takes none. */
 export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
   ...{ parameter, op },
   ...(needsValues(op) && values && { values }),
 })
 
-/** True for a row that nobody has begun to fill in. */
+/** True for an empty row. */
 export const isBlank = ({ parameter, values = [] }: Condition): boolean => parameter === '' && values.length === 0
 
 export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ?? {}) as FormSchema
 
-/** True for types that are judged by conditions: those that have no field of their own. */
+/** True for types that are judged by conditions, that is, have no fields of their own. */
 export const hasConditions = (form: Form | undefined): boolean => fieldsOf(schemaOf(form)).length === 0
 
-/** The type's own field that names what is counted, as `volume` does by `vendor` or `event`; null when there is none. */
+/** The type's own field that names the vendor or event, such as `volume`; null when there is none. */
 export function ownPlace(form: Form | undefined, part: 'vendor' | 'event'): string | null {
   return fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.[part])?.[0] ?? null
 }
@@ -99,21 +99,21 @@ function withOwnPart(draft: Draft, field: string, part: string, value: string): 
   return { ...draft, [field]: value === '' ? rest : { ...rest, [part]: value } }
 }
 
-/** Domains that are watched; none means all. */
+/** Monitored domains; empty: all. */
 export const domainsOf = ({ domainId, domainIds = [] }: Draft): string[] => [
   ...new Set([...(domainId ? [domainId] : []), ...domainIds]),
 ]
 
-/** The draft that watches this domain only; an empty id means all. */
+/** The draft that monitors only this domain; an empty id means all. */
 export const withDomain = (draft: Draft, id: string): Draft => withDomains(draft, id ? [id] : [])
 
-/** The draft that watches these domains; none means all. */
+/** The draft that monitors these domains; empty: all. */
 export function withDomains({ domainId: _, domainIds: __, ...draft }: Draft, ids: readonly string[]): Draft {
   if (ids.length > 1) return { ...(draft as Draft), domainIds: ids }
   return { ...(draft as Draft), ...(ids[0] && { domainId: ids[0] }) }
 }
 
-/** Vendors that are watched, separated by commas; empty for all. */
+/** Monitored vendors, separated by commas; empty: all. */
 export function vendorOf(draft: Draft, form: Form | undefined): string {
   const own = ownPlace(form, 'vendor')
   return own === null ? (draft.vendors ?? []).join(', ') : partOf(draft, own, 'vendor')
@@ -130,11 +130,11 @@ export function withVendor(draft: Draft, form: Form | undefined, vendor: string)
 const isEventFilter = ({ parameter, op, values = [] }: Condition) =>
   parameter === '$event' && op === 'equals' && values.length === 1
 
-/** The place of the filter that names the event; -1 where none does, or the type's own field names it. */
+/** Index of the filter that names the event; -1 when there is none or the type has its own field for it. */
 export const eventPlace = ({ filters = [] }: Draft, form: Form | undefined): number =>
   ownPlace(form, 'event') === null ? filters.findIndex(isEventFilter) : -1
 
-/** The event that is watched; empty for all. */
+/** The monitored event; empty: all. */
 export function eventOf(draft: Draft, form: Form | undefined): string {
   const own = ownPlace(form, 'event')
   return own === null ? (draft.filters?.find(isEventFilter)?.values?.[0] ?? '') : partOf(draft, own, 'event')
@@ -150,7 +150,7 @@ export function withEvent(draft: Draft, form: Form | undefined, event: string): 
   return withFilters(draft, place < 0 ? [filter, ...filters] : filters.with(place, filter))
 }
 
-/** Which events are looked at, beside those of one name. */
+/** The filters other than the one for the event name. */
 export function filtersOf({ filters = [] }: Draft): readonly Condition[] {
   const place = filters.findIndex(isEventFilter)
   return place < 0 ? filters : filters.toSpliced(place, 1)
@@ -161,7 +161,7 @@ export const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Co
   ...(filters.length > 0 && { filters }),
 })
 
-/** The draft as one of another type: what both have stays, the rest goes. */
+/** The draft with another type: fields that both types have are retained. */
 export function withType(draft: Draft, forms: readonly Form[], kind: string): Draft {
   const before = forms.find((form) => form.kind === draft.alertType)
   const form = forms.find((one) => one.kind === kind)
@@ -177,7 +177,7 @@ export function withType(draft: Draft, forms: readonly Form[], kind: string): Dr
     : placed
 }
 
-/** The name that the rule suggests, of names in the data and these words; empty while there is nothing to name. */
+/** A name suggested from the rule; empty while the rule names nothing. */
 export function suggestedName(draft: Draft, form: Form | undefined, say: (op: string) => string): string {
   const [condition] = hasConditions(form) ? (draft.conditions?.items ?? []) : []
   const what = [vendorOf(draft, form).replace('*', ''), eventOf(draft, form)].filter(Boolean).join(' ')

@@ -22,13 +22,13 @@ import { WhenToFire } from './when-to-fire.tsx'
 
 interface EditorProps {
   forms: Forms
-  /** What it begins with. */
+  /** The initial draft. */
   begun: Draft
-  /** The alert that is changed; null for a new one. */
+  /** The alert being edited; null for a new one. */
   saved: Alert | null
 }
 
-/** An alert as a form: what is watched, when it fires, who is told; beside it what it would have done. */
+/** The form for an alert, next to a preview of what it would have found. */
 export function Editor({ forms, begun, saved }: EditorProps) {
   const [first] = useState(begun)
   const [draft, change] = useState(first)

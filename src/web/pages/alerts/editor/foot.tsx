@@ -13,12 +13,12 @@ import { notices } from '../../../shell/notices.ts'
 import classes from './editor.module.css'
 import type { Saving } from './saving.ts'
 
-/** The acts of the editor, always in reach. */
+/** The editor's buttons; always visible. */
 export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
   const { save, isSending, refusal, mayLose } = saving
   const navigate = useNavigate()
   const t = messages.alert
-  // An alert that is switched off is not switched on by a key that only says save.
+  // The shortcut must not enable a disabled alert.
   useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
   return (
     <>
@@ -45,7 +45,7 @@ export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null })
   )
 }
 
-/** Asks before changes are lost: on leaving the page, and by the browser on closing it. */
+/** Asks before changes are lost: in a dialog when leaving the page, by the browser when closing it. */
 function Leaving({ mayLose }: { mayLose(): boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),
@@ -75,7 +75,7 @@ function Leaving({ mayLose }: { mayLose(): boolean }) {
   )
 }
 
-/** Deletes the alert when it is confirmed, and opens the list. */
+/** Deletes the alert after confirmation and opens the list. */
 export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
   const [isAsking, ask] = useState(false)
   const queries = useQueryClient()

@@ -7,7 +7,7 @@ import type { RulePart } from './part.ts'
 
 const MOST_GROUPS = 20
 
-/** Conditions in brackets: with those above, each group must hold. */
+/** Groups of conditions; every group must match, in addition to the conditions above. */
 export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
   const t = messages.alert
   const groups = draft.conditionGroups ?? []
@@ -28,7 +28,7 @@ export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
         </Text>
         {groups.map((group, index) => (
           <OneGroup
-            // biome-ignore lint/suspicious/noArrayIndexKey: groups have no other name than their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: groups have no identity but their index
             key={index}
             {...{ group, names, errorOf }}
             n={index + 1}

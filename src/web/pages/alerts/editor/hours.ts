@@ -2,20 +2,20 @@ import { formatDate } from '../../../parts/format.ts'
 import type { RunWindows } from './draft.ts'
 
 export const HOURS_OF_DAY = 24
-/** In the order in which weeks are read; 0 is Sunday. */
+/** Days in display order; 0 is Sunday. */
 export const WEEK = [1, 2, 3, 4, 5, 6, 0] as const
 
-/** True when all hours of a day count. */
+/** True when every hour of the day is active. */
 export const isAllDay = ({ hours }: RunWindows): boolean => hours === undefined || hours[0] === hours[1]
 
-/** Days that are chosen; none means every day. */
+/** The selected days; empty: every day. */
 export const daysOf = ({ days = [] }: RunWindows): number[] => WEEK.filter((day) => days.includes(day))
 
-/** True when nothing is left out. */
+/** True when nothing is restricted. */
 export const isAlways = (windows: RunWindows | undefined): boolean =>
   windows === undefined || (isAllDay(windows) && [0, WEEK.length].includes(daysOf(windows).length))
 
-/** True when the hour counts. A night that wraps midnight belongs to the day on which it began. */
+/** True when the hour is active. A window that wraps midnight belongs to the day on which it starts. */
 export function isOpen(windows: RunWindows, day: number, hour: number): boolean {
   const days = daysOf(windows)
   const isOn = (one: number) => days.length === 0 || days.includes(one)
@@ -25,7 +25,7 @@ export function isOpen(windows: RunWindows, day: number, hour: number): boolean 
   return (hour >= from && isOn(day)) || (hour < to && isOn((day + 6) % 7))
 }
 
-/** Hours in a row that count on a day, as `[from, to)`. */
+/** The active hours of a day as intervals `[from, to)`. */
 export function stretchesOf(windows: RunWindows, day: number): { from: number; to: number }[] {
   const stretches: { from: number; to: number }[] = []
   for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
@@ -37,7 +37,7 @@ export function stretchesOf(windows: RunWindows, day: number): { from: number; t
   return stretches
 }
 
-/** Days in a row, from the first day of the week on: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
+/** Consecutive days, from the first day of the week on: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
 export function daysInARow(days: readonly number[]): [first: number, last: number][] {
   const rows: [number, number][] = []
   for (const [place, day] of WEEK.entries()) {
@@ -49,7 +49,7 @@ export function daysInARow(days: readonly number[]): [first: number, last: numbe
   return rows
 }
 
-/** The windows with these parts; undefined when nothing is left out any more. */
+/** The windows with this change; undefined when nothing is restricted any longer. */
 export function withWindows(before: RunWindows | undefined, part: Partial<RunWindows>): RunWindows | undefined {
   const { hours, days = [] } = { ...before, ...part }
   const next = { ...(hours && { hours }), ...(days.length > 0 && { days }) }
@@ -63,7 +63,7 @@ export const clockOf = (hour: number): string => `${String(hour).padStart(2, '0'
 const SUNDAY = Date.UTC(2026, 0, 4)
 const DAY_MS = 86_400_000
 
-/** The name of a day as dates have it. */
+/** The localized name of a day. */
 export const dayName = (day: number, length: 'short' | 'long'): string =>
   formatDate(SUNDAY + day * DAY_MS, 'UTC', { weekday: length })
 

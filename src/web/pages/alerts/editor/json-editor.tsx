@@ -8,11 +8,11 @@ import { toSend } from './sending.ts'
 interface JsonEditorProps {
   draft: Draft
   change(draft: Draft): void
-  /** Called with true while what is typed is no JSON: then the draft is still what it was before. */
+  /** Called with true while the text is not valid JSON; the draft then keeps its last valid value. */
   setBroken(isBroken: boolean): void
 }
 
-/** The alert as the API takes it, to be read, copied and changed. */
+/** The alert as API JSON, to read, copy and edit. */
 export function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
   const [typed, type] = useState(() => JSON.stringify(toSend(draft), null, 2))
   const read = (text: string): Draft | null => {

@@ -9,7 +9,7 @@ import type { PartProps } from './part.ts'
 const MOST_MESSAGES = 1000
 const LONGEST = 10_080
 
-/** At most so many messages in a time. */
+/** Limits the number of messages within a period. */
 export function Limit({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
   const { throttle: limit, ...rest } = draft

@@ -4,12 +4,12 @@ import { FRESH } from '../../../api/queries.ts'
 
 const HOURS = 168
 
-/** Names that events of the last week have: to choose from while one types. */
+/** Names seen in events of the last 7 days, offered while typing. */
 export interface Names {
   vendors: readonly string[]
   events: readonly string[]
   parameters: readonly string[]
-  /** True for a parameter that none of these events has: it may be misspelt. */
+  /** True for a parameter that none of these events has: it may be misspelled. */
   isUnseen(parameter: string): boolean
   /** The most frequent values of a parameter. */
   valuesOf(parameter: string): readonly string[]
@@ -17,7 +17,7 @@ export interface Names {
 
 const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account', '$status', '$env', '*']
 
-/** Asks for the names in a domain, all when empty; of a vendor and an event, where those are known. */
+/** Loads the names of a domain (empty: all), narrowed to a vendor and an event that are known. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
   const query = { hours: HOURS, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: FRESH.dictionary })
@@ -39,7 +39,7 @@ export function useNames(domainId: string, vendor: string, event: string): Names
   }
 }
 
-// A key that begins with $ is written with one more: $host is a field of the event, $$host a key.
+// `$host` is a field of the event. A key that starts with `$` is escaped: `$$host`.
 const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
 const keyOf = (parameter: string) => (parameter.startsWith('$$') ? parameter.slice(1) : parameter)
 const isKey = (parameter: string) => parameter !== '' && parameter !== '*' && !/^\$(?!\$)/.test(parameter)

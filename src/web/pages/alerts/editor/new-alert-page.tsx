@@ -11,10 +11,10 @@ import { Editor } from './editor.tsx'
 import { draftOf } from './sending.ts'
 import { draftFrom } from './templates.ts'
 
-/** `/alerts/new`: a rule is written, tried on the past, and saved. */
+/** `/alerts/new`: creates an alert. */
 export function NewAlertPage() {
   const [{ domainId, vendor, event, parameter, template }] = useValues(NEW_ALERT)
-  // A suggested rule comes with the entry of the history, so that it is there after reloading.
+  // A suggested rule is in the history entry, so that it survives a reload.
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   const [begun] = useState((): Draft => {

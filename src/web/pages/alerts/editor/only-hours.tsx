@@ -22,7 +22,7 @@ import type { PartProps } from './part.ts'
 const UTC = 'UTC'
 const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)
 
-/** On which days and at which hours it may tell, and in which time zone its days are. */
+/** Days, hours and time zone in which notifications may be sent. */
 export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
   const own = useZone()
@@ -30,7 +30,7 @@ export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 
   const set = (part: Partial<RunWindows>) => {
     const { runWindows: before, ...rest } = draft
     const next = withWindows(before, part)
-    // Who chooses hours means those of their own clock, until they say otherwise.
+    // Hours are chosen in the person's own time zone until they change it.
     change({ ...(rest as Draft), timezone: timezone ?? own, ...(next && { runWindows: next }) })
   }
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
@@ -133,7 +133,7 @@ function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
   )
 }
 
-/** The hours of a week as a picture; the fold says the same in words. */
+/** The active hours of a week as a picture; the heading of the section has the same in text. */
 function Week({ windows }: { windows: RunWindows }) {
   return (
     <div aria-hidden>

@@ -2,18 +2,18 @@ import type { Form, Forms } from '#client/types.gen'
 import type { Draft } from './draft.ts'
 import type { Names } from './names.ts'
 
-/** What each part of the editor takes. */
+/** Props of each section of the editor. */
 export interface PartProps {
   draft: Draft
   change(draft: Draft): void
-  /** That of the draft's type; undefined for a type that the server does not know. */
+  /** The form of the draft's type; undefined for a type that the server does not know. */
   form: Form | undefined
   forms: Forms
-  /** The server's sentence about the field at a path of the alert. */
+  /** The server's error for the field at a path of the alert. */
   errorOf(path: string): string | undefined
-  /** Of all fields that show refusals. */
+  /** Paths of all fields that show errors. */
   paths: readonly string[]
 }
 
-/** What the parts with conditions take. */
+/** Props of the sections with conditions. */
 export type RulePart = Pick<PartProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

@@ -18,17 +18,17 @@ import { missingOf } from './sending.ts'
 import { Sensitivity, sensitivityPlace } from './sensitivity.tsx'
 import { type Days, PAST_DAYS, PREVIEW_HOURS, type Tried, useTrial } from './trial.ts'
 
-/** A rule that would have told of more than so many troubles a week is noise. */
+/** Issues per week above which a rule is considered noisy. */
 const NOISE_PER_WEEK = 40
 
 interface PastProps {
   draft: Draft
   form: Form | undefined
-  /** Takes a changed rule; null for who may not change it. */
+  /** Replaces the draft; null without permission to edit. */
   change: ((draft: Draft) => void) | null
 }
 
-/** What the rule would have found and told; asked anew while one writes, and the old answer stays until then. */
+/** What the rule would have found. Reloaded while one types; the previous result stays visible until then. */
 export function Past({ draft, form, change }: PastProps) {
   const [days, setDays] = useState<Days>(14)
   const missing = missingOf(draft, form)
@@ -58,7 +58,7 @@ export function Past({ draft, form, change }: PastProps) {
       <div aria-busy={isAsking}>
         {missing !== null && <Missing missing={missing} />}
         <Answer of={backtest}>{(answer) => <Fired answer={answer} days={days} />}</Answer>
-        {/* The same refusal is not said twice. */}
+        {/* The same error is not shown twice. */}
         {!(backtest.error && preview.error) && (
           <Answer of={preview}>{(answer) => <Matches answer={answer} form={form} />}</Answer>
         )}
@@ -91,7 +91,7 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
   )
 }
 
-/** The answer, dimmed while it is of an older rule; what is missing, in the server's words, while the rule is not whole. */
+/** A result, dimmed while it belongs to an older rule; or the server's error for an incomplete rule. */
 function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
   if (error instanceof Refusal && error.status === 400) {
@@ -106,7 +106,7 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
 }
 
-/** What belongs to an answer that is there; refusals are said above. */
+/** Details of a result; errors are shown above. */
 function Details<T>({ of: { data, error, isOld }, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
   if (error || data === undefined) return null
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>

@@ -4,19 +4,19 @@ import { stepOf } from '../../../charts/band.ts'
 type Bucket = AlertBacktest['buckets'][number]
 
 const DAYS_OF_WEEK = 7
-/** More bars than this are drawn as fewer, wider ones. */
+/** Maximum number of bars; longer series are grouped. */
 const MOST_BARS = 90
 
-/** How often somebody would have been told. */
+/** How often the alert would have fired. */
 export const firedIn = (buckets: readonly Bucket[]): number => buckets.filter(({ wouldFire }) => wouldFire).length
 
-/** So many a week, rounded as one says it: whole numbers from 10 on. */
+/** Firings per week; rounded to whole numbers from 10 on. */
 export function perWeek(fired: number, days: number): number {
   const exact = (fired * DAYS_OF_WEEK) / days
   return exact >= 10 ? Math.round(exact) : Math.round(exact * 10) / 10
 }
 
-/** The most sensitive number that keeps to a limit; null when none does. */
+/** The most sensitive setting within the limit; null when there is none. */
 export function sensitivityFor(
   alternatives: readonly { sensitivity: number; fired: number }[],
   days: number,
@@ -26,7 +26,7 @@ export function sensitivityFor(
   return fits.length === 0 ? null : Math.min(...fits.map(({ sensitivity }) => sensitivity))
 }
 
-/** Buckets as bars, several in one where there are many. */
+/** Buckets as bars; adjacent buckets share a bar when there are many. */
 export function barsOf(buckets: readonly Bucket[]): { start: number; value: number; isBad: boolean }[] {
   const size = Math.ceil(buckets.length / MOST_BARS)
   const groups = Array.from({ length: Math.ceil(buckets.length / size) || 0 }, (_, index) =>
@@ -39,27 +39,27 @@ export function barsOf(buckets: readonly Bucket[]): { start: number; value: numb
   }))
 }
 
-/** A run of buckets in which something was found. */
+/** Consecutive buckets that would have fired. */
 interface Run {
   from: number
   to: number
 }
 
-/** The times in which something was found without a break, oldest first. */
+/** Intervals in which the alert would have fired without interruption, oldest first. */
 export function runsOf(buckets: readonly Bucket[]): Run[] {
   const step = stepOf(buckets)
   const runs: Run[] = []
   for (const { start, matchCount } of buckets) {
     if (matchCount === 0) continue
     const last = runs.at(-1)
-    // A day of 25 hours is no break.
+    // A day of 25 hours is not an interruption.
     if (last && start - last.to <= step / 2) last.to = start + step
     else runs.push({ from: start, to: start + step })
   }
   return runs
 }
 
-/** The longest of them, the latest where several are; null for none. */
+/** The longest run; the latest one on a tie; null when there is none. */
 export function longestOf(runs: readonly Run[]): Run | null {
   const most = Math.max(...runs.map(({ from, to }) => to - from))
   return runs.findLast(({ from, to }) => to - from === most) ?? null

@@ -11,7 +11,7 @@ import classes from './editor.module.css'
 
 const SHOWN = 5
 
-/** What the alert has found and nobody resolved. Nothing while there is none. */
+/** Unresolved issues of the alert; renders nothing when there are none. */
 export function Recent({ alertId }: { alertId: string }) {
   const { data } = useQuery(
     listIssuesOptions({ query: { alertId: [alertId], limit: SHOWN, status: ['open', 'acknowledged'] } }),

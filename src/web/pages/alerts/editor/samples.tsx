@@ -9,7 +9,7 @@ import { placeOf, type Sample, timeOf, valueAt } from './sample.ts'
 
 const SHOWN = 8
 
-/** The newest events that match, or the windows that would have fired, each with all of it. */
+/** The most recent matching events, or the intervals that would have fired. */
 export function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft }) {
   const t = messages.alert
   const keys = (draft.conditions?.items ?? []).map(({ parameter }) => parameter).filter((key) => key !== '*')

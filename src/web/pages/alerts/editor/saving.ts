@@ -10,15 +10,15 @@ import { type Draft, suggestedName } from './draft.ts'
 import { toSend } from './sending.ts'
 
 export interface Saving {
-  /** Saves it, and opens the list. */
+  /** Saves the alert and opens the list. */
   save(enabled: boolean): void
   isSending: boolean
   errorOf(path: string): string | undefined
-  /** The server's sentence about no field that is shown. */
+  /** The server's error when it belongs to no visible field. */
   refusal: string | null
-  /** True while leaving would lose something. */
+  /** True while leaving would lose changes. */
   mayLose(): boolean
-  /** Nothing is to be kept any more. */
+  /** Discards unsaved changes, so that leaving doesn't ask. */
   forget(): void
 }
 
@@ -26,16 +26,16 @@ interface Given {
   draft: Draft
   form: Form | undefined
   saved: Alert | null
-  /** Of the fields that show refusals. */
+  /** Paths of the fields that show errors. */
   paths: readonly string[]
-  /** What is typed can not be read, and is not saved. */
+  /** True when the typed JSON is invalid; then nothing is saved. */
   isBroken: boolean
-  /** What it began with. */
+  /** The initial draft. */
   begun: Draft
   element: RefObject<HTMLFormElement | null>
 }
 
-/** Saves an alert and goes back to the list; what the server refuses stands at its field. */
+/** Saves an alert and returns to the list; errors are shown at their fields. */
 export function useSaving({ draft, form, saved, paths, isBroken, begun, element }: Given): Saving {
   const queries = useQueryClient()
   const goOn = useGoOn()

@@ -11,7 +11,7 @@ import {
   schemaOf,
 } from './draft.ts'
 
-/** A saved alert without what is not sent. */
+/** A saved alert without its read-only fields. */
 export function draftOf({
   id: _,
   orgId,
@@ -25,14 +25,14 @@ export function draftOf({
 
 const filled = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
 
-/** Groups without empty rows, and without those that had only such. */
+/** Groups without empty rows; groups with only empty rows are dropped. */
 function groupsIn(groups: readonly Group[]): Group[] {
   return groups
     .map((group) => ({ ...group, items: filled(group.items) }))
     .filter(({ items }, index) => items.length > 0 || groups[index]?.items.length === 0)
 }
 
-/** What is sent: without empty rows, when others are filled in. An alert that nobody changed is sent as it came. */
+/** The request body: empty rows are dropped if there are others. An unchanged alert is sent as it was loaded. */
 export function toSend({ conditions, conditionGroups, filters, channels, ...draft }: Draft): Draft {
   const items = filled(conditions?.items ?? [])
   const groups = groupsIn(conditionGroups ?? [])
@@ -51,17 +51,17 @@ export function toSend({ conditions, conditionGroups, filters, channels, ...draf
   }
 }
 
-/** The same for the past: a rule is tried whoever is told of it, and whatever it is called. */
+/** The request body for a preview, which depends on neither name nor channels. */
 export const toTry = (draft: Draft): Draft => ({ ...toSend(draft), name: draft.name || 'Rule', channels: [OWNERS] })
 
-/** A row of conditions that is not whole; `group` from 1, left out outside of groups. */
+/** An incomplete row of conditions; `group` counts from 1 and is absent outside groups. */
 export interface MissingRow {
   part: 'parameter' | 'values'
   n: number
   group?: number
 }
 
-/** What the rule can not do without and does not have yet: a row and its part, or a field by its title; null for nothing. */
+/** The first required input that is missing: part of a row, or a field by its title; null when complete. */
 export function missingOf(draft: Draft, form: Form | undefined): MissingRow | { title: string } | null {
   if (!hasConditions(form)) {
     const title = missingIn(schemaOf(form), draft)
@@ -81,7 +81,7 @@ function missingRow(items: readonly Condition[], group: number): MissingRow | nu
   return without < 0 ? null : { part: 'values', n: without + 1, ...place }
 }
 
-/** Paths of the fields that every alert has, and of the rows that are there now, as refusals name them. */
+/** Paths, as used in errors, of the fields that every alert has and of the current rows. */
 export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
   const rows = (path: string, count: number, parts: readonly string[]) =>
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()

@@ -9,10 +9,10 @@ import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { type Draft, schemaOf } from './draft.ts'
 import { perWeek, sensitivityFor } from './past.ts'
 
-/** What is tried beside the rule's own. */
+/** Sensitivities that a backtest compares. */
 export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const
 
-/** The type's own field that has a sensitivity; null for types without. */
+/** The type's own field that has a sensitivity; null when there is none. */
 export const sensitivityPlace = (form: Form | undefined): string | null =>
   fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.sensitivity)?.[0] ?? null
 
@@ -24,7 +24,7 @@ interface SensitivityProps {
   days: number
 }
 
-/** How often each sensitivity would have told somebody; one is chosen by how often one wants to be told. */
+/** Number of alerts at each sensitivity; one can be chosen by the acceptable number per week. */
 export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
   const [isNone, setNone] = useState(false)
   const place = sensitivityPlace(form)

@@ -3,14 +3,14 @@ import { type Draft, EMPTY, NO_CONDITION } from './draft.ts'
 
 export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as Template[]
 
-/** What a new alert is about, where that is known already. */
+/** What is already known about a new alert. */
 interface About {
   domainId?: string
-  /** What must not be blank, as conditions spell it. */
+  /** The parameter that must not be blank, as spelled in conditions. */
   parameter?: string
 }
 
-/** The draft that a template begins; the empty one for a name of none. */
+/** The draft for a template; an empty draft for an unknown name. */
 export function draftFrom(template: string, { domainId, parameter }: About = {}): Draft {
   const { conditions, ...rest } = { ...EMPTY, ...(TEMPLATES as Record<string, Partial<Draft>>)[template] }
   const asked = parameter ? { logic: 'any', items: [{ ...NO_CONDITION, parameter }] } : conditions

@@ -14,7 +14,7 @@ export const PREVIEW_HOURS = 168
 const PREVIEW_PAUSE_MS = 400
 const BACKTEST_PAUSE_MS = 800
 
-/** An answer about the past, perhaps still that of an older rule. */
+/** A result for past events, possibly still that of an older rule. */
 export interface Tried<T> {
   data: T | undefined
   error: unknown
@@ -23,20 +23,20 @@ export interface Tried<T> {
   retry(): void
 }
 
-/** Tries the rule on the past, a moment after its last change; a question about an older rule is withdrawn. */
+/** Tests the rule on past events shortly after its last change; requests for older rules are aborted. */
 export function useTrial(
   draft: Draft,
   days: Days,
   { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
 ): { preview: Tried<AlertPreview>; backtest: Tried<AlertBacktest> } {
-  // As text, so that a change of the name alone asks nothing.
+  // Compared as text, so that changing only the name sends no request.
   const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
   const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
   const preview = useQuery({
     ...shared,
-    // A rule that is being changed is not asked about.
+    // Not sent while the rule is still being edited.
     enabled: isWhole && previewed === rule,
     queryKey: [{ _id: 'previewAlert', rule: previewed }],
     queryFn: async ({ signal }) => {

@@ -25,10 +25,10 @@ import { OnlyHours } from './only-hours.tsx'
 import type { PartProps, RulePart } from './part.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
-/** Asked for under "What to watch". */
+/** Shown under "What to watch". */
 const IN_SCOPE = ['vendor', 'event']
 
-/** When an alert fires: by conditions, or by the fields that its type has. */
+/** When an alert fires: its conditions, or the fields of its type. */
 export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
   const t = messages.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
@@ -130,7 +130,7 @@ function PeriodChoice({ value }: { value: string }) {
   )
 }
 
-/** The fields that only this type has. One object of fields stands without a frame around it. */
+/** The fields that only this type has. A single object of fields is shown without a frame. */
 function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]

@@ -16,7 +16,7 @@ import { isApp } from './system.ts'
 type Rate = CaptureSettings['sampleRate']['prod']
 const RATES: readonly Rate[] = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0]
 
-/** Whether the script captures, and which share of sessions; for apps, which share of devices sends. */
+/** Enables capture and sets the share of sessions, or for apps the share of devices. */
 export function CaptureForm({ domain }: { domain: Domain }) {
   const query = useQuery(getCaptureOptions({ path: { id: domain.id } }))
   return <QueryState query={query}>{(settings) => <Fields domain={domain} settings={settings} />}</QueryState>

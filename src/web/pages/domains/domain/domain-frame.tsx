@@ -16,10 +16,10 @@ import { State } from '../state.tsx'
 export type DomainPart = keyof typeof messages.domains.parts
 const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
 
-/** The domain whose id is in the address. */
+/** The id of the domain in the URL. */
 export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
 
-/** The heading of a domain, how it is, and the links to its pages. `part` is the one that is open. */
+/** The heading of a domain, its status, and links to its pages; `part` is the current page. */
 export function DomainFrame({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))

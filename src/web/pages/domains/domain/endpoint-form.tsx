@@ -11,7 +11,7 @@ import { notices } from '../../../shell/notices.ts'
 type Mode = Domain['routing']['mode']
 const MODES: readonly Mode[] = ['default', 'custom', 'legacy']
 
-/** Where the script of a domain sends to. */
+/** The endpoint to which the script of a domain sends. */
 export function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) {
   const queries = useQueryClient()
   const t = messages.domains.settings

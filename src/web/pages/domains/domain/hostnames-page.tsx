@@ -16,13 +16,13 @@ import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
-/** `/domains/{id}/hostnames`: from where events come, and which hosts are ours. */
+/** `/domains/{id}/hostnames`: hosts that send events, to be approved or denied. */
 export function DomainHostnamesPage() {
   return <DomainFrame part="hostnames">{() => <Hostnames />}</DomainFrame>
 }
 
 type Verdict = Exclude<Hostname['status'], 'unreviewed'>
-/** What is to be decided comes first. */
+/** Hosts that need a decision come first. */
 const ORDER: Record<Hostname['status'], number> = { unreviewed: 0, denied: 1, approved: 2 }
 
 function Hostnames() {
@@ -90,7 +90,7 @@ function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
   )
 }
 
-/** Decides on a host: on screen at once, and taken back when the server refuses or the person wants it. */
+/** Approves or denies a host: optimistically, with undo. */
 function useJudge(id: string): Judge {
   const queries = useQueryClient()
   const t = messages.domains.hostnames

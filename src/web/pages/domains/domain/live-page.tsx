@@ -16,12 +16,12 @@ import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
 
-/** Capture on the server is asked for what follows so often, and goes on as long as somebody asks. */
+/** Polling interval. Polling keeps live capture running on the server. */
 const LOOK_EVERY_MS = 1000
 const SHOWN = 100
 const REFUSED_SHOWN = 20
 
-/** `/domains/{id}/live`: events as they come, and what was refused. */
+/** `/domains/{id}/live`: incoming events and rejections. */
 export function DomainLivePage() {
   return (
     <DomainFrame part="live">
@@ -81,7 +81,7 @@ const NothingNow = ({ id }: { id: string }) => (
   </Stack>
 )
 
-/** What came while the page was open, the latest first. */
+/** Events received while the page was open, most recent first. */
 function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {
   const [kept, keep] = useState<readonly LiveEvent[]>([])
   useEffect(() => {

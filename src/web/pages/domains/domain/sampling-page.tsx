@@ -16,7 +16,7 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
-/** `/domains/{id}/sampling`: which share of page views is kept. */
+/** `/domains/{id}/sampling`: the share of page views that is stored. */
 export function DomainSamplingPage() {
   return <DomainFrame part="sampling">{() => <Sampling />}</DomainFrame>
 }

@@ -15,7 +15,7 @@ import { CaptureForm } from './capture-form.tsx'
 import { DomainFrame } from './domain-frame.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 
-/** `/domains/{id}/settings`: name, endpoint, capture, token, and its end. */
+/** `/domains/{id}/settings`: name, endpoint, capture, token and deletion. */
 export function DomainSettingsPage() {
   return <DomainFrame part="settings">{(domain) => <Settings domain={domain} />}</DomainFrame>
 }
@@ -103,7 +103,7 @@ function Token({ domain }: { domain: Domain }) {
   )
 }
 
-/** The name is typed, since much goes with a domain. */
+/** Requires typing the name, since deleting a domain deletes its data. */
 function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
   const queries = useQueryClient()

@@ -23,12 +23,12 @@ import { CaptureForm } from './capture-form.tsx'
 import { DomainFrame } from './domain-frame.tsx'
 import { isApp, isWeb } from './system.ts'
 
-/** Looked at so often while nothing has come; the set-up is the one page that waits for a first thing. */
+/** Polling interval until the first event arrives. */
 const LOOK_EVERY_MS = 1000
-/** After which the page says what it can see. */
+/** Delay after which the page shows what may be wrong. */
 const PATIENCE_MS = 20_000
 
-/** `/domains/{id}/setup`: how to install Tagwarden in the system of the domain, and whether the first event came. */
+/** `/domains/{id}/setup`: how to install Tagwarden on the domain's platform, and whether the first event has arrived. */
 export function DomainSetupPage() {
   return <DomainFrame part="setup">{(domain) => <SetUp domain={domain} />}</DomainFrame>
 }
@@ -48,7 +48,7 @@ function SetUp({ domain }: { domain: Domain }) {
           <MayLine needs="member" what={t.what} />
         )}
       </Paper>
-      {/* The code above is long: nothing stands below it that it would push away. */}
+      {/* Rendered after the code has loaded, which would push it down. */}
       {!(may && query.isPending) && (
         <Paper>
           <Arrival domain={domain} />
@@ -59,7 +59,7 @@ function SetUp({ domain }: { domain: Domain }) {
   )
 }
 
-/** Code, steps and sampling for the system of the domain. */
+/** Code, steps and sampling for the domain's platform. */
 function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; guide: SetupGuide }) {
   const [chosen, choose] = useState(files[0]?.name)
   const file = files.find(({ name }) => name === chosen) ?? files[0]
@@ -108,7 +108,7 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
 }
 
 function CodeField({ name, code }: { name: string; code: string }) {
-  // What is minified has one line, which is only visible when it wraps.
+  // Minified code is one line, which is only readable when it wraps.
   const whiteSpace = code.includes('\n') ? 'pre' : 'pre-wrap'
   const t = messages.domains.setup
   return (
@@ -131,7 +131,7 @@ function CodeField({ name, code }: { name: string; code: string }) {
   )
 }
 
-/** Whether events come: those of a domain that had some when the page was opened, or the first one as it comes. */
+/** Shows that events arrive, or waits for the first one. */
 function Arrival({ domain }: { domain: Domain }) {
   const [hadEvents] = useState(Boolean(domain.lastEventAt))
   const t = messages.domains.setup
@@ -147,7 +147,7 @@ function Arrival({ domain }: { domain: Domain }) {
   )
 }
 
-/** Vendors whose code the pages load while no event of theirs is captured; nothing when there are none. */
+/** Vendors whose library loads on the pages while none of their events is captured; renders nothing when there are none. */
 function SilentLibraries({ domain }: { domain: Domain }) {
   const { data } = useQuery(listSilentLibrariesOptions({ path: { id: domain.id } }))
   const t = messages.domains.setup.silent
@@ -190,7 +190,7 @@ function NextSteps({ domain }: { domain: Domain }) {
   )
 }
 
-/** Waits for the first event, and turns to it by itself. */
+/** Waits for the first event and shows it when it arrives. */
 function FirstEvent({ domain }: { domain: Domain }) {
   const t = messages.domains.setup
   const { data } = useQuery({
@@ -198,7 +198,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
     refetchInterval: ({ state }) => (state.data?.events.length ? false : LOOK_EVERY_MS),
   })
   const first = data?.events.at(-1)?.event
-  // What is typed as an address may be anything; only pages of the web are opened.
+  // The URL is user input; only web pages are linked.
   const url = isWeb(domain) ? domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one)) : undefined
   return (
     <Stack gap="md">
@@ -230,7 +230,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
   )
 }
 
-/** What can be seen from here, when nothing came for a while. */
+/** Hints shown when no event has arrived for a while. */
 function AfterAWhile({ domain }: { domain: Domain }) {
   const [isLate, late] = useState(false)
   useEffect(() => {

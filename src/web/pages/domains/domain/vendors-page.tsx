@@ -10,10 +10,10 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { DomainFrame, useDomainId } from './domain-frame.tsx'
 
-/** The longest time range that the dictionary answers. */
+/** The longest time range of the dictionary, in hours. */
 const LONGEST_HOURS = 168
 
-/** `/domains/{id}/vendors`: to whom tags of this domain send. */
+/** `/domains/{id}/vendors`: vendors to which tags of this domain send. */
 export function DomainVendorsPage() {
   return <DomainFrame part="vendors">{() => <Vendors />}</DomainFrame>
 }

@@ -13,11 +13,11 @@ import { type Asked, DICTIONARY_HOURS, dictionaryHours, questions } from '../que
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
 import { COLUMNS, DictionaryTable, Fold, Found, KeyRow, RowParts } from './dictionary-rows.tsx'
 
-/** `/explore/dictionary`: every vendor, event and key that arrived, and in how many events a key is present. */
+/** `/explore/dictionary`: every vendor, event and key, and the share of events that have a key. */
 export function DictionaryPage() {
   const [{ q, vendor, event, seen }] = useValues(DICTIONARY)
   const asked = { ...useAsked(), vendor, event }
-  // There is nothing before the longest time to compare with.
+  // Beyond the longest time range there is nothing to compare with.
   const change = dictionaryHours(asked) < DICTIONARY_HOURS ? seen : null
   const t = messages.explore
   return (
@@ -38,7 +38,7 @@ export function DictionaryPage() {
   )
 }
 
-/** Only keys that are new, or gone, or all. */
+/** Limits the list to new or gone keys. */
 function SeenChips() {
   const [{ seen }, set] = useValues(DICTIONARY)
   const t = messages.explore.dictionary
@@ -63,7 +63,7 @@ interface PartProps {
   q: string
 }
 
-/** What came, or went, in this time. */
+/** Keys that appeared or disappeared in the time range. */
 function Changed({ change, asked, q }: PartProps & { change: 'new' | 'gone' }) {
   const query = useQuery(questions.changedKeys(asked))
   const t = messages.explore.dictionary
@@ -169,7 +169,7 @@ function EventFold({ vendor, event, asked }: { vendor: string; event: Dictionary
   )
 }
 
-/** The keys of one event, asked for when it is opened. */
+/** The keys of one event, loaded when it is expanded. */
 function Keys({ asked }: { asked: Asked }) {
   const query = useQuery(questions.dictionary(asked))
   const keys = query.data?.vendors[0]?.keys

@@ -15,10 +15,10 @@ import type { Asked } from '../questions.ts'
 import { type FlatRow, type Key, parameterOf } from './dictionary.ts'
 
 export const COLUMNS = 7
-/** So many values of a key are shown. */
+/** Maximum number of example values per key. */
 const EXAMPLES = 3
 
-/** The table that all rows of the dictionary stand in. */
+/** The table around all rows of the dictionary. */
 export function DictionaryTable({ children }: { children: ReactNode }) {
   const t = messages.explore.dictionary
   const heads = [
@@ -30,7 +30,7 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
     { head: t.lastSeen },
   ]
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus
     <section aria-label={messages.explore.pages.dictionary} tabIndex={0} className="scroll">
       <Table aria-label={messages.explore.pages.dictionary} horizontalSpacing="md">
         <Table.Thead>
@@ -54,14 +54,14 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
 interface FoldProps {
   level: 0 | 1
   name: string
-  /** How much is in it. */
+  /** A summary of the content. */
   about: ReactNode
   lastSeen?: number | null
   isOpenAtFirst?: boolean
   children: ReactNode
 }
 
-/** A row that shows what is in it, or hides it. */
+/** A row that expands and collapses its content. */
 export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, children }: FoldProps) {
   const [isOpen, open] = useState(isOpenAtFirst)
   return (
@@ -83,10 +83,10 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
   )
 }
 
-/** So many rows of one kind are in the document at a time. */
+/** Maximum number of rows of one kind in the document. */
 const ROWS_AT_ONCE = 50
 
-/** Rows of any number within the table, a part at a time. */
+/** Rows of the table, loaded in parts. */
 export function RowParts<T>({
   rows,
   level,
@@ -111,7 +111,7 @@ export function RowParts<T>({
   )
 }
 
-/** A key of an event, and a rule for it. */
+/** A key of an event, with a link to create a rule. */
 export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; asked: Asked }) {
   const { key, presencePct, type, cardinality, examples, lastSeen } = of
   return (
@@ -131,7 +131,7 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
   )
 }
 
-/** Where a key stands: what a rule for it is about. */
+/** Where a key occurs; the scope of a rule for it. */
 interface KeyPlace {
   domainId?: string
   vendor?: string
@@ -139,7 +139,7 @@ interface KeyPlace {
   key: string
 }
 
-/** The last cells of a key's row, the same in the tree and in what a search found. */
+/** The last cells of a key's row, shared by the tree and the search results. */
 function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastSeen: number | null; of: KeyPlace }) {
   return (
     <>
@@ -156,7 +156,7 @@ function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastS
   )
 }
 
-/** Begins a rule for the key. */
+/** A link that creates a rule for the key. */
 function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
   const may = useMay('member')
   const label = messages.explore.dictionary.alertWhenBlank(key)
@@ -177,7 +177,7 @@ function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
   )
 }
 
-/** What a search found, each key with where it is. */
+/** Search results: keys with where they occur. */
 export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: string; domainId: string | undefined }) {
   if (rows.length === 0) return <Text>{messages.explore.nothingFound(q)}</Text>
   return (

@@ -3,16 +3,16 @@ import type { EventDictionary, FlatDictionary } from '#client/types.gen'
 export type Key = EventDictionary['vendors'][number]['keys'][number]
 export type FlatRow = FlatDictionary['rows'][number]
 
-/** An event of a vendor, as the tree lists it. */
+/** An event of a vendor in the tree. */
 export interface DictionaryEvent {
   event: string
-  /** Different keys. */
+  /** Number of distinct keys. */
   keys: number
-  /** The most recent moment any of its keys was there; null where nobody knows. */
+  /** Most recent occurrence of any of its keys; null when unknown. */
   lastSeen: number | null
 }
 
-/** The events of each vendor, from the rows of all keys, by name. A key that several domains have is one. */
+/** Events by vendor, aggregated from the rows of all keys and sorted by name. A key in several domains counts once. */
 export function eventsByVendor(rows: readonly FlatRow[]): Map<string, DictionaryEvent[]> {
   const keys = new Map<string, Map<string, { names: Set<string>; lastSeen: number | null }>>()
   for (const { vendor, event, key, lastSeen } of rows) {
@@ -32,15 +32,15 @@ export function eventsByVendor(rows: readonly FlatRow[]): Map<string, Dictionary
   )
 }
 
-/** Keys of the time asked for that were not there before it, and keys that were and are there no more. */
+/** Keys that first appeared in the time range, and keys that disappeared before it. */
 export interface ChangedKeys {
   new: FlatRow[]
   gone: FlatRow[]
 }
 
 /**
- * Compares a dictionary with that of a longer time, which ends at the same moment and was asked for just before. Of what either
- * leaves out because there is too much, only what is certain counts.
+ * Compares a dictionary with one of a longer time range that ends at the same moment and was loaded just before. Where either
+ * is truncated, only changes that are certain are returned.
  */
 export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
   const placeOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
@@ -53,10 +53,10 @@ export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): Cha
   }
 }
 
-/** How a condition spells a key: a `$` at its beginning would mean a field of the event. */
+/** A key as spelled in conditions, where a leading `$` would mean a field of the event. */
 export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${key}` : key)
 
-/** The keys whose vendor, event, name or one of whose values has the text in it, capitals aside; the largest counts first. */
+/** Keys whose vendor, event, name or values contain the text, ignoring case; largest count first. */
 export function findKeys(rows: readonly FlatRow[], text: string): FlatRow[] {
   const sought = text.trim().toLowerCase()
   const has = (given: string) => given.toLowerCase().includes(sought)

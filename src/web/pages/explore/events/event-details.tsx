@@ -7,13 +7,13 @@ import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { notices } from '../../../shell/notices.ts'
 
-/** Fields that say what an event is, with a dollar sign as in conditions. */
+/** Event fields, spelled with a dollar sign as in conditions. */
 const FIELDS = [
   ...(['vendor', 'event', 'account', 'kind', 'env', 'host', 'path', 'title', 'status'] as const),
   ...(['sessionId', 'customerId', 'execMs', 'durMs', 'bytes', 'version', 'weight'] as const),
 ]
 
-/** A whole event, as it is stored. */
+/** All stored fields and parameters of an event. */
 export function EventDetails({ event }: { event: Event }) {
   const t = messages.explore.events
   const fields = FIELDS.filter((name) => event[name] !== null)

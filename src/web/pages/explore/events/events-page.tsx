@@ -22,7 +22,7 @@ const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.ts
 
 const HISTOGRAM_PX = 120
 
-/** `/explore/events`: the raw evidence behind everything. */
+/** `/explore/events`: searches raw events. */
 export function EventsPage() {
   const [values] = useValues(EVENTS)
   const [{ project }] = useShared()
@@ -82,14 +82,14 @@ interface FieldProps {
   type?: 'search' | 'text'
 }
 
-/** A filter that is written into the address. */
+/** A filter that is stored in the URL. */
 function Field({ name, label, hint, type = 'text' }: FieldProps) {
   const [{ [name]: value }, set] = useValues(EVENTS)
   const typed = useTyped(value, (text) => set({ [name]: text }))
   return <TextInput type={type} label={label} placeholder={hint} {...typed} />
 }
 
-/** How many came when; a press on a bar narrows the time to it. */
+/** Number of events over time; clicking a bar narrows the time range to it. */
 function Histogram() {
   const [{ domainId, vendor, event }] = useValues(EVENTS)
   const [{ project }, setShared] = useShared()

@@ -11,7 +11,7 @@ interface Asked extends ValuesOf<typeof EVENTS> {
   to: number
 }
 
-/** The question that the search asks. */
+/** The query of the event search. */
 export function eventsAskedFor({ domainId, vendor, event, q, param, sessionId, project, from, to }: Asked) {
   const query = {
     ...{ limit: AT_ONCE, from, to },

@@ -3,7 +3,7 @@ import type { Event } from '#client/types.gen'
 import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 
-/** The name of an event, which opens it whole, and the rules it breaks. */
+/** A button that opens an event, labelled with its name and the number of violated rules. */
 export function OpenEvent({ event, open }: { event: Event; open(event: Event): void }) {
   const broken = event.violations?.length ?? 0
   return (

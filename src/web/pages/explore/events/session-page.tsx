@@ -19,7 +19,7 @@ import { EventDetails } from './event-details.tsx'
 import { eventsAskedFor } from './events-question.ts'
 import { OpenEvent } from './open-event.tsx'
 
-/** `/explore/sessions/{id}`: what one visitor's pages sent, in the order of time. */
+/** `/explore/sessions/{id}`: the events of a visitor's session in chronological order. */
 export function SessionPage() {
   const sessionId = useParams({ strict: false }).id ?? ''
   const moments = useMoments()
@@ -67,7 +67,7 @@ interface Page {
   events: Event[]
 }
 
-/** Events of one page after the other stand together. */
+/** Groups consecutive events by page. */
 function pagesOf(events: readonly Event[]): Page[] {
   const pages: Page[] = []
   for (const event of events) {

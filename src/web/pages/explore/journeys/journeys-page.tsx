@@ -18,7 +18,7 @@ import { type Way, ways } from './ways.ts'
 
 const SHOWN_AT_MOST = 25
 
-/** `/explore/journeys`: how sessions go from page to page, and what fires on the way. */
+/** `/explore/journeys`: how sessions move from page to page, and which tags fire. */
 export function JourneysPage() {
   const asked = useAsked()
   const query = useQuery({ ...questions.flows(asked), placeholderData: keepPreviousData })
@@ -53,7 +53,7 @@ export function JourneysPage() {
   )
 }
 
-/** Where most sessions begin, and how many end there. */
+/** Where most sessions start, and how many end there. */
 function summaryOf(flows: SessionFlows): string {
   const all = flows.sessionsSampled
   const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
@@ -76,7 +76,7 @@ interface FiringProps {
 
 type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
 
-/** What fires on one page of one step. Nothing for a page that is not there: an older link. */
+/** Tags that fire on a page in a step; renders nothing for a page that no longer exists. */
 function Firing({ flows, step, path, close }: FiringProps) {
   const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
   if (!node) return null
@@ -111,7 +111,7 @@ function Firing({ flows, step, path, close }: FiringProps) {
   )
 }
 
-/** The most taken ways from page to page. */
+/** The most frequent paths between pages. */
 function Ways({ flows }: { flows: SessionFlows }) {
   const all = ways(flows)
   const t = messages.explore.journeys

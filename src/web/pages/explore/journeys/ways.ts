@@ -1,18 +1,18 @@
 import type { SessionFlows } from '#client/types.gen'
 
-/** From one page to the next. */
+/** A transition from one page to the next. */
 export interface Way {
-  /** The step it begins in, from 0. */
+  /** Index of the step in which it starts. */
   step: number
   from: string
-  /** Null for those who left. */
+  /** Null when the session ended. */
   to: string | null
   sessions: number
-  /** Of the sessions on `from` in this step, 0 to 1. */
+  /** Share of the sessions on `from` in this step, 0 to 1. */
   share: number
 }
 
-/** All ways of a flow, the most taken first. Where those of the last step went nobody knows. */
+/** All transitions, most frequent first. Where sessions went after the last step is unknown. */
 export function ways({ steps, links }: SessionFlows): Way[] {
   const found: Way[] = []
   const last = Math.max(-1, ...steps.map(({ index }) => index))

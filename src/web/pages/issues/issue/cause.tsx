@@ -5,7 +5,7 @@ import { Data, Sentence } from '../../../parts/data.tsx'
 import { formatDuration } from '../../../parts/format.ts'
 import { PathLink } from '../../../parts/path-link.tsx'
 
-/** What may have caused it, never as a certainty; nothing where nothing in particular is known. */
+/** The likely cause; renders nothing when there is none. */
 export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   const { explainedBy, cause, changes, issue } = evidence
   const change = changes.find(({ id }) => id === cause?.changeId) ?? changes[0] ?? null
@@ -31,7 +31,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       </Text>
     )
   }
-  // What the issue is about already explains nothing.
+  // A cause with the issue's own subject explains nothing.
   if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
@@ -40,7 +40,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   )
 }
 
-/** How long before it was first seen. Within a minute nobody knows which was first. */
+/** How long before the first occurrence the change happened. Within a minute the order is unknown. */
 function distanceOf(ms: number): string {
   if (Math.abs(ms) < MINUTE_MS) return messages.issue.atOnce
   return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))

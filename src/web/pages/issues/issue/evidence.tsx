@@ -23,7 +23,7 @@ interface EvidenceProps {
   occurrences: IssueDetail['occurrenceSeries']
 }
 
-/** The proof of an issue: counts against expectation, the bad event beside a good one, its days, the run that found it. */
+/** The evidence of an issue: counts against expectation, violating vs. valid event, occurrences by day, and the run that found it. */
 export function Evidence({ evidence, occurrences }: EvidenceProps) {
   const { badSample, events, run } = evidence
   return (
@@ -39,7 +39,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <Beside bad={badSample} good={evidence.goodSample} judged={judgedBy(evidence.alert)} />
         </Paper>
       )}
-      {/* Runs are counted by day already. */}
+      {/* A run's series is already by day. */}
       {occurrences.length > 0 && !run && (
         <Paper>
           <Days occurrences={occurrences} />
@@ -94,7 +94,7 @@ function Series({ evidence: { issue, series, grain, changes } }: { evidence: Iss
   )
 }
 
-/** How often it was seen on each day. */
+/** Occurrences by day. */
 function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
   const t = messages.issue.days
   const points = daysOf(occurrences, Date.now())
@@ -116,7 +116,7 @@ function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
   )
 }
 
-/** The parameters that the conditions of a rule are about. */
+/** The parameters in the conditions of a rule. */
 function judgedBy(alert: IssueEvidence['alert']): string[] {
   const groups = [alert?.conditions, ...(alert?.conditionGroups ?? [])]
   return groups.flatMap((group) => group?.items.map(({ parameter }) => parameter) ?? [])
@@ -195,7 +195,7 @@ function LatestEvents({ events }: { events: readonly Event[] }) {
   )
 }
 
-/** All events of the same kind, as the page of events finds them. */
+/** A link to all events of the same kind in Explore. */
 function InExplore({ event }: { event: Event | undefined }) {
   if (!event) return null
   const search = { vendor: event.vendor, event: event.event, domainId: event.domainId }

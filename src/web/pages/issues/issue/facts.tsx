@@ -10,7 +10,7 @@ import { Money, Num } from '../../../parts/numbers.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import classes from './issue-page.module.css'
 
-/** What is known about an issue, beside its proof. */
+/** Details of an issue, shown next to its evidence. */
 export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
   const { fact, facts } = messages.issue
   const { alertId, alertType, domain, domainId, hosts, impactValue, occurrences, trackerKey } = issue

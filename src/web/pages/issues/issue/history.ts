@@ -2,22 +2,22 @@ import type { IssueDetail } from '#client/types.gen'
 
 export type Entry = IssueDetail['history'][number]
 
-/** A line of what happened. Firings in a row, and the notices held back between them, are one. */
+/** A line of the history. Consecutive firings and suppressed notifications are combined. */
 export interface Line {
-  /** Of the first entry. */
+  /** Time of the first entry. */
   at: number
   /** The last entry. */
   entry: Entry
-  /** How often it fired; 0 for anything else. */
+  /** Number of firings; 0 for other entries. */
   fired: number
   heldBack: number
-  /** When the last of them was. */
+  /** Time of the last entry. */
   until: number
 }
 
 const isFiring = ({ kind }: Entry) => kind === 'fired' || kind === 'held_back'
 
-/** What happened, in order. */
+/** The history in chronological order. */
 export function linesOf(history: readonly Entry[]): Line[] {
   const lines: Line[] = []
   for (const entry of history) {
@@ -37,13 +37,13 @@ export function linesOf(history: readonly Entry[]): Line[] {
   return lines
 }
 
-/** A text of an entry's payload; null when it has none of this name. */
+/** A text in an entry's payload; null when it has none of this name. */
 export function textOf({ payload }: Entry, name: string): string | null {
   const value = payload?.[name]
   return typeof value === 'string' ? value : null
 }
 
-/** Whom an entry about a message names; null when it names nobody. */
+/** The channel in an entry about a message; null when it has none. */
 export function channelOf({ payload }: Entry): { type: string; target: string } | null {
   const { type, target } = Object(payload?.channel) as { type?: unknown; target?: unknown }
   return typeof type === 'string' ? { type, target: typeof target === 'string' ? target : '' } : null

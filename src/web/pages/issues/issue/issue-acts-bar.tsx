@@ -14,7 +14,7 @@ interface ActsProps {
   setMuting(isMuting: boolean): void
 }
 
-/** The acts that the issue's status allows, each with its letter. */
+/** Buttons for the status changes that the issue allows, each with its keyboard shortcut. */
 export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
   const can = (to: IssueStatus) => canBecome(issue.status, to)
   const become = (to: IssueStatus) => () => {
@@ -55,7 +55,7 @@ export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
 
 type ActButtonProps = ComponentProps<typeof Button<'button'>> & { name: string; letter: string }
 
-/** A button with the key that does the same. */
+/** A button that shows its keyboard shortcut. */
 const ActButton = forwardRef<HTMLButtonElement, ActButtonProps>(({ name, letter, ...rest }, ref) => (
   <Button
     ref={ref}

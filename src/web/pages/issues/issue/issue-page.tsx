@@ -29,7 +29,7 @@ import { markdownOf } from './markdown.ts'
 import { Note } from './note.tsx'
 import { WhatHappened } from './what-happened.tsx'
 
-/** `/issues/{id}`: one issue, its proof and what to do about it. */
+/** `/issues/{id}`: an issue with its evidence and actions. */
 export function IssuePage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(getIssueOptions({ path: { id } }))
@@ -77,7 +77,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
         {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
       </PageHead>
       <MayLine what={messages.issues.changing} needs="member" />
-      {/* All at once: its parts stand above and beside each other, and would move. */}
+      {/* Rendered together, because its parts are next to each other and would move while loading. */}
       {isFirstAsked ? (
         <QueryState query={evidence} skeleton={<Lines count={8} />}>
           {() => null}
@@ -108,7 +108,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
   )
 }
 
-/** Where one is, and the way to the neighbours in the list. */
+/** Position in the list, with links to the next and previous issue. */
 function Above({ issue }: { issue: IssueDetail }) {
   const navigate = useNavigate()
   const [neighbours] = useState(() => neighboursOf(issue.id))
@@ -163,7 +163,7 @@ function Step({ name, isBack = false, isEnd, go }: { name: string; isBack?: bool
   )
 }
 
-/** What is wrong, in a sentence, and what may have caused it. */
+/** A summary of the problem and its likely cause. */
 function Said({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
   return (
     <Stack gap="xs" mb="lg" maw="72ch" mih={24}>

@@ -3,10 +3,10 @@ import { messages } from '../../../messages.ts'
 import { diffOf } from '../../../parts/diff.ts'
 import { formatNumber } from '../../../parts/format.ts'
 
-/** Letters that mean something in Markdown mean themselves. */
+/** Escapes Markdown characters. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|~]/g, '\\$&')
 
-/** A text as it is, between as many marks as it needs. */
+/** Inline code, fenced by as many backticks as the text requires. */
 function code(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
@@ -16,7 +16,7 @@ function code(text: string): string {
 
 const moment = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** An issue as text for a ticket or a chat: what is wrong, since when, the proof, and where it is. */
+/** An issue as Markdown for a ticket or chat: summary, details, evidence and link. */
 export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefined, link: string): string {
   const { issue: w, issues, api } = messages
   const facts: [string, string | null][] = [

@@ -17,7 +17,7 @@ interface NoteProps {
   field: Ref<HTMLTextAreaElement>
 }
 
-/** What people wrote about an issue; saved by itself while one types, and at last when one leaves. */
+/** The note of an issue; saved automatically while typing and when leaving. */
 export function Note({ issue: { id, notes }, field }: NoteProps) {
   const mayWrite = useMay('member')
   const [typed, type] = useState<string | null>(null)
@@ -38,7 +38,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
     setRefusal(null)
     return true
   }
-  // One after the other, so that the server has at last what was typed at last.
+  // One request at a time, so that the server ends up with the latest text.
   const save = async (text: string) => {
     wanted.current = text
     if (isSaving.current || text === saved.current) return

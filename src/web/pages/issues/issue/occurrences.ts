@@ -2,14 +2,14 @@ import type { IssueDetail } from '#client/types.gen'
 import type { BarPoint } from '../../../charts/bars.ts'
 
 const DAY_MS = 86_400_000
-/** Fewer days than this say nothing of a rhythm. */
+/** Minimum number of days shown; fewer show no pattern. */
 const LEAST_DAYS = 7
-/** More days than this have no width to be seen. */
+/** Maximum number of days shown; more bars would be too narrow. */
 const MOST_DAYS = 90
 
 /**
- * A bar for each UTC day up to today, which is partial: from the first day with an occurrence on, but at least the last 7 and
- * at most the last 90 days. Days that the series leaves out had none.
+ * A bar for each UTC day up to today, which is partial: from the first day with an occurrence on, but at least 7 and at most 90
+ * days. Days that are not in the series had no occurrences.
  */
 export function daysOf(series: IssueDetail['occurrenceSeries'], now: number): BarPoint[] {
   const counts = new Map(series.map(({ day, count }) => [Date.parse(day), count]))

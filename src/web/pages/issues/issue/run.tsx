@@ -12,7 +12,7 @@ import { STEP_STANDING } from '../../tests/standing.ts'
 type EvidenceRun = NonNullable<IssueEvidence['run']>
 type Step = EvidenceRun['steps'][number]
 
-/** The run of a flow test or an audit: its steps, and what the browser showed at one of them. */
+/** The run of a flow test or an audit: its steps, with the screenshot of one of them. */
 export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun }) {
   const [chosen, choose] = useState<number | null>(null)
   const shown = chosen ?? tellingStep(steps)
@@ -26,7 +26,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
       )}
       <List type="ordered" fz="sm" spacing="sm">
         {steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a run stay as they are
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a run never change
           <List.Item key={index}>
             <StepLine step={step} isShown={index === shown} show={() => choose(index)} />
           </List.Item>
@@ -74,7 +74,7 @@ function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(
   )
 }
 
-/** The step whose picture says most: the first that failed, or the last before it that has one; -1 where none has. */
+/** Index of the step with the most useful screenshot: the first failed one, or the last before it that has one; -1 without screenshots. */
 export function tellingStep(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
   const failed = steps.findIndex(({ status }) => status === 'failed')
   const until = failed === -1 ? steps : steps.slice(0, failed + 1)

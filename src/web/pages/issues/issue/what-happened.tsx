@@ -11,11 +11,11 @@ import { channelOf, type Entry, type Line, linesOf, textOf } from './history.ts'
 
 interface WhatHappenedProps {
   history: readonly Entry[]
-  /** What was sent about it, newest first; of those only what still waits has no place in the history. */
+  /** Deliveries about the issue, newest first; those that were sent are in the history already. */
   deliveries: readonly Delivery[]
 }
 
-/** The history of an issue and the messages about it, in order. */
+/** The history of an issue and its notifications in chronological order. */
 export function WhatHappened({ history, deliveries }: WhatHappenedProps) {
   const nameOf = useNames()
   const lines = linesOf(history)
@@ -116,7 +116,7 @@ function Detail({
   )
 }
 
-/** The names of the organization's people by their ids. */
+/** Names of the organization's members by id. */
 function useNames(): (id: string) => string | null {
   const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: FRESH.dictionary })
   return (id) => {

@@ -22,10 +22,10 @@ import { SentEvents } from './sent-events.tsx'
 import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
-/** The stream does not tell of each step, so a run that goes on is looked at so often. */
+/** Polling interval of a running test; the stream does not report single steps. */
 const LOOK_EVERY_MS = 1000
 
-/** `/tests/runs/{id}`: what a browser did, saw, and sent. */
+/** `/tests/runs/{id}`: the steps, events and findings of a run. */
 export function RunPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery({
@@ -111,7 +111,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
   )
 }
 
-/** How it went, and of which test it is. */
+/** The result, and the test of the run. */
 function Headline({ run }: { run: RunDetail }) {
   const { summary, status, error, testId, createdAt, durationMs, trigger } = run
   const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))

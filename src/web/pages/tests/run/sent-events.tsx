@@ -5,7 +5,7 @@ import { Code, Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 
-/** What tags sent during the run, in the order of sending. */
+/** Events sent by tags during the run, in chronological order. */
 export function SentEvents({ run: { events } }: { run: RunDetail }) {
   const t = messages.tests
   if (events.length === 0) return null

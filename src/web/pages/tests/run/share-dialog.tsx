@@ -15,21 +15,21 @@ const DAYS = 30
 const MOST_DAYS = 90
 
 interface ShareProps {
-  /** Of a run or an audit. */
+  /** Id of a run or an audit. */
   id: string
   shares: RunDetail['shares']
-  /** Steps of the run; an audit has none. */
+  /** Steps of the run; absent for an audit. */
   steps?: RunDetail['steps']
 }
 
-/** Makes a public link to a run or an audit, which is shown once, or ends all of them. */
+/** Creates a public link to a run or an audit, shown once, or revokes all links. */
 export function ShareDialog({
   title,
   isOpen,
   close,
   ...of
 }: ShareProps & { title: string; isOpen: boolean; close(): void }) {
-  // Here, so that it is shown also to who has closed the dialog before it came.
+  // Kept outside the form, so that the link is shown even if the dialog was closed before the response.
   const [link, show] = useState<string | null>(null)
   const t = messages.tests
   const leave = () => {

@@ -5,14 +5,14 @@ import { Picture } from '../../../parts/picture.tsx'
 
 interface SharePicturesProps {
   runId: string
-  /** Steps that have a picture. */
+  /** Steps with a screenshot. */
   steps: RunDetail['steps']
-  /** Indexes of the steps whose pictures are shared. */
+  /** Indexes of the steps whose screenshots are shared. */
   chosen: readonly number[]
   choose(steps: number[]): void
 }
 
-/** Every picture of a run with a box to share it: whoever ticks one sees what it shows. */
+/** Every screenshot of a run with a checkbox to share it. */
 export function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
   const t = messages.tests
   return (

@@ -9,7 +9,7 @@ import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
 import { STEP_STANDING } from '../standing.ts'
 
-/** The steps of a run, each with its picture when it is asked for; that of the last one stands open. */
+/** The steps of a run; the screenshot of one is shown, at first the last one. */
 export function Steps({ run: { id, steps } }: { run: RunDetail }) {
   const lastPictured = steps.findLast(({ screenshot }) => screenshot)?.index ?? null
   const [chosen, choose] = useState<number | null>(null)
