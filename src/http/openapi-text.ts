@@ -1,6 +1,15 @@
 import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles.ts'
 
+/** Returns a document of `docs/use` as part of the API reference: without its title, with links to the documents served. */
+const embedded = (document: string) =>
+  document
+    .replace(/^# .*\n+/, '')
+    .replace(
+      /(?<=\]\()(?!https:|\/)([^)#]+)\.md/g,
+      (_, path: string) => new URL(path, 'http://docs.invalid/docs/use/').pathname,
+    )
+
 /** The descriptions of the tags, in the order in which they are shown. */
 export const TAGS: Readonly<Record<string, string>> = {
   Organization: 'The organization that a request acts in, its members and its settings',
@@ -10,7 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Projects: 'Groups of monitored properties',
   Stream: 'What changes, as it changes',
   Domains: 'Monitored properties, their tokens and hostnames',
-  Alerts: `Rules over what arrives: the language, and ten to begin with.\n\n${alertsGuide.replace(/^# .*\n+/, '')}`,
+  Alerts: `Rules over what arrives: the language, and ten to begin with.\n\n${embedded(alertsGuide)}`,
   Signals: 'What every vendor and event normally sends, watched without a rule',
   Issues: 'What alerts found, and what became of it',
   Search: 'Everything by name',
@@ -33,7 +42,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 
 /** Returns the introduction of the API documentation, in Markdown. */
 export function introduction(): string {
-  return `Watches the analytics and marketing tags of websites and apps.
+  return `Watches the analytics and marketing tags of websites and apps. Guides are in the [documentation](/docs/index).
 
 ## Credentials
 

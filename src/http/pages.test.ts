@@ -28,6 +28,9 @@ const HTML = 'text/html; charset=utf-8'
 describe.each<[string, () => Promise<string>, string, RegExp]>([
   ['/openapi.json', async () => '/openapi.json', 'application/json', /^\{/],
   ['/docs', async () => '/docs', HTML, /<rapi-doc /],
+  ['/docs/index', async () => '/docs/index', HTML, /<title>Documentation – Tagwarden</],
+  ['/docs/use/alerts', async () => '/docs/use/alerts', HTML, /<title>Alerts – Tagwarden</],
+  ['the style of /docs/index', () => assetOf('/docs/index', String.raw`\.css$`), CSS, /\.skip/],
   ['/', async () => '/', HTML, /<title>Tagwarden</],
   ['/issues/iss_1', async () => '/issues/iss_1', HTML, /<title>Tagwarden</],
   ['/settings/audit-log', async () => '/settings/audit-log', HTML, /<title>Tagwarden</],
@@ -176,4 +179,12 @@ describe('over a connection', () => {
 test('the pages are built once', async () => {
   const bundle: WebBundle = await webBundle()
   expect(await webBundle()).toBe(bundle)
+})
+
+test('an unknown document is 404: the dashboard for browsers, JSON for programs', async () => {
+  const page = await get('/docs/use/nothing', { accept: 'text/html' })
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, HTML])
+  expect(await page.text()).toContain('<title>Tagwarden<')
+  const other = await get('/docs/use/nothing')
+  expect([other.status, await other.json()]).toEqual([404, { error: 'no such file' }])
 })

@@ -62,8 +62,10 @@ function patternOf(addresses: readonly string[]): RegExp {
 
 const PAGES = [
   { paths: patternOf(DASHBOARD), name: 'index.html', headers: DASHBOARD_HEADERS },
-  { paths: /^\/docs$/, name: 'docs.html', headers: DOCS_HEADERS },
+  { paths: /^\/docs$/, name: 'api-reference.html', headers: DOCS_HEADERS },
 ]
+/** Addresses of documents; the name of the page is the address without its leading slash. */
+const DOCUMENTS = /^\/docs\/[a-z]+(?:\/[\da-z-]+)?$/
 
 /** Serves the pages, their assets, and `/openapi.json`. */
 export function webPages({ bundle, describe }: PageParts): Pages {
@@ -96,6 +98,20 @@ export function webPages({ bundle, describe }: PageParts): Pages {
     const { file, headers } = await found
     return file ? fileResponse(request, file, headers) : errorResponse(new AppError('notFound', 'no such file'))
   }
+  const respondDocument = async (request: Request, name: string) => {
+    const found = await page(name, PAGE_HEADERS)
+    return found.file
+      ? respond(request, Promise.resolve(found))
+      : (missing(request) ?? respond(request, Promise.resolve(found)))
+  }
+  const missing: Pages['missing'] = (request) => {
+    if (!isRead(request) || !request.headers.get('accept')?.includes('text/html')) return null
+    // Not by what the browser has in its cache: its status would be that of the cached page.
+    const plain = new Request(request.url, { method: request.method, headers: encodingsOf(request) })
+    return respond(plain, page('index.html', DASHBOARD_HEADERS)).then(
+      ({ body, headers }) => new Response(body, { status: 404, headers }),
+    )
+  }
   const isRead = ({ method }: Request) => method === 'GET' || method === 'HEAD'
   return {
     answer(request) {
@@ -103,17 +119,11 @@ export function webPages({ bundle, describe }: PageParts): Pages {
       if (isRead(request) && path === DEMO_INBOX_PATH) {
         return Promise.resolve(new Response(null, { status: 204, headers: API_HEADERS }))
       }
+      if (isRead(request) && DOCUMENTS.test(path)) return respondDocument(request, path.slice(1))
       const found = isRead(request) ? find(path) : null
       return found && respond(request, found)
     },
-    missing(request) {
-      if (!isRead(request) || !request.headers.get('accept')?.includes('text/html')) return null
-      // Not by what the browser has in its cache: its status would be that of the cached page.
-      const plain = new Request(request.url, { method: request.method, headers: encodingsOf(request) })
-      return respond(plain, page('index.html', DASHBOARD_HEADERS)).then(
-        ({ body, headers }) => new Response(body, { status: 404, headers }),
-      )
-    },
+    missing,
   }
 }
 

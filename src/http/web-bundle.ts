@@ -1,11 +1,12 @@
 import { join } from 'node:path'
+import { fillShell, renderDocs } from './docs-pages.ts'
 import { type FileOptions, type StaticFile, staticFile } from './static-files.ts'
 import { generateClient } from './web-client.ts'
 import { withoutUnused } from './web-styles.ts'
 
 /** The pages of the server and the files that they load, ready to be sent. */
 export interface WebBundle {
-  /** By file name, `home.html`; `pages.ts` maps addresses to names. They refer to assets. */
+  /** By file name, `home.html`, documents by path, `docs/use/alerts`; `pages.ts` maps addresses to names. They refer to assets. */
   pages: Readonly<Record<string, StaticFile>>
   /** Scripts, styles, pictures, by the last part of their path: `home-rcsx9z4h.js`, with a hash of the content. */
   assets: Readonly<Record<string, StaticFile>>
@@ -17,7 +18,10 @@ export interface WebBundle {
 export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
-const PAGES = ['index.html', 'docs.html'].map((name) => join(SOURCES, name))
+const DOCS = join(import.meta.dir, '../../docs')
+/** The page of every document, with placeholders. */
+const DOCS_SHELL = 'document.html'
+const PAGES = ['index.html', 'api-reference.html', DOCS_SHELL].map((name) => join(SOURCES, name))
 /** The dashboard: its page, what runs before it is drawn, so that nobody sees the other colours first, and all else. */
 const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'first.ts'), main: join(SOURCES, 'main.tsx') }
 
@@ -35,7 +39,23 @@ export function webBundle(): Promise<WebBundle> {
 /** Builds the pages of this server, after the client that they import. Fails when they do not compile. */
 export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
   await generateClient()
-  return buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
+  const web = await buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
+  return withDocs(web, options)
+}
+
+/** Adds the documents of `docs/` and their pictures. */
+function withDocs({ pages, assets, rooms }: WebBundle, options: FileOptions): WebBundle {
+  const { [DOCS_SHELL]: shell, ...others } = pages
+  const docs = renderDocs(DOCS, ASSETS_PATH)
+  const html = Object.entries(fillShell(new TextDecoder().decode(shell?.body), docs.pages))
+  const pictures = [...docs.pictures].map(
+    ([name, { type, bytes }]) => [name, staticFile(type, bytes, options)] as const,
+  )
+  return {
+    pages: { ...others, ...Object.fromEntries(html.map(([path, text]) => [path, staticFile(HTML, text, options)])) },
+    assets: { ...assets, ...Object.fromEntries(pictures) },
+    rooms,
+  }
 }
 
 interface BuildOptions extends FileOptions {
@@ -73,7 +93,7 @@ export async function buildWeb(
     assets[name] = staticFile(typeOf(output), new Uint8Array(await output.arrayBuffer()), options)
   }
   if (styles) assets[styles.name] = staticFile('text/css; charset=utf-8', styles.css, options)
-  const html = (name: string) => staticFile('text/html; charset=utf-8', drawn[name] ?? '', options)
+  const html = (name: string) => staticFile(HTML, drawn[name] ?? '', options)
   return { pages: Object.fromEntries(htmls.map((name) => [name, html(name)])), assets, rooms: roomsOf(metafile) }
 }
 
@@ -131,4 +151,5 @@ async function bundle(entrypoints: readonly string[], options: Partial<Bun.Build
 const nameOf = ({ path }: Bun.BuildArtifact) => path.replace(/^.*\//, '')
 const typeOf = ({ type }: Bun.BuildArtifact) => type.replace(/;\s*charset=/, '; charset=')
 const HASHED = /-[\da-z]{8}\.[\da-z]+$/
+const HTML = 'text/html; charset=utf-8'
 const STYLE_LINK = /<link [^>]*rel="stylesheet"[^>]*>/

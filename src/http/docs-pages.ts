@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import MarkdownIt from 'markdown-it'
+
+/** A document of `docs/` as HTML. */
+export interface DocsPage {
+  /** The address without its leading slash: `docs/use/alerts`; `docs/index` for the index. */
+  path: string
+  title: string
+  /** HTML without raw HTML of the source: that is shown as text. */
+  html: string
+  /** The ids of its headings, which links may name. */
+  anchors: ReadonlySet<string>
+  /** Addresses that the page links to or shows, as they are in its HTML. */
+  links: readonly string[]
+}
+
+/** A picture of `docs/pictures`. */
+interface Picture {
+  type: string
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+/** All documents, and their pictures by file name: a name with a hash of its content. */
+interface Docs {
+  pages: readonly DocsPage[]
+  pictures: ReadonlyMap<string, Picture>
+}
+
+const PICTURE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
+const INDEX = 'README.md'
+
+/** Paths of the documents within the folder, with their extension; the index comes first. */
+const documentsOf = (folder: string) =>
+  [INDEX].concat(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md') && path !== INDEX)
+      .sort(),
+  )
+
+/** Renders all documents of a folder. Pictures are expected at `picturePath` followed by their name. */
+export function renderDocs(folder: string, picturePath: string): Docs {
+  const names = new Map<string, string>()
+  const pictures = new Map<string, Picture>()
+  for (const name of readdirSync(join(folder, 'pictures'))) {
+    const type = PICTURE_TYPES[extname(name)]
+    if (type === undefined) throw new Error(`docs/pictures/${name}: pictures are PNG or WebP`)
+    const bytes = new Uint8Array(readFileSync(join(folder, 'pictures', name)))
+    const hash = Bun.hash(bytes).toString(36).padStart(8, '0').slice(-8)
+    const hashed = `${basename(name, extname(name))}-${hash}${extname(name)}`
+    names.set(`/docs/pictures/${name}`, picturePath + hashed)
+    pictures.set(hashed, { type, bytes })
+  }
+  const pages = documentsOf(folder).map((path) => renderDocument(path, readFileSync(join(folder, path), 'utf8'), names))
+  return { pages, pictures }
+}
+
+/** Returns the address on the server of a link in the document at `path`; links to other hosts stay as they are. */
+function addressOf(href: string, path: string, pictures: ReadonlyMap<string, string>): string {
+  const base = new URL(`http://docs.invalid/docs/${path}`)
+  const { origin, pathname, hash } = new URL(href, base)
+  if (origin !== base.origin) return href
+  if (pathname === base.pathname && hash !== '') return hash
+  if (pathname === '/docs/openapi.json') return '/openapi.json'
+  return pictures.get(pathname) ?? pathname.replace(/\/README\.md$/, '/index').replace(/\.md$/, '') + hash
+}
+
+/** Returns the id of a heading, as GitHub makes it, so that links work in both places. */
+const anchorOf = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+
+function renderDocument(path: string, source: string, pictures: ReadonlyMap<string, string>): DocsPage {
+  const markdown = new MarkdownIt({ html: false })
+  const anchors = new Set<string>()
+  const links: string[] = []
+  let title = path
+  const tokens = markdown.parse(source, {})
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const inline = tokens[at + 1]?.children ?? []
+      const text = inline.map(({ content }) => content).join('')
+      if (token.tag === 'h1') title = text
+      let anchor = anchorOf(text)
+      for (let count = 1; anchors.has(anchor); count++) anchor = `${anchorOf(text)}-${count}`
+      anchors.add(anchor)
+      token.attrSet('id', anchor)
+    }
+    for (const child of token.children ?? []) {
+      const name = child.type === 'image' ? 'src' : 'href'
+      const href = child.attrGet(name)
+      if (href === null) continue
+      const address = addressOf(String(href), path, pictures)
+      child.attrSet(name, address)
+      links.push(address)
+    }
+  }
+  const html = markdown.renderer
+    .render(tokens, markdown.options, {})
+    // Both scroll sideways on narrow screens, also by keyboard.
+    .replaceAll('<table>', '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll('<pre>', '<pre tabindex="0">')
+  const address = path === INDEX ? 'docs/index' : `docs/${path.replace(/\.md$/, '')}`
+  return { path: address, title, html, anchors, links }
+}
+
+/**
+ * Returns the pages as documents of HTML. `shell` has the placeholders `{{title}}`, `{{navigation}}` and `{{content}}`;
+ * the navigation is the headings and links of the index.
+ */
+export function fillShell(shell: string, pages: readonly DocsPage[]): Record<string, string> {
+  const index = pages.find(({ path }) => path === 'docs/index')
+  const sections = (index?.html ?? '').match(/<h2[\s\S]*$/)?.[0] ?? ''
+  // The links alone, without what the index says of each page.
+  const navigation = sections
+    .replace(/ id="[^"]*"/g, '')
+    .replace(/<li>.*?(<a [^>]*>.*?<\/a>).*?<\/li>/gs, '<li>$1</li>')
+  const fill = ({ path, title, html }: DocsPage) => {
+    const current = navigation.replace(`href="/${path}"`, `href="/${path}" aria-current="page"`)
+    const parts: Record<string, string> = { title: escapeHtml(title), navigation: current, content: html }
+    return shell.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => parts[name] ?? whole)
+  }
+  return Object.fromEntries(pages.map((page) => [page.path, fill(page)]))
+}
+
+const escapeHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
