@@ -6,7 +6,7 @@ import {
   CONTAINER,
   KEY_FILE,
   tagManagerServer,
-} from '../../src/integrations/providers/tag-manager/tag-manager-server.fixture.ts'
+} from '../../src/integrations/providers/google-tag-manager/google-tag-manager-server.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { temporaryFolder } from '../process.ts'
 import { axeFindings } from './axe.ts'

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { jsonObject } from '../../core/json.ts'
-import type { AccessTokens, IntegrationContext } from '../providers/context.ts'
+import type { AccessTokens, IntegrationContext } from '../providers/provider-context.ts'
 import { CallFailed, Unusable } from '../reply.ts'
 
 /** The access token, while it has a minute left; null when there is none. */

@@ -1,7 +1,7 @@
 import { type Clock, type Instant, SECOND_MS, waitUntil } from '../../core/clock.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
-import type { Quota } from '../providers/context.ts'
+import type { Quota } from '../providers/provider-context.ts'
 
 /** The other side counts when a call arrives, which is some time between its beginning and its end here. */
 const MARGIN_MS = SECOND_MS

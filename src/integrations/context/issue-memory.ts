@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
 import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
-import type { LinkedIssue } from '../providers/context.ts'
+import type { LinkedIssue } from '../providers/provider-context.ts'
 import { memoryText } from '../store.ts'
 
 /** One issue as one channel is told of it. */

@@ -7,6 +7,7 @@ import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { IntegrationStatus } from '../integration.ts'
 import { oneLine } from '../message/one-line.ts'
+import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import type {
   AccessTokens,
   CallAnswer,
@@ -14,8 +15,7 @@ import type {
   IntegrationContext,
   IssueContext,
   Quota,
-} from '../providers/context.ts'
-import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
+} from '../providers/provider-context.ts'
 import { type Attempted, CallFailed, type Outcome } from '../reply.ts'
 import { type Kept, keepState, keepTokens, openIntegration } from '../store.ts'
 import { parseTarget } from '../targets.ts'

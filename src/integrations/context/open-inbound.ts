@@ -3,8 +3,8 @@ import { atLeast, type Role } from '../../http/principal.ts'
 import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
 import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'
-import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/context.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/provider-context.ts'
 import { CallFailed } from '../reply.ts'
 import {
   issueOfTicket,

@@ -16,7 +16,7 @@ import type {
   IssueContext,
   ListeningContext,
   StatusChange,
-} from './context.ts'
+} from './provider-context.ts'
 
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 

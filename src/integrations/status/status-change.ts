@@ -4,11 +4,11 @@ import type { IssueChannel } from '../context/issue-memory.ts'
 import { findMessage, openingsBeside, requireMessage } from '../delivery/grouping.ts'
 import { nameOf } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
-import type { StatusChange, ToldIssue } from '../providers/context.ts'
+import type { IssueWithMemory, StatusChange } from '../providers/provider-context.ts'
 
 /** How an issue stands now, to be shown at a channel. */
 export class PresentChange implements StatusChange {
-  private others: readonly ToldIssue[] | null = null
+  private others: readonly IssueWithMemory[] | null = null
 
   constructor(
     private readonly db: Db,
@@ -28,17 +28,17 @@ export class PresentChange implements StatusChange {
     return this.present.message
   }
 
-  get together(): readonly ToldIssue[] {
+  get together(): readonly IssueWithMemory[] {
     this.others ??= toldTogether(this.db, this.channel)
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
   /** What the other side shows once it has taken the change. */
-  get shown(): readonly Pick<ToldIssue, 'issueId' | 'status'>[] {
+  get shown(): readonly Pick<IssueWithMemory, 'issueId' | 'status'>[] {
     return this.others?.length ? this.others : [this.itself]
   }
 
-  private get itself(): ToldIssue {
+  private get itself(): IssueWithMemory {
     const { issueId } = this.channel
     return { issueId, status: this.status, message: this.message }
   }
@@ -68,7 +68,7 @@ function presentOf(db: Db, issueId: string, message: Message): Present | null {
   return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
 }
 
-function toldTogether(db: Db, channel: IssueChannel): ToldIssue[] {
+function toldTogether(db: Db, channel: IssueChannel): IssueWithMemory[] {
   return openingsBeside(db, channel).map(({ deliveryId, issueId, status }) => ({
     issueId,
     status,

@@ -4,8 +4,8 @@ import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import { route } from '../../../http/route.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import type { Message } from '../../message/message.ts'
-import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext, IssueContext } from '../context.ts'
 import { provider } from '../provider.ts'
+import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext, IssueContext } from '../provider-context.ts'
 
 interface Settings {
   url: string

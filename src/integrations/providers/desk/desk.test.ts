@@ -7,7 +7,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { setStatus } from '../../../issues/store.ts'
 import { openDatabase } from '../../../store/database.ts'
 import { recover } from '../../delivery/queues.ts'
-import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-world.fixture.ts'
+import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-process.fixture.ts'
 
 /*
  * A made-up tracker that uses everything that a provider can, against a server of its own: what a next provider needs is

@@ -4,9 +4,9 @@ import { Closed, Int, parser, Text, Type } from '../../../core/schema.ts'
 import { checkEmail } from '../../../org/user.ts'
 import type { Outcome } from '../../reply.ts'
 import type { MailOutbound } from '../../transport/transport.ts'
-import type { IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
-import { sendOne } from '../send-one.ts'
+import type { IntegrationContext } from '../provider-context.ts'
+import { sendMail } from '../send-mail.ts'
 
 export interface EmailDigestConfig {
   /** 1 to 50 addresses; none once all of them unsubscribed. */
@@ -87,7 +87,7 @@ async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promis
   const { to } = context.settings
   const refusals: Outcome[] = []
   for (const address of to) {
-    const outcome = await sendOne(context, testMail(address))
+    const outcome = await sendMail(context, testMail(address))
     if (outcome.verdict === 'broken') refusals.push(outcome)
     else if (outcome.verdict !== 'delivered') return outcome
   }

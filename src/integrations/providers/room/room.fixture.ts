@@ -2,8 +2,8 @@ import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import { groupText, groupWords } from '../../message/group-text.ts'
 import { type Received, receiver } from '../../transport/receiver.fixture.ts'
-import type { CallRequest, IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
+import type { CallRequest, IntegrationContext } from '../provider-context.ts'
 
 interface Settings {
   url: string

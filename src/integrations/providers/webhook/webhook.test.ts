@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { type Message, testMessage } from '../../message/message.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
-import { prepareWebhook, signature, webhookBody, webhookRequest } from './webhook.ts'
+import { receiver } from '../../transport/receiver.fixture.ts'
+import { prepareWebhook, signature, webhook, webhookBody, webhookRequest } from './webhook.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 0, 0, 900)
 const message: Message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
@@ -118,4 +121,28 @@ describe('what is configured', () => {
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )
   })
+})
+
+// Only the status of an answer is evaluated.
+const faults = {}
+
+testOutcomes('an integration of webhook', {
+  provider: webhook,
+  integration: (url) => ({ config: { url }, secrets: { secret } }),
+  success: () => new Response('ok'),
+  expected: (status) => (status === 410 ? { verdict: 'broken', status: 'disabled' } : null),
+  faults,
+})
+
+testOutcomes('the URL of a webhook', {
+  provider: webhook,
+  target: (url) => `${url}/in`,
+  success: () => new Response('ok'),
+  faults,
+})
+
+testKills('a webhook', {
+  type: 'webhook',
+  server: () => receiver(),
+  integration: ({ url }) => ({ config: { url }, secrets: { secret } }),
 })

@@ -1,0 +1,141 @@
+import { type Cast, client, testClock } from '../../../../test/fakes.ts'
+import { createDomain } from '../../../domains/store.ts'
+import type { Db } from '../../../store/database.ts'
+import { Dispatcher } from '../../delivery/dispatcher.ts'
+import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { Polls } from '../../inbound/polls.ts'
+import { integrationRoutes } from '../../routes.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
+import { httpTransport } from '../../transport/http-transport.ts'
+import { type HttpOutbound, type Reply, transport } from '../../transport/transport.ts'
+import type { ProviderChange } from '../provider-context.ts'
+import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './google-tag-manager-server.fixture.ts'
+
+const publicUrl = 'https://watch.example'
+
+/** What a world that was killed leaves: what was on disk, and what time it was. */
+export interface Remains {
+  db: Db
+  people: Cast
+  at: number
+}
+
+/** Tag Manager, with a clock that is that of whichever world was made last. Stops at the end of its block. */
+export function tagManagerFixture() {
+  const latest: { clock: { now(): number } } = { clock: testClock() }
+  const server = tagManagerServer({ now: () => latest.clock.now() })
+  const world = (options: WorldOptions = {}) => {
+    const made = tagManagerWorld(server, options)
+    latest.clock = made.clock
+    return made
+  }
+  return { server, world, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+export interface WorldOptions {
+  remains?: Remains
+  callsPerMinute?: number
+  operator?: Record<string, string>
+  timeoutMs?: number
+}
+
+/** The program, as far as it speaks with Tag Manager. */
+function tagManagerWorld(
+  server: TagManagerServer,
+  { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: WorldOptions,
+) {
+  const world = outboxWorld(remains?.db, remains?.people)
+  if (remains) world.clock.set(remains.at)
+  const { db, clock, people, orgId } = world
+  const guard = addressGuard(['127.0.0.0/8'])
+  const stopping = new AbortController()
+  const reported: unknown[] = []
+  const changes: (ProviderChange & { orgId: string })[] = []
+  const http = httpTransport({ guard, timeoutMs })
+  const wayOut = {
+    /** Before a call: what is answered in its place; null: it goes. */
+    instead: (_outbound: HttpOutbound): Reply | null => null,
+    /** Behind a call that was done: what is heard of it. */
+    heard: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
+  }
+  const parts = {
+    ...{ db, clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute), ...operator },
+    transport: transport({
+      http: async (outbound, signal) =>
+        wayOut.instead(outbound) ?? wayOut.heard(outbound, await http(outbound, signal)),
+      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+    }),
+    report: (error: unknown) => void reported.push(error),
+  }
+  const enqueue = () => ({ queued: 0, heldBack: 0 }) as never
+  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const noteChange = (change: ProviderChange & { orgId: string }) => void changes.push(change)
+  const polls = new Polls(dispatcher, { ...parts, enqueue, noteChange })
+  const call = client(world, ...integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue }))
+  const { ada } = people
+
+  const connect = (config: object = { serviceAccount: KEY_FILE }) =>
+    call('POST', '/v1/integrations', { as: ada.key, body: { provider: 'tag_manager', label: 'Tags', config } })
+  const domainId =
+    db.prepare<[], string>('SELECT id FROM domain').pluck().get() ??
+    createDomain(db, clock, orgId, { name: 'shop.example' })
+  const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71' }
+  const input = (more: object = {}) => ({ domainId, containerPath: CONTAINER, container, ...more })
+  const deploy = (more: object = {}, as = ada.key) =>
+    call('POST', '/v1/integrations/tag_manager/deploy', { as, body: input(more) })
+  const status = async () =>
+    (await call('GET', `/v1/integrations/tag_manager/deploy?containerPath=${CONTAINER}`, { as: ada.key })).body
+  const list = () => call('GET', `/v1/integrations/tag_manager/tags?containerPath=${CONTAINER}`, { as: ada.key })
+
+  /** The same request again and again until it is answered, as its caller is told to. */
+  async function deployAll(more: object = {}) {
+    for (;;) {
+      const answer = await deploy(more)
+      // A program that is stopped says so for ever.
+      if (answer.status !== 503 || stopping.signal.aborted) return answer
+      if (!answer.headers.get('retry-after')) throw new Error('when to ask again is not said')
+    }
+  }
+
+  /** Lets time pass, a second every few milliseconds, until `work` has settled. */
+  async function passing<T>(work: Promise<T>): Promise<T> {
+    const timer = setInterval(() => clock.advance(1000), 2)
+    try {
+      return await work
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  const poll = async () => {
+    polls.start()
+    await dispatcher.idle()
+  }
+  /** From now on nothing goes out, and what is stored is seen by nobody. */
+  function kill(): { image: Buffer; at: number } {
+    const image = db.serialize()
+    stopping.abort()
+    return { image, at: clock.now() }
+  }
+  const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
+  return {
+    ...{
+      ...world,
+      ada,
+      domainId,
+      reported,
+      changes,
+      wayOut,
+      dispatcher,
+      call,
+      connect,
+      input,
+      deploy,
+      deployAll,
+      status,
+      list,
+    },
+    ...{ passing, poll, kill, statusOf },
+  }
+}

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'bun:test'
+import { openImage } from '../../delivery/kill-table.fixture.ts'
+import { tagManagerFixture } from './google-tag-manager.fixture.ts'
+import { CONTAINER, type RecordedRequest, type Thing } from './google-tag-manager-server.fixture.ts'
+
+const writes = (asked: readonly RecordedRequest[]) => asked.filter(({ method }) => method !== 'GET')
+const value = (key: string, text: unknown) => ({ type: 'template', key, value: text })
+const entry = (name: string) => value(name, `{{${name}}}`)
+/** Calls with which something would be made a version, or be published. */
+const publishing = (asked: readonly RecordedRequest[]) =>
+  asked.filter(({ method, path }) => /create_version|publish|:set_latest|:undelete/.test(path) || method === 'DELETE')
+
+describe('a deployment', () => {
+  test('puts workspace, template, trigger and tag there, and publishes nothing', async () => {
+    await using there = tagManagerFixture()
+    const { server } = there
+    const { connect, passing, deployAll } = there.world()
+    await connect()
+    const purchase = server.give('tags', { name: 'Purchase', type: 'html', notes: 'as it was' })
+    const other = server.give('tags', { name: 'Lead', type: 'html' })
+    for (const name of ['Order ID', 'User']) server.give('variables', { name, type: 'v' })
+    const { status, body } = await passing(
+      deployAll({
+        tagName: 'Watcher',
+        customerIdVariable: 'User',
+        whitelistedDomains: ['shop.example', '*.blog.example'],
+        selectedTags: { [purchase]: ['Order ID', 'Page URL'], [other]: [] },
+      }),
+    )
+    const space = server.space('Tagwarden')
+    const workspacePath = space?.about.path
+    const named = { workspacePath, workspaceName: 'Tagwarden', workspaceCreated: true }
+    expect([status, body]).toEqual([200, { deployed: true, ...named, template: 'new', tag: 'new', monitoredTags: 2 }])
+    const [template] = space?.templates ?? []
+    const [trigger] = space?.triggers ?? []
+    expect(template).toMatchObject({ name: 'Tagwarden' })
+    expect(template?.templateData).toContain('___SANDBOXED_JS_FOR_WEB_TEMPLATE___')
+    expect(trigger).toMatchObject({
+      name: 'Tagwarden',
+      type: 'customEvent',
+      customEventFilter: [{ type: 'matchRegex', parameter: [value('arg0', '{{_event}}'), value('arg1', '.*')] }],
+    })
+    expect(space?.tags.find(({ name }) => name === 'Watcher')).toMatchObject({
+      type: `cvt_71_${template?.templateId}`,
+      firingTriggerId: [trigger?.triggerId],
+      tagFiringOption: 'oncePerEvent',
+      parameter: [
+        value('scriptUrl', expect.stringMatching(/^https:\/\/watch\.example\/t\/pt_.+\.js$/)),
+        value('customerId', '{{User}}'),
+        value('allowedDomains', 'shop.example,blog.example'),
+        value('selectedTags', `${purchase},${other}`),
+      ],
+      monitoringMetadata: { type: 'map', map: [value('exclude', 'true')] },
+      consentSettings: { consentStatus: 'notNeeded' },
+    })
+    expect(space?.tags.find(({ tagId }) => tagId === purchase)).toMatchObject({
+      notes: 'as it was',
+      monitoringMetadataTagNameKey: 'name',
+      monitoringMetadata: { type: 'map', map: [entry('Order ID'), entry('Page URL')] },
+    })
+    const reported = space?.tags.find(({ tagId }) => tagId === other)
+    expect([reported?.monitoringMetadataTagNameKey, reported?.monitoringMetadata]).toEqual(['name', undefined])
+    expect(server.space('Default Workspace')?.tags.every((tag) => tag.monitoringMetadata === undefined)).toBe(true)
+    expect(publishing(server.asked)).toEqual([])
+  })
+
+  test('that is made again writes nothing', async () => {
+    await using there = tagManagerFixture()
+    const { connect, passing, deployAll } = there.world()
+    await connect()
+    const tag = there.server.give('tags', { name: 'Purchase', type: 'html' })
+    const input = { selectedTags: { [tag]: ['Page URL'] }, customerIdVariable: 'Page URL' }
+    await passing(deployAll(input))
+    const before = there.server.asked.length
+    const { body } = await passing(deployAll(input))
+    expect(body).toMatchObject({ workspaceCreated: false, template: 'existing', tag: 'updated', monitoredTags: 1 })
+    expect(writes(there.server.asked.slice(before))).toEqual([])
+  })
+
+  test('that is another one changes what is another, and entries of others stay', async () => {
+    await using there = tagManagerFixture()
+    const { server } = there
+    const { connect, deploy } = there.world({ callsPerMinute: 6000 })
+    server.behaviour.quota = 10_000
+    await connect()
+    const own = value('team', 'ads')
+    const tag = server.give('tags', {
+      name: 'Purchase',
+      type: 'html',
+      monitoringMetadataTagNameKey: 'tag',
+      monitoringMetadata: { type: 'map', map: [own, value('Page URL', 'another')] },
+    })
+    server.give('variables', { name: 'Order ID', type: 'v' })
+    await deploy({ selectedTags: { [tag]: ['Page URL', 'Order ID'] } })
+    const present = () => server.space('Tagwarden')?.tags.find(({ tagId }) => tagId === tag)
+    expect(present()?.monitoringMetadata).toEqual({ type: 'map', map: [own, entry('Page URL'), entry('Order ID')] })
+    const before = server.asked.length
+    const { body } = await deploy({ selectedTags: { [tag]: ['Order ID'] }, tagName: 'Another name' })
+    expect(present()?.monitoringMetadata).toEqual({ type: 'map', map: [own, entry('Order ID')] })
+    expect(body).toMatchObject({ template: 'existing', tag: 'updated' })
+    expect(server.space('Tagwarden')?.tags.map(({ name }) => name)).toEqual(['Purchase', 'Another name'])
+    expect(writes(server.asked.slice(before)).map(({ method }) => method)).toEqual(['PUT', 'PUT'])
+  })
+})
+
+/** A container with 60 tags to be selected and others of which every field has to stay. */
+function large(server: ReturnType<typeof tagManagerFixture>['server']) {
+  const selected = Array.from({ length: 60 }, (_, n) =>
+    server.give('tags', {
+      name: `Tag ${n}`,
+      type: n % 2 ? 'html' : 'gaawe',
+      parameter: [value('html', `<script>/* ${n} \u2028 " */</script>`)],
+      priority: { type: 'integer', value: String(n) },
+      scheduleStartMs: '1700000000000',
+      futureField: { deep: [{ n }] },
+    }),
+  )
+  const others = Array.from({ length: 30 }, (_, n) => server.give('tags', { name: `Other ${n}`, type: 'img', n }))
+  return { selected, others, selectedTags: Object.fromEntries(selected.map((id) => [id, ['Page URL']])) }
+}
+
+/** What a tag has that is none of ours. */
+function rest({ monitoringMetadata: _a, monitoringMetadataTagNameKey: _b, fingerprint: _c, ...others }: Thing): string {
+  return JSON.stringify(others)
+}
+
+/** The most calls in any 100 s, from each call on. */
+const mostInWindow = (asked: readonly RecordedRequest[]) =>
+  Math.max(...asked.map(({ at }) => asked.filter((one) => one.at >= at && one.at < at + 100_000).length))
+
+describe('sixty tags, over the quota', () => {
+  test('are done in one piece of work, whose progress is seen, and all others stay as they are', async () => {
+    await using there = tagManagerFixture()
+    const { server } = there
+    const world = there.world()
+    await world.connect()
+    const { selected, others, selectedTags } = large(server)
+    const before = new Map(server.space('Default Workspace')?.tags.map((tag) => [tag.tagId, rest(tag)]))
+    const answers: number[] = []
+    const seen: { callsDone: number; callsTotal: number; waitsUntil: number | null }[] = []
+    const { body } = await world.passing(
+      (async () => {
+        for (;;) {
+          const answer = await world.deploy({ selectedTags })
+          answers.push(answer.status)
+          if (answer.status !== 503) return answer
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+          seen.push(await world.status())
+        }
+      })(),
+    )
+    expect(body).toMatchObject({ workspaceCreated: true, template: 'new', tag: 'new', monitoredTags: 60 })
+    expect(answers.length).toBeGreaterThan(1)
+    expect(seen.every(({ callsDone, callsTotal }) => callsDone < callsTotal && callsDone > 0)).toBe(true)
+    expect(seen.some(({ waitsUntil }) => waitsUntil !== null)).toBe(true)
+    const calls = server.asked.length
+    expect(await world.status()).toEqual({
+      ...{ status: 'done', callsDone: calls, callsTotal: calls, waitsUntil: null, error: null },
+    })
+    const tags = server.space('Tagwarden')?.tags ?? []
+    const path = server.space('Tagwarden')?.about.path ?? ''
+    const inOurs = (text = '') => text.replace(`${CONTAINER}/workspaces/2`, path)
+    for (const id of [...selected, ...others]) {
+      const tag = tags.find(({ tagId }) => tagId === id) as Thing
+      expect(rest(tag)).toBe(inOurs(before.get(id)))
+      expect(tag.monitoringMetadata !== undefined).toBe(selected.includes(id))
+    }
+    expect(mostInWindow(server.asked)).toBeLessThanOrEqual(25)
+    expect(server.asked.filter(({ status }) => status !== 200)).toEqual([])
+    expect(new Set(writes(server.asked).map(({ path }) => path)).size).toBe(writes(server.asked).length)
+    expect(publishing(server.asked)).toEqual([])
+  })
+
+  test('are gone on with after a kill in the middle, without doing anything twice', async () => {
+    await using there = tagManagerFixture()
+    const { server } = there
+    const world = there.world()
+    await world.connect()
+    const { selectedTags } = large(server)
+    let killed: { image: Buffer; at: number } | null = null
+    world.wayOut.heard = (_outbound, reply) => {
+      if (!killed && server.asked.length === 45) killed = world.kill()
+      return reply
+    }
+    await world.passing(world.deployAll({ selectedTags }))
+    const { image, at } = killed as unknown as { image: Buffer; at: number }
+    expect(server.asked).toHaveLength(45)
+    const next = there.world({ remains: { db: openImage(image, world.db), people: world.people, at } })
+    expect(await next.status()).toMatchObject({ status: 'failed', error: expect.stringContaining('was stopped') })
+    const { body } = await next.passing(next.deployAll({ selectedTags }))
+    expect(body).toMatchObject({ workspaceCreated: true, template: 'new', tag: 'new', monitoredTags: 60 })
+    expect(new Set(writes(server.asked).map(({ path }) => path)).size).toBe(writes(server.asked).length)
+    expect(server.space('Tagwarden')?.tags.filter((tag) => tag.monitoringMetadata)).toHaveLength(61)
+    expect(mostInWindow(server.asked)).toBeLessThanOrEqual(25)
+    expect(server.asked.filter(({ status }) => status !== 200)).toEqual([])
+  })
+})
+
+test('killed before and after each call, the same request makes one of everything', async () => {
+  const image = await connectedImage()
+  let calls = Number.POSITIVE_INFINITY
+  for (let call = 1; call <= calls; call++) {
+    for (const isDone of [false, true]) {
+      await using there = tagManagerFixture()
+      const { server } = there
+      server.behaviour.quota = 10_000
+      const tag = server.give('tags', { name: 'Purchase', type: 'html' })
+      const input = { customerIdVariable: 'Page URL', selectedTags: { [tag]: ['Page URL'] } }
+      const world = there.world({ callsPerMinute: 60_000, remains: image() })
+      let seen = 0
+      let killed: { image: Buffer; at: number } | null = null
+      world.wayOut.instead = () => {
+        if (killed) return { kind: 'error', message: 'killed', permanent: true }
+        if (++seen !== call || isDone) return null
+        killed = world.kill()
+        return { kind: 'error', message: 'killed', permanent: true }
+      }
+      world.wayOut.heard = (_outbound, reply) => {
+        if (seen === call && isDone) killed ??= world.kill()
+        return reply
+      }
+      await world.deploy(input)
+      const left = killed as { image: Buffer; at: number } | null
+      if (!left) calls = seen
+      if (!left) continue
+      const next = there.world({
+        callsPerMinute: 60_000,
+        remains: { db: openImage(left.image, world.db), people: world.people, at: left.at },
+      })
+      const { status, body } = await next.deploy(input)
+      const what = `call ${call}, ${isDone ? 'done' : 'not done'}`
+      expect([what, status, body]).toMatchObject([what, 200, { workspaceCreated: true, template: 'new', tag: 'new' }])
+      const space = server.space('Tagwarden')
+      const counts = [server.spaces.size, space?.templates.length, space?.triggers.length, space?.tags.length]
+      expect([what, counts]).toEqual([what, [2, 1, 1, 2]])
+      expect([what, next.reported]).toEqual([what, []])
+    }
+  }
+  expect(calls).toBeGreaterThan(12)
+})
+
+/** Begins a world in which the integration is connected already. */
+async function connectedImage() {
+  await using there = tagManagerFixture()
+  const { connect, db, people, clock } = there.world()
+  await connect()
+  const image = db.serialize()
+  return () => ({ db: openImage(image, db), people, at: clock.now() })
+}

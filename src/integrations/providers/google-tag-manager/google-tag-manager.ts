@@ -1,0 +1,79 @@
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { oneLine } from '../../message/one-line.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
+import { originOf } from '../../transport/address-guard.ts'
+import { provider } from '../provider.ts'
+import type { AccessTokens, IntegrationContext } from '../provider-context.ts'
+import { saveWatch, watchedContainers, watchOf } from './deployment-records.ts'
+import type { Context } from './deployments.ts'
+import { Progress } from './progress.ts'
+import { Refused, TagManagerApi, WITHOUT_RETRIES } from './tag-manager-api.ts'
+import { apiUrl, ConfigSchema, OPERATOR, prepareTagManager, SECRETS, type Settings } from './tag-manager-config.ts'
+import { tagManagerRoutes } from './tag-manager-routes.ts'
+import { liveVersionOf } from './workspace.ts'
+
+/** Google Tag Manager, API v2: puts our tag into containers, and watches which version of them is live. */
+export const googleTagManager = provider<Settings, unknown, AccessTokens>({
+  type: 'tag_manager',
+  title: 'Google Tag Manager',
+  help: 'Puts the Tagwarden tag into containers, and notices when another version of them goes live.',
+  operator: OPERATOR,
+  configured: {
+    form: ConfigSchema,
+    prepare: (config, _guard, given) => prepareTagManager(config, given),
+    single: true,
+  },
+  connect: { by: 'secret', fields: SECRETS },
+  origin: (_settings, operator) => originOf(apiUrl(operator)),
+  test: listContainers,
+  poll: { everyMs: () => WATCH_EVERY_MS, run: watchContainers },
+  routes: tagManagerRoutes,
+})
+
+/** Lists containers until there is one: the sign-in works, and somebody has let it in. */
+async function listContainers(context: IntegrationContext<Settings, AccessTokens>): Promise<Outcome> {
+  const api = new TagManagerApi(context, new Progress(), WITHOUT_RETRIES)
+  for (const { path } of await api.list<{ path: string }>('accounts', 'account')) {
+    const containers = await api.list<object>(`${path}/containers`, 'container')
+    if (containers.length > 0) return DELIVERED
+  }
+  return {
+    verdict: 'broken',
+    reason:
+      'no container is to be seen: add whom the integration signs in as to the users of the container in Tag Manager',
+  }
+}
+
+/** From one look to the next at a container, what the look itself takes included. */
+const WATCH_EVERY_MS = 10 * MINUTE_MS - 30 * SECOND_MS
+
+/** Looks which version of each deployed container is live, and notes a new one as a change of the domain. */
+async function watchContainers(context: Context): Promise<void> {
+  const api = new TagManagerApi(context, new Progress())
+  const containers = watchedContainers(context)
+  const refusals: Refused[] = []
+  for (const { containerPath } of containers) {
+    try {
+      await watchContainer(context, api, containerPath)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      refusals.push(error)
+    }
+  }
+  // A container that we were taken from says nothing of the others.
+  const [first] = refusals
+  if (first && refusals.length === containers.length) throw first
+}
+
+async function watchContainer(context: Context, api: TagManagerApi, containerPath: string): Promise<void> {
+  const live = await liveVersionOf(api, containerPath)
+  // As it is now: it may have been deployed meanwhile.
+  const watch = watchOf(context, containerPath)
+  if (!watch || !live || live.containerVersionId === watch.liveVersion) return
+  const { containerVersionId: version, name = '' } = live
+  const { domainId, publicId } = watch
+  const title = oneLine(name, 200) || `${publicId} version ${version}`
+  const ref = `${publicId} ${version}`
+  context.noteChange({ domainId, source: 'tag_manager', ref, title, occurredAt: context.now() })
+  saveWatch(context, containerPath, { ...watch, liveVersion: version })
+}

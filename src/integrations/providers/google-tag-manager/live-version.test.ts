@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'bun:test'
+import { testApp } from '../../../../test/app.ts'
+import { MINUTE_MS } from '../../../core/clock.ts'
+import { tagManagerFixture } from './google-tag-manager.fixture.ts'
+import { CONTAINER, KEY_FILE, tagManagerServer } from './google-tag-manager-server.fixture.ts'
+
+describe('a container that was deployed', () => {
+  async function deployed() {
+    const there = tagManagerFixture()
+    there.server.behaviour.quota = 10_000
+    const world = there.world({ callsPerMinute: 60_000 })
+    await world.connect()
+    await world.deploy()
+    return { ...there, ...world, [Symbol.asyncDispose]: () => there[Symbol.asyncDispose]() }
+  }
+
+  test('is looked at, and a new live version is one change of its domain', async () => {
+    await using world = await deployed()
+    const { poll, clock, changes, server, domainId, orgId } = world
+    await poll()
+    expect(changes).toEqual([])
+    const version = server.publish('Summer sale')
+    clock.advance(10 * MINUTE_MS - 1)
+    await poll()
+    expect(changes).toEqual([
+      {
+        ...{ orgId, domainId, source: 'tag_manager', ref: `GTM-SHOP ${version}`, title: 'Summer sale' },
+        occurredAt: clock.now(),
+      },
+    ])
+    for (let looks = 0; looks < 3; looks++) {
+      clock.advance(10 * MINUTE_MS)
+      await poll()
+    }
+    expect(changes).toHaveLength(1)
+    server.publish('')
+    clock.advance(10 * MINUTE_MS)
+    await poll()
+    expect(changes.map(({ title }) => title)).toEqual(['Summer sale', 'GTM-SHOP version 14'])
+  })
+
+  test('is not asked about more often than every ten minutes, and not by people whose integration is gone', async () => {
+    await using world = await deployed()
+    const { poll, clock, server, call, ada } = world
+    const looks = () => server.asked.filter(({ path }) => path.endsWith('versions:live')).length
+    const before = looks()
+    for (let minute = 0; minute < 30; minute++) {
+      await poll()
+      clock.advance(MINUTE_MS)
+    }
+    expect(looks() - before).toBe(3)
+    const { body } = await call('GET', '/v1/integrations', { as: ada.key })
+    await call('DELETE', `/v1/integrations/${body.integrations[0].id}`, { as: ada.key })
+    clock.advance(10 * MINUTE_MS)
+    await poll()
+    expect(looks() - before).toBe(3)
+    expect(world.db.prepare('SELECT count(*) FROM integrationRecord').pluck().get()).toBe(0)
+  })
+
+  test('that was never published, or taken from us, costs nothing', async () => {
+    await using world = await deployed()
+    const { poll, clock, server, changes, statusOf, call, ada } = world
+    const { body } = await call('GET', '/v1/integrations', { as: ada.key })
+    const [{ id }] = body.integrations
+    server.version.live = null
+    clock.advance(10 * MINUTE_MS)
+    await poll()
+    expect([changes, await statusOf(id)]).toEqual([[], 'connected'])
+    server.behaviour.instead = () =>
+      Response.json(
+        { error: { code: 403, message: 'No.', errors: [{ reason: 'insufficientPermissions' }] } },
+        { status: 403 },
+      )
+    clock.advance(10 * MINUTE_MS)
+    await poll()
+    expect([changes, await statusOf(id), world.reported]).toEqual([[], 'failing', []])
+    server.behaviour.instead = () => null
+    server.publish('Autumn')
+    clock.advance(10 * MINUTE_MS)
+    await poll()
+    expect([changes.length, await statusOf(id)]).toEqual([1, 'connected'])
+  })
+
+  test('was never asked to be published', async () => {
+    await using world = await deployed()
+    await world.poll()
+    expect(world.server.asked.filter(({ path }) => /create_version|publish/.test(path))).toEqual([])
+  })
+})
+
+test('the program notes the change, with its title, and watches it', async () => {
+  const link: { clock: { now(): number } } = { clock: { now: () => 0 } }
+  await using server = tagManagerServer({ now: () => link.clock.now() })
+  server.behaviour.quota = 10_000
+  const settings = {
+    ...server.operator,
+    TAG_MANAGER_CALLS_PER_MINUTE: '60000',
+    outboundAllow: '127.0.0.0/8',
+    publicUrl: 'https://watch.example',
+  }
+  await using world = await testApp(settings)
+  link.clock = world.clock
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  await world.call('POST', '/v1/integrations', {
+    body: { provider: 'tag_manager', config: { serviceAccount: KEY_FILE } },
+  })
+  const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71' }
+  const body = { domainId: domain.id, containerPath: CONTAINER, container }
+  const answer = await world.call('POST', '/v1/integrations/tag_manager/deploy', { body })
+  expect([answer.status, answer.body]).toMatchObject([200, { deployed: true, template: 'new' }])
+  const poll = world.app.jobs.find(({ name }) => name === 'poll')
+  const version = server.publish('Summer sale')
+  world.clock.advance(10 * MINUTE_MS)
+  await poll?.run()
+  await world.app.idle()
+  const { body: list } = await world.call('GET', '/v1/changes')
+  expect(list.changes).toMatchObject([
+    {
+      domainId: domain.id,
+      source: 'tag_manager',
+      ref: `GTM-SHOP ${version}`,
+      title: 'Summer sale',
+      status: 'watching',
+    },
+  ])
+})

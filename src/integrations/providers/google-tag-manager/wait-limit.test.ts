@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { testClock } from '../../../../test/fakes.ts'
+import { AppError } from '../../../core/error.ts'
+import { MAX_WAIT_MS, retryAfterS, withWaitLimit } from './wait-limit.ts'
+
+const late = () => new AppError('unavailable', 'it goes on', 7)
+const never = new Promise<never>(() => undefined)
+
+test('who waits is told after 50 s that it goes on', async () => {
+  const clock = testClock()
+  const waiting = withWaitLimit(never, { clock, left: new AbortController().signal, late })
+  clock.advance(MAX_WAIT_MS)
+  expect(await waiting.catch((error) => error)).toEqual(late())
+})
+
+test('who leaves is not waited for, and what was done or failed is told', async () => {
+  const clock = testClock()
+  const leaving = new AbortController()
+  const left = withWaitLimit(never, { clock, left: leaving.signal, late })
+  leaving.abort()
+  expect(await left.catch((error) => error)).toEqual(late())
+  const { signal } = new AbortController()
+  expect(await withWaitLimit(Promise.resolve(5), { clock, left: signal, late })).toBe(5)
+  const failed = withWaitLimit(Promise.reject(new Error('no')), { clock, left: signal, late })
+  expect(await failed.catch((error) => error.message)).toBe('no')
+})
+
+test.each([
+  [null, 5],
+  [-1000, 1],
+  [30_500, 31],
+  [500_000, 100],
+])('when to ask again, with %p ms to wait: %d s', (waits, expected) => {
+  const clock = testClock()
+  const waitsUntil = waits === null ? null : clock.now() + waits
+  expect(retryAfterS({ callsDone: 1, callsTotal: 2, waitsUntil }, clock)).toBe(expected)
+})

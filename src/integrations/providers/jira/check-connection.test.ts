@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import { asked, type JiraServer, jiraFixture } from './jira.fixture.ts'
+import { API_TOKEN, jiraServer } from './jira-server.fixture.ts'
+
+const EDITIONS = ['cloud', 'dataCenter', 'before 8.4'] as const
+
+describe('a test', () => {
+  test.each(EDITIONS)('says that tickets can be made, and makes none (%s)', async (edition) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition)
+    server.behaviour.pageSize = 3
+    server.behaviour.fields = {
+      customfield_1: { name: 'Team', required: true },
+      customfield_2: { name: 'Risk', required: true, hasDefaultValue: true },
+    }
+    const { id } = await world.connected(server, { fields: { customfield_1: { value: 'Web' } } })
+    const { status, body } = await world.check(id)
+    expect([status, body.error]).toEqual([200, undefined])
+    expect(body.ok).toBe(true)
+    expect(asked(server).every((one) => one.startsWith('GET '))).toBe(true)
+    expect(server.tickets).toEqual([])
+  })
+
+  const wrong: [string, (server: JiraServer) => void, string][] = [
+    [
+      'project',
+      ({ behaviour }) => (behaviour.projects = ['WEB']),
+      'there is no project OPS, or this account may not see it (Browse Projects)',
+    ],
+    [
+      'rights',
+      ({ behaviour }) => (behaviour.lacks = ['CREATE_ISSUES', 'TRANSITION_ISSUES']),
+      'in OPS this account lacks: Create Issues, Transition Issues',
+    ],
+    [
+      'type',
+      ({ behaviour }) => (behaviour.types = ['Bug', 'Story']),
+      'OPS has no issue type Task that this account may create; it has Bug, Story',
+    ],
+    [
+      'labels',
+      ({ behaviour }) => (behaviour.screen = behaviour.screen.filter((one) => one !== 'labels')),
+      'the create screen of Task in OPS lacks labels; Tagwarden needs them there',
+    ],
+    [
+      'fields',
+      ({ behaviour }) => (behaviour.fields = { customfield_1: { name: 'Team', required: true } }),
+      'Task in OPS has to have Team (customfield_1); give them in config.fields',
+    ],
+  ]
+  test.each(
+    EDITIONS.flatMap((edition) => wrong.map(([name, spoil, message]) => [name, edition, spoil, message] as const)),
+  )('says what is wrong with the %s (%s)', async (_name, edition, spoil, message) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition)
+    spoil(server)
+    const { id } = await world.connected(server)
+    const { status, body } = await world.check(id)
+    expect([status, body.error]).toEqual([502, `the test failed: ${message}`])
+    expect(await world.statusOf(id)).toBe('failing')
+  })
+
+  test.each(EDITIONS)('says that the token is not taken (%s)', async (edition) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition)
+    const { id } = await world.connected(server, { apiToken: 'an0ther-token' })
+    const { status, body } = await world.check(id)
+    expect([status, String(body.error).startsWith('the test failed: HTTP 401: Jira does not take the token')]).toEqual([
+      502,
+      true,
+    ])
+    expect(JSON.stringify(body)).not.toContain('an0ther-token')
+  })
+
+  test.each(EDITIONS)('checks the type where Jira does not tell the fields (%s)', async (edition) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition)
+    server.behaviour.instead = ({ path }) =>
+      /createmeta|mypermissions/.test(path) ? Response.json({ message: 'null for uri' }, { status: 404 }) : null
+    const { id } = await world.connected(server)
+    expect((await world.check(id)).status).toBe(200)
+    server.behaviour.types = ['Bug']
+    expect((await world.check(id)).body.error).toContain(
+      'OPS has no issue type Task that this account may create; it has Bug',
+    )
+  })
+
+  test('says that Jira wants a captcha', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, 'dataCenter')
+    server.behaviour.captcha = true
+    const { id } = await world.connected(server)
+    expect((await world.check(id)).body.error).toContain('Jira wants a captcha')
+  })
+
+  test('says that a configured field is not there', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server, { fields: { customfield_9: 'x' } })
+    expect((await world.check(id)).body.error).toContain(
+      'config.fields: Task in OPS has no customfield_9 on its create screen',
+    )
+  })
+})
+
+test('no secret reaches a caller, a log or the database, whatever Jira repeats', async () => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { id, webhookUrl } = await world.connected(server)
+  server.behaviour.instead = ({ headers }) =>
+    Response.json({ errorMessages: [`no: ${headers.authorization} ${API_TOKEN}`], errors: {} }, { status: 400 })
+  await world.opened(id)
+  const { ada, vera, call } = world
+  const answers = await Promise.all([
+    call('GET', `/v1/integrations/${id}`, { as: ada.key }),
+    call('GET', '/v1/notifications/deliveries', { as: ada.key }),
+    call('GET', '/v1/notifications/deliveries', { as: vera.key }),
+    world.check(id),
+  ])
+  const seen =
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+  expect(seen).toContain('no: ')
+  const basic = server.requests[0]?.headers.authorization?.split(' ')[1] ?? ''
+  const token = webhookUrl.split('?t=')[1] ?? ''
+  const bytes = world.db.serialize()
+  for (const secret of [API_TOKEN, basic, token]) {
+    expect(seen).not.toContain(secret)
+    expect(bytes.includes(secret)).toBe(false)
+  }
+})

@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'bun:test'
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { asked, isCreate, jiraFixture } from './jira.fixture.ts'
+import { jiraServer } from './jira-server.fixture.ts'
+
+test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', async (edition) => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock, edition)
+  const { id } = await world.connected(server, { fields: { priority: { name: 'High' }, labels: ['tags'] } })
+  await world.opened(id)
+  expect(world.summary()).toEqual(['opened delivered'])
+  expect(asked(server)).toEqual([
+    edition === 'cloud' ? 'POST /search/jql' : 'POST /search',
+    'POST /issue',
+    'GET /issue/OPS-1',
+    'GET /myself',
+  ])
+  const [ticket] = server.tickets
+  expect(ticket?.fields).toMatchObject({
+    project: { key: 'OPS' },
+    issuetype: { name: 'Task' },
+    summary: 'Purchase has a value: events break the rule',
+    labels: ['tags', 'tagwarden-iss_1'],
+    priority: { name: 'High' },
+  })
+  const description = JSON.stringify(ticket?.fields.description)
+  for (const part of [
+    '3 events broke the rule',
+    'One sample (personal data masked)',
+    'shop.example',
+    'Since',
+    'https://watch.example/issues/iss_1',
+  ]) {
+    expect(description).toContain(part)
+  }
+  expect(world.issueRow()?.trackerKey).toBe('OPS-1')
+  expect(world.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
+})
+
+test('a target names another project', async () => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { id } = await world.connected(server)
+  await world.opened(`${id}:WEB`)
+  expect(server.tickets.map(({ key }) => key)).toEqual(['WEB-1'])
+})
+
+describe('what goes on about an issue', () => {
+  test.each(['cloud', 'dataCenter'] as const)('becomes comments in %s, each once', async (edition) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition)
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    let lost = 0
+    world.wayOut.loses = ({ url, method }) => url.endsWith('/comment') && method === 'POST' && lost++ === 0
+    for (const transition of ['repeated', 'resolved', 'reopened'] as const) {
+      world.clock.advance(MINUTE_MS)
+      world.told(id, transition)
+      await world.deliver()
+      world.clock.advance(10 * SECOND_MS)
+      await world.deliver()
+    }
+    expect(world.summary()).toEqual(['opened', 'repeated', 'resolved', 'reopened'].map((one) => `${one} delivered`))
+    const comments = server.tickets[0]?.comments.map(({ body }) => JSON.stringify(body))
+    expect(comments).toHaveLength(3)
+    for (const [index, title] of ['Still happening', 'Resolved', 'Back again'].entries()) {
+      expect(comments?.[index]).toContain(title)
+    }
+    expect(server.tickets).toHaveLength(1)
+  })
+
+  test('after its ticket was deleted says nothing, and a reopening makes a new one', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    for (const ticket of server.tickets) ticket.isDeleted = true
+    world.told(id, 'repeated')
+    await world.deliver()
+    expect(world.deliveries().at(-1)).toMatchObject({
+      status: 'delivered',
+      lastError: 'somebody deleted the ticket in Jira',
+    })
+    world.told(id, 'resolved')
+    await world.deliver()
+    world.told(id, 'reopened')
+    await world.deliver()
+    expect(server.tickets.filter(({ isDeleted }) => !isDeleted).map(({ key }) => key)).toEqual(['OPS-2'])
+    expect(world.issueRow()?.trackerKey).toBe('OPS-2')
+    expect(await world.statusOf(id)).toBe('connected')
+  })
+
+  test('is refused, and nothing made anew, where the project can be seen no more', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    server.behaviour.instead = ({ path }) =>
+      /\/(?:issue|project)\//.test(path) ? Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404 }) : null
+    world.told(id, 'repeated')
+    await world.deliver()
+    expect(world.deliveries().at(-1)).toMatchObject({ status: 'failed', lastError: 'HTTP 404: No.' })
+  })
+})
+
+test('a ticket that a stranger can not see is not taken for deleted', async () => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { id } = await world.connected(server)
+  await world.opened(id)
+  const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }
+  server.behaviour.instead = () => Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404, headers })
+  world.told(id, 'repeated')
+  await world.deliver()
+  expect(world.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira does not take the token')
+  world.byHand('acknowledged')
+  await world.follow()
+  server.behaviour.instead = () => null
+  world.byHand('resolved')
+  await world.follow()
+  expect(server.tickets[0]?.statusId).toBe('5')
+})
+
+describe('a refused ticket', () => {
+  const problem = (status: number, messages: string[], errors: object = {}, headers: Record<string, string> = {}) =>
+    Response.json({ errorMessages: messages, errors }, { status, headers })
+  const rows: [string, () => Response, 'delivered' | 'pending' | 'failed', number | null, string | null][] = [
+    ['nothing wrong', () => Response.json({ id: '1', key: 'OPS-77' }, { status: 201 }), 'delivered', null, null],
+    [
+      'a required field',
+      () => problem(400, [], { customfield_10010: 'Team is required.' }),
+      'failed',
+      null,
+      'HTTP 400: Team is required. (customfield_10010)',
+    ],
+    [
+      'a strange type',
+      () => problem(400, [], { issuetype: 'Specify a valid issue type' }),
+      'failed',
+      null,
+      'HTTP 400: Specify a valid issue type (issuetype)',
+    ],
+    [
+      'a bad token',
+      () => new Response('Client must be authenticated to access this resource.', { status: 401 }),
+      'failed',
+      null,
+      'HTTP 401: Jira does not take the token: it has ended, was revoked, or belongs to another address',
+    ],
+    [
+      'a captcha',
+      () =>
+        new Response('', {
+          status: 403,
+          headers: { 'x-authentication-denied-reason': 'CAPTCHA_CHALLENGE; login-url=x' },
+        }),
+      'failed',
+      null,
+      'HTTP 403: Jira wants a captcha: sign in once with this account in a browser, then test the integration',
+    ],
+    [
+      'no right',
+      () => problem(403, ['You do not have permission to create issues in this project.']),
+      'failed',
+      null,
+      'HTTP 403: You do not have permission to create issues in this project.',
+    ],
+    [
+      'no project',
+      () => problem(404, ["No project could be found with key 'OPS'."]),
+      'failed',
+      null,
+      "HTTP 404: No project could be found with key 'OPS'.",
+    ],
+    [
+      'a removed route',
+      () => problem(410, ['The requested API has been removed.']),
+      'failed',
+      null,
+      'HTTP 410: The requested API has been removed.',
+    ],
+    ['too much', () => problem(413, []), 'failed', null, 'HTTP 413'],
+    [
+      'a redirect',
+      () => new Response('', { status: 302, headers: { location: '/login.jsp' } }),
+      'failed',
+      null,
+      'HTTP 302: redirects are not followed; config.url must be the address to which Jira redirects',
+    ],
+    [
+      'a rate limit',
+      () => problem(429, ['Rate limit exceeded.'], {}, { 'retry-after': '40' }),
+      'pending',
+      40,
+      'HTTP 429: Rate limit exceeded.',
+    ],
+    [
+      'a rate limit until',
+      () => problem(429, [], {}, { 'x-ratelimit-reset': '2026-01-05T12:01Z' }),
+      'pending',
+      60,
+      'HTTP 429',
+    ],
+    ['a rate limit without an end', () => problem(429, []), 'pending', 5, 'HTTP 429'],
+    ['a slow request', () => problem(408, []), 'pending', 5, 'HTTP 408'],
+    ['an error', () => problem(500, ['Internal server error']), 'pending', 5, 'HTTP 500: Internal server error'],
+    ['a bad gateway', () => new Response('<html>', { status: 502 }), 'pending', 5, 'HTTP 502'],
+    ['a pause', () => new Response('', { status: 503, headers: { 'retry-after': '120' } }), 'pending', 120, 'HTTP 503'],
+    ['a slow gateway', () => new Response('', { status: 504 }), 'pending', 5, 'HTTP 504'],
+    [
+      'a page in between',
+      () => new Response('<html>Sign in</html>'),
+      'pending',
+      5,
+      'HTTP 200: this is not the answer of a Jira; is config.url its address?',
+    ],
+    [
+      'an answer for a stranger',
+      () => Response.json({}, { headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' } }),
+      'failed',
+      null,
+      'HTTP 401: Jira does not take the token: it has ended, was revoked, or belongs to another address',
+    ],
+  ]
+  test.each(rows)('for %s', async (_name, answer, status, waitS, reason) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    server.behaviour.instead = ({ method, path }) => (isCreate({ method, url: path }) ? answer() : null)
+    await world.opened(id)
+    const [delivery] = world.deliveries()
+    expect(delivery).toMatchObject({ status, lastError: reason })
+    if (delivery && waitS !== null) expect(delivery.dueAt - world.clock.now()).toBe(waitS * SECOND_MS)
+  })
+
+  test('is tried again where its status says not now, and at no other', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    const statuses = [...range(300, 308), ...range(400, 431), 451, ...range(500, 511), ...range(520, 530), 599]
+    const ends: [number, string][] = []
+    for (const status of statuses) {
+      server.behaviour.instead = ({ method, path }) =>
+        isCreate({ method, url: path }) ? new Response(null, { status }) : null
+      await world.opened(id, `iss_${status}`)
+      ends.push([status, world.deliveries().at(-1)?.status ?? ''])
+    }
+    const isNotNow = (status: number) => [408, 425, 429].includes(status) || status >= 500
+    expect(ends).toEqual(statuses.map((status) => [status, isNotNow(status) ? 'pending' : 'failed']))
+  })
+
+  const silent: [string, RegExp][] = [
+    ['looked for', /POST .*\/search\/jql$/],
+    ['made', /POST .*\/issue$/],
+    ['commented on', /POST .*\/comment$/],
+  ]
+  test.each(silent)('for a connection that is half open while it is %s is tried again', async (_name, hangs) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    server.behaviour.instead = ({ method, path }) =>
+      hangs.test(`${method} ${path}`) ? new Promise(() => undefined) : null
+    world.wayOut.timeoutMs = 200
+    await world.opened(id)
+    world.told(id, 'repeated')
+    await world.deliver()
+    const last = world.deliveries().findLast(({ attempts }) => attempts > 0)
+    expect(last).toMatchObject({ status: 'pending', lastError: 'no answer within 0.2 s' })
+    expect((last?.dueAt ?? 0) - world.clock.now()).toBe(5 * SECOND_MS)
+    server.behaviour.instead = () => null
+    world.wayOut.timeoutMs = 5000
+    for (let seconds = 0; seconds <= 70; seconds += 5) {
+      world.clock.advance(5 * SECOND_MS)
+      await world.deliver()
+    }
+    expect(world.summary()).toEqual(['opened delivered', 'repeated delivered'])
+    expect(server.tickets).toHaveLength(1)
+    expect(server.tickets[0]?.comments).toHaveLength(1)
+  })
+
+  test('for a Jira that is down is tried again at once when it is back', async () => {
+    const world = jiraFixture()
+    const server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await server[Symbol.asyncDispose]()
+    await world.opened(id)
+    expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNREFUSED' }])
+    await using back = jiraServer(world.clock, 'cloud', server.port)
+    world.clock.advance(5 * SECOND_MS)
+    await world.deliver()
+    expect(back.tickets).toHaveLength(1)
+    expect(world.summary()).toEqual(['opened delivered'])
+  })
+
+  test('for a rate limit leaves Jira alone, also for other issues', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    server.behaviour.instead = () => problem(429, [], {}, { 'retry-after': '40' })
+    await world.opened(id)
+    const from = server.requests.length
+    server.behaviour.instead = () => null
+    await world.opened(id, 'iss_2')
+    world.clock.advance(39 * SECOND_MS)
+    await world.deliver()
+    expect(asked(server, from)).toEqual([])
+    world.clock.advance(2 * SECOND_MS)
+    await world.deliver()
+    expect(server.tickets).toHaveLength(2)
+    expect(world.deliveries()[1]?.attempts).toBe(1)
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import { jiraFixture } from './jira.fixture.ts'
+import type { JiraContext } from './jira-client.ts'
+import { jiraServer } from './jira-server.fixture.ts'
+import { searchTickets } from './search-tickets.ts'
+
+/** A Jira that answers everything so. */
+const answering = (body: string) =>
+  ({
+    settings: { url: 'https://jira.example', email: 'ann@example.com', apiToken: 'token', project: 'OPS' },
+    now: () => 0,
+    call: async () => ({ status: 200, headers: {}, body }),
+  }) as unknown as JiraContext
+
+describe('a Jira that answers what it should not', () => {
+  test('has no more tickets than were asked for', async () => {
+    const many = `{"issues":[${'0,'.repeat(50_000)}0]}`
+    expect(await searchTickets(answering(many), 'key = OPS-1')).toHaveLength(100)
+  })
+
+  test.each(['{"issues":{"length":9}}', '{"issues":"all of them"}', '{"issues":null}'])(
+    'has none: %s',
+    async (body) => {
+      expect(await searchTickets(answering(body), 'key = OPS-1')).toEqual([])
+    },
+  )
+
+  test('has tickets without names where those are no texts', async () => {
+    const strange = { toString: 1, valueOf: 2 }
+    const issues = [
+      { id: strange, key: strange, fields: { status: { id: strange, name: [[]] }, labels: [strange, 'a'] } },
+    ]
+    expect(await searchTickets(answering(JSON.stringify({ issues })), 'key = OPS-1')).toEqual([
+      { id: '', key: '', status: { id: '', name: '', category: null }, labels: ['', 'a'] },
+    ])
+  })
+})
+
+test.each([
+  [{ issue: { key: { toString: 1 }, id: { valueOf: 1, toString: 1 } } }],
+  [{ issue: 'x'.repeat(10_000) }],
+  [{ issue: { key: 'OPS-1', fields: { status: { name: { toString: 1 } }, labels: [{ toString: 1 }] } }, user: 'ann' }],
+])('a call about no ticket of ours changes nothing, whatever it is made of', async (body) => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { webhookUrl } = await world.connected(server)
+  expect(await world.callIn(webhookUrl, body)).toMatchObject({ status: 200, body: { processed: false } })
+  expect(world.reported).toEqual([])
+})
+
+test('a store that takes nothing ends no program: it is said, and tickets are looked at again', async () => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { id } = await world.connected(server)
+  await world.opened(id)
+  server.behaviour.instead = () => new Response('', { status: 500 })
+  world.db.exec(`CREATE TRIGGER full BEFORE UPDATE ON integration BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+  await world.poll()
+  expect(world.reported.map(String)).toEqual([expect.stringContaining('the disk is full')])
+  world.db.exec('DROP TRIGGER full')
+  world.clock.advance(600_000)
+  await world.poll()
+  expect(await world.statusOf(id)).toBe('failing')
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addressGuard } from '../../transport/address-guard.ts'
+import { jiraFixture } from './jira.fixture.ts'
+import { prepareJira } from './jira-config.ts'
+import { jiraServer } from './jira-server.fixture.ts'
+
+test.each<[string, object, string]>([
+  ['no address', { url: 'ops' }, 'config.url'],
+  ['a query', { url: 'http://127.0.0.1:9999/?a=b' }, 'config.url'],
+  ['a cloud’s metadata', { url: 'http://169.254.169.254/' }, 'config.url'],
+  ['an address inside', { url: 'https://10.0.0.1/jira' }, 'config.url'],
+  ['an address inside in other clothes', { url: 'https://[::ffff:a00:1]/' }, 'config.url'],
+  ['an address as a number', { url: 'https://167772161/' }, 'config.url'],
+  ['this machine', { url: 'https://LOCALHOST.:8443/' }, 'config.url'],
+  ['no TLS', { url: 'http://jira.example.com/' }, 'config.url'],
+  ['somebody in the address', { url: 'https://me:secret@jira.example.com/' }, 'config.url'],
+  ['a file', { url: 'file:///etc/passwd' }, 'config.url'],
+  ['no project', { project: 'OPS-1' }, 'config.project'],
+  ['an e-mail without a place', { email: 'tags' }, 'config.email'],
+  ['a token of two words', { apiToken: 'to ken' }, 'config.apiToken'],
+  ['a field of ours', { fields: { summary: 'mine' } }, 'config.fields.summary'],
+  ['labels with spaces', { fields: { labels: ['a b'] } }, 'config.fields.labels'],
+  ['too many polls', { pollSeconds: 29 }, 'config.pollSeconds'],
+  ['too few polls', { pollSeconds: 3601 }, 'config.pollSeconds'],
+  ['something else', { site: 'x' }, 'config.site'],
+])('a configuration with %s is refused', async (_name, more, field) => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { status, body } = await world.create(server, more)
+  expect([status, String(body.error).split(': ')[0]]).toEqual([400, field])
+})
+
+test('the token is never answered, and is asked for again when the address changes', async () => {
+  const world = jiraFixture()
+  await using server = jiraServer(world.clock)
+  const { id } = await world.connected(server)
+  const path = `/v1/integrations/${id}`
+  const { body } = await world.call('GET', path, { as: world.ada.key })
+  expect(body.config).toEqual({
+    url: server.url,
+    email: 'tags@example.com',
+    project: 'OPS',
+    issueType: 'Task',
+    pollSeconds: 300,
+  })
+  const put = (config: object) =>
+    world.call('PUT', path, { as: world.ada.key, body: { provider: 'issue_tracker', label: 'Jira', config } })
+  const { apiToken: _, ...rest } = world.config(server) as { apiToken: string }
+  expect((await put({ ...rest, project: 'WEB', pollSeconds: null })).body.config).toMatchObject({
+    project: 'WEB',
+    pollSeconds: null,
+  })
+  await world.opened(id)
+  expect(server.tickets.map(({ key }) => key)).toEqual(['WEB-1'])
+  const moved = await put({ ...rest, url: 'https://elsewhere.example' })
+  expect([moved.status, moved.body.error]).toEqual([
+    400,
+    'config.apiToken: must be given again, because it would go to another address',
+  ])
+})
+
+test('what the page says is taken as it stands there', () => {
+  const page = readFileSync(join(import.meta.dir, '../../../../docs/connect/jira.md'), 'utf8')
+  const { config } = JSON.parse(/-d '(\{.*?\})'\n```/s.exec(page)?.[1] ?? '')
+  const fields = JSON.parse(`{${/```json\n("fields": \{.*?\n\})\n```/s.exec(page)?.[1]}}`)
+  const taken = prepareJira({ ...config, apiToken: 'ATATT3x', ...fields }, addressGuard([]))
+  expect(taken).toMatchObject({ url: 'https://company.atlassian.net', project: 'OPS', pollSeconds: 300, ...fields })
+})

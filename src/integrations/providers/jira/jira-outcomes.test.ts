@@ -1,0 +1,64 @@
+import { testClock } from '../../../../test/fakes.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
+import type { Received } from '../../transport/receiver.fixture.ts'
+import { jira } from './jira.ts'
+import { API_TOKEN, EMAIL, jiraServer } from './jira-server.fixture.ts'
+
+/* What becomes of tickets: every status, error text and failure, and kills at every step. */
+
+const cloud = (url: string) => ({
+  config: { url, email: EMAIL, project: 'OPS', issueType: 'Task' },
+  secrets: { apiToken: API_TOKEN },
+})
+const dataCenter = (url: string) => ({
+  config: { url, project: 'OPS', issueType: 'Task' },
+  secrets: { apiToken: API_TOKEN },
+})
+
+/** Everything but the call that makes the ticket: nothing is found, and what was made is there. */
+function others({ method, path }: Received): Response | null {
+  if (method === 'POST' && path.endsWith('/issue')) return null
+  if (path.includes('/search')) return Response.json({ issues: [], total: 0, isLast: true })
+  return Response.json({ id: '10001', key: 'OPS-1', fields: { status: { statusCategory: { key: 'new' } } } })
+}
+
+const made = () => Response.json({ id: '10001', key: 'OPS-1' }, { status: 201 })
+const refused = (status: number, ...errorMessages: string[]) => Response.json({ errorMessages, errors: {} }, { status })
+
+const rows: Row[] = [
+  {
+    what: 'a field that the project demands',
+    answer: () => Response.json({ errorMessages: [], errors: { customfield_1: 'Team is required.' } }, { status: 400 }),
+    ...{ verdict: 'broken', reason: 'Team is required.' },
+  },
+  {
+    what: 'a project that may not be seen',
+    answer: () => refused(404, 'No project could be found with key OPS.'),
+    ...{ verdict: 'broken', reason: 'No project could be found' },
+  },
+  {
+    what: 'an account that may not create',
+    answer: () => refused(403, 'You do not have permission to create issues in this project.'),
+    ...{ verdict: 'broken', reason: 'You do not have permission' },
+  },
+]
+
+for (const [name, integration] of [
+  ['Jira Cloud', cloud],
+  ['Jira Data Center', dataCenter],
+] as const) {
+  testOutcomes(`a ticket of ${name}`, {
+    ...{ provider: jira, integration, answers: others, success: made, rows },
+    // It may be there: it is looked for before it is made again.
+    expected: (status) =>
+      [204, 205].includes(status) ? { verdict: 'retry', reason: 'did not say which ticket it made' } : null,
+  })
+}
+
+testKills('a tracker', {
+  ...{ provider: jira, type: 'issue_tracker' },
+  server: () => jiraServer(testClock()),
+  integration: ({ url }) => cloud(url),
+  once: ({ tickets }) => tickets.map(({ fields }) => JSON.stringify(fields.labels)),
+})

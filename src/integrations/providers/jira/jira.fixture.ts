@@ -1,0 +1,62 @@
+import type { Cast } from '../../../../test/fakes.ts'
+import { setStatus } from '../../../issues/store.ts'
+import type { Db } from '../../../store/database.ts'
+import { deskWorld } from '../desk/desk-process.fixture.ts'
+import { PROVIDERS } from '../index.ts'
+import { API_TOKEN, EMAIL, type jiraServer } from './jira-server.fixture.ts'
+
+export type JiraServer = ReturnType<typeof jiraServer>
+
+/** The program, and the verbs that tests of tickets are written in. */
+export function jiraFixture(db?: Db, people?: Cast) {
+  const world = deskWorld(db, people, PROVIDERS)
+  const { ada, alice, call, clock, enqueue, deliver } = world
+
+  const config = ({ url, isCloud }: JiraServer, more: object = {}) => ({
+    ...{ url, apiToken: API_TOKEN, project: 'OPS' },
+    ...(isCloud ? { email: EMAIL } : {}),
+    ...more,
+  })
+  const create = (server: JiraServer, more: object = {}) =>
+    call('POST', '/v1/integrations', {
+      as: ada.key,
+      body: { provider: 'issue_tracker', label: 'Jira', config: config(server, more) },
+    })
+
+  /** An integration with this Jira. */
+  async function connected(server: JiraServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
+    const { status, body } = await create(server, more)
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    return body
+  }
+
+  const told = (target: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') =>
+    world.tell(transition, issueId, { channels: [{ type: 'issue_tracker', target }] })
+
+  /** Opens an issue and tells of it. */
+  async function opened(target: string, issueId = 'iss_1') {
+    told(target, 'opened', world.issue(issueId))
+    await deliver()
+  }
+
+  const byHand = (status: 'open' | 'acknowledged' | 'resolved' | 'muted', issueId = 'iss_1') =>
+    setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
+
+  /** Jira calls. */
+  function callIn(webhookUrl: string, body: object, headers: Record<string, string> = {}) {
+    const { pathname, search } = new URL(webhookUrl)
+    return call('POST', pathname + search, { body: JSON.stringify(body), headers })
+  }
+
+  const check = (id: string) => call('POST', `/v1/integrations/${id}/test`, { as: ada.key })
+  return { ...world, config, create, connected, told, opened, byHand, callIn, check }
+}
+export type JiraFixture = ReturnType<typeof jiraFixture>
+
+/** `POST /issue` of each request from `from` on, without version and query. */
+export const asked = ({ requests }: JiraServer, from = 0) =>
+  requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]?.replace(/^\/rest\/api\/\d/, '')}`)
+
+/** True for a request, or what is sent as one, that makes a ticket. */
+export const isCreate = ({ method, url }: { method: string; url: string }) =>
+  method === 'POST' && /\/api\/\d\/issue$/.test(url)

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { asked, jiraFixture } from './jira.fixture.ts'
+import { type FakeStatus, type FakeWay, jiraServer, PLAIN } from './jira-server.fixture.ts'
+
+const status = (id: string, category: FakeStatus['category']): FakeStatus => ({ id, name: id, category })
+const ways = (text: string): FakeWay[] =>
+  text.split(' ').map((way) => {
+    const [from = '', to = ''] = way.split('>')
+    return { from, to }
+  })
+const BACKLOG = [status('new', 'new'), status('chosen', 'new'), status('doing', 'indeterminate')]
+const LONG = [...BACKLOG, status('review', 'indeterminate'), status('test', 'indeterminate'), status('done', 'done')]
+
+const transitionsOf = (server: Parameters<typeof asked>[0], from = 0) =>
+  asked(server, from).filter((one) => one === 'POST /issue/OPS-1/transitions').length
+
+describe('a status that is given here', () => {
+  const rows: [string, { statuses: FakeStatus[]; ways: FakeWay[] }, string, [string, string][]][] = [
+    [
+      'a plain workflow',
+      PLAIN,
+      'cloud',
+      [
+        ['acknowledged', '3'],
+        ['resolved', '5'],
+        ['open', '1'],
+        ['resolved', '5'],
+      ],
+    ],
+    [
+      'a plain workflow',
+      PLAIN,
+      'dataCenter',
+      [
+        ['resolved', '5'],
+        ['open', '1'],
+        ['acknowledged', '3'],
+        ['open', '3'],
+        ['muted', '3'],
+      ],
+    ],
+    [
+      'no direct way',
+      { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test test>done done>new') },
+      'cloud',
+      [
+        ['acknowledged', 'doing'],
+        ['resolved', 'done'],
+        ['open', 'new'],
+        ['resolved', 'done'],
+      ],
+    ],
+    [
+      'a way into nothing',
+      { statuses: LONG, ways: ways('new>chosen chosen>new new>doing doing>done') },
+      'cloud',
+      [['resolved', 'done']],
+    ],
+    [
+      'a way through done that is shorter',
+      { statuses: LONG, ways: ways('new>done done>doing new>chosen chosen>doing') },
+      'cloud',
+      [['acknowledged', 'doing']],
+    ],
+    ['a loop', { statuses: LONG, ways: ways('new>new new>chosen chosen>done') }, 'cloud', [['resolved', 'done']]],
+  ]
+  test.each(rows)('comes to the ticket over %s', async (_name, workflow, edition, steps) => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock, edition as 'cloud')
+    server.behaviour.workflow = workflow
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    for (const [given, expected] of steps) {
+      world.clock.advance(MINUTE_MS)
+      world.byHand(given as 'open')
+      await world.follow()
+      expect([given, server.tickets[0]?.statusId]).toEqual([given, expected])
+    }
+    expect(server.tickets[0]?.comments).toEqual([])
+    const from = server.requests.length
+    await world.follow()
+    expect(asked(server, from)).toEqual([])
+  })
+
+  test('that the ticket can not have is written under it, once', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    server.behaviour.workflow = { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test') }
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    world.byHand('resolved')
+    await world.follow()
+    await world.follow()
+    const comments = JSON.stringify(server.tickets[0]?.comments)
+    expect(comments).toContain('the issue is resolved there, and this ticket could not be moved to such a status')
+    expect(server.tickets[0]?.comments).toHaveLength(1)
+    expect(await world.statusOf(id)).toBe('connected')
+  })
+
+  test('is not more than five transitions away', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const statuses = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => status(id, 'new'))
+    server.behaviour.workflow = { statuses: [...statuses, status('z', 'done')], ways: ways('a>b b>c c>d d>e e>f f>z') }
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    world.byHand('resolved')
+    await world.follow()
+    expect(transitionsOf(server)).toBeLessThanOrEqual(5)
+    expect(server.tickets[0]?.comments).toHaveLength(1)
+  })
+
+  test('fills what a transition demands, and goes around what Jira refuses', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    server.behaviour.workflow = {
+      statuses: LONG,
+      ways: [
+        { from: 'new', to: 'done', refusal: 'Somebody has to review it first.' },
+        { from: 'new', to: 'done', fields: { customfield_1: { required: true, schema: { type: 'user' } } } },
+        {
+          from: 'new',
+          to: 'done',
+          fields: {
+            resolution: {
+              required: true,
+              schema: { type: 'resolution' },
+              allowedValues: [{ id: '10', name: 'Fixed' }, { id: '11' }],
+            },
+            versions: { required: true, schema: { type: 'array' }, allowedValues: [{ id: '7' }] },
+            customfield_2: { required: true, hasDefaultValue: true, allowedValues: [{ id: '1' }] },
+            customfield_3: { required: true, schema: { type: 'string' } },
+            assignee: { required: false },
+          },
+        },
+        { from: 'done', to: 'new', fields: { resolution: { required: false, allowedValues: [{ id: '10' }] } } },
+      ],
+    }
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    world.byHand('resolved')
+    await world.follow()
+    const [ticket] = server.tickets
+    expect(ticket?.statusId).toBe('done')
+    const { resolution, versions, customfield_3, customfield_2 } = { ...ticket?.fields } as Record<string, unknown>
+    expect({ resolution, versions, customfield_3, customfield_2 }).toEqual({
+      ...{ resolution: { id: '10' }, versions: [{ id: '7' }], customfield_3: 'Tagwarden', customfield_2: undefined },
+    })
+    world.byHand('open')
+    await world.follow()
+    expect([ticket?.statusId, ticket?.fields.resolution]).toEqual(['new', null])
+  })
+
+  test('arrives when it was given before the ticket was made', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    let lost = 0
+    world.wayOut.loses = ({ url, method }) => method === 'POST' && url.endsWith('/issue') && lost++ === 0
+    await world.opened(id)
+    world.byHand('acknowledged')
+    await world.follow()
+    world.clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    await world.follow()
+    expect(server.tickets[0]?.statusId).toBe('3')
+  })
+
+  test('is tried again when Jira is down, from where the ticket is', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    let transitions = 0
+    server.behaviour.instead = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/transitions') && ++transitions === 2
+        ? new Response('', { status: 503 })
+        : null
+    world.byHand('resolved')
+    await world.follow()
+    expect(server.tickets[0]?.statusId).toBe('3')
+    world.clock.advance(6 * SECOND_MS)
+    await world.follow()
+    expect(server.tickets[0]?.statusId).toBe('5')
+  })
+
+  test('of a ticket that was deleted is nobody’s concern', async () => {
+    const world = jiraFixture()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await world.opened(id)
+    for (const ticket of server.tickets) ticket.isDeleted = true
+    world.byHand('resolved')
+    await world.follow()
+    const from = server.requests.length
+    world.byHand('open')
+    await world.follow()
+    expect(asked(server, from)).toEqual([])
+    expect(await world.statusOf(id)).toBe('connected')
+  })
+})

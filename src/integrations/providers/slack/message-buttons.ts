@@ -1,0 +1,55 @@
+import type { IssueStatus } from '../../../issues/issue.ts'
+
+/** A block of Slack's Block Kit. */
+export interface Block {
+  type: string
+  [field: string]: unknown
+}
+
+/** Whose message it is, and which issue its buttons are about; null: about all that it names. */
+export interface ButtonTarget {
+  integrationId: string
+  issueId: string | null
+}
+
+type Reached = Exclude<IssueStatus, 'open'>
+
+const PREFIX = 'tagwarden_'
+
+const BUTTONS: readonly { status: Reached; label: string; all: string; from: readonly IssueStatus[] }[] = [
+  { status: 'acknowledged', label: 'Acknowledge', all: 'Acknowledge all', from: ['open'] },
+  { status: 'resolved', label: 'Resolve', all: 'Resolve all', from: ['open', 'acknowledged', 'muted'] },
+  { status: 'muted', label: 'Mute', all: 'Mute all', from: ['open', 'acknowledged'] },
+]
+
+const plainText = (text: string) => ({ type: 'plain_text', text, emoji: false })
+
+/** The buttons of a message about issues with these statuses; nothing when none would do anything. */
+export function buttonsFor(statuses: readonly IssueStatus[], { integrationId, issueId }: ButtonTarget): Block[] {
+  const isOne = issueId !== null
+  const elements = BUTTONS.filter(({ from }) => statuses.some((status) => from.includes(status))).map(
+    ({ status, label, all }) => ({
+      type: 'button',
+      text: plainText(isOne ? label : all),
+      action_id: PREFIX + status,
+      value: isOne ? `${integrationId}:${issueId}` : integrationId,
+      ...(isOne ? {} : { confirm: confirmation(all) }),
+    }),
+  )
+  return elements.length === 0 ? [] : [{ type: 'actions', block_id: 'tagwarden', elements }]
+}
+
+const confirmation = (all: string) => ({
+  title: plainText(all),
+  text: plainText('This is about every issue of this message.'),
+  confirm: plainText(all),
+  deny: plainText('Cancel'),
+})
+
+/** What a press of one of them asks for; null when it is none of ours. */
+export function parsePress(actionId: unknown, value: unknown): (ButtonTarget & { status: Reached }) | null {
+  const button = BUTTONS.find(({ status }) => actionId === PREFIX + status)
+  const [integrationId, issueId = null, more] = typeof value === 'string' ? value.split(':') : []
+  if (!button || !integrationId || more !== undefined) return null
+  return { status: button.status, integrationId, issueId }
+}

@@ -1,0 +1,102 @@
+import { type Cast, client } from '../../../../test/fakes.ts'
+import type { IssueStatus } from '../../../issues/issue.ts'
+import { setStatus } from '../../../issues/store.ts'
+import type { Db } from '../../../store/database.ts'
+import { Dispatcher } from '../../delivery/dispatcher.ts'
+import { notifier } from '../../delivery/notifier.ts'
+import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { deliveryRoutes } from '../../delivery/routes.ts'
+import { Listeners } from '../../inbound/listeners.ts'
+import { integrationRoutes } from '../../routes.ts'
+import { StatusSync } from '../../status/status-sync.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
+import { httpTransport } from '../../transport/http-transport.ts'
+import { type HttpOutbound, transport } from '../../transport/transport.ts'
+import { webSockets } from '../../transport/web-socket.ts'
+import { APP_TOKEN, BOT_TOKEN, CHANNEL, type SlackServer, slackServer } from './slack-server.fixture.ts'
+
+export { APP_TOKEN, BOT_TOKEN, CHANNEL, slackServer }
+
+/** The program beside a Slack of its own. */
+export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
+  const world = outboxWorld(db, people)
+  const slack = known ?? slackServer(world.clock)
+  const reported: unknown[] = []
+  const guard = addressGuard(['127.0.0.0/8'])
+  const stopping = new AbortController()
+  const http = httpTransport({ guard, timeoutMs: 5000 })
+  /** True: what was asked is done, and nobody hears the answer. */
+  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
+  const parts = {
+    ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    transport: transport({
+      async http(outbound, signal) {
+        const reply = await http(outbound, signal)
+        const isLost = wayOut.loses(outbound)
+        return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
+      },
+      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      openSocket: (url, signal) => webSockets({ guard, quietMs: wayOut.quietMs })(url, signal),
+    }),
+    report: (error: unknown) => void reported.push(error),
+    operator: { TEAM_CHAT_URL: slack.apiUrl },
+  }
+  const publicUrl = 'https://watch.example'
+  const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
+  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const statusSync = new StatusSync(dispatcher)
+  const listeners = new Listeners(dispatcher, { ...parts, enqueue })
+  const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
+  const call = client(world, ...routes, ...deliveryRoutes(parts))
+  const { alice, ada } = world.people
+
+  const make = (config: object, label?: string) =>
+    call('POST', '/v1/integrations', {
+      as: ada.key,
+      body: { provider: 'team_chat', config, ...(label ? { label } : {}) },
+    })
+  const choose = (id: string, channelId = CHANNEL, channelName = '#web') =>
+    call('POST', `/v1/integrations/team_chat/${id}/channel`, { as: ada.key, body: { channelId, channelName } })
+
+  /** An integration with a bot whose channel is chosen; the test post is forgotten. */
+  async function connected(config: object = {}): Promise<string> {
+    const { body } = await make({ botToken: BOT_TOKEN, ...config })
+    const { status, body: chosen } = await choose(body.id)
+    if (status !== 200) throw new Error(chosen.error)
+    slack.calls.length = 0
+    slack.messages.length = 0
+    world.clock.advance(2000)
+    return body.id
+  }
+
+  const deliver = async () => {
+    dispatcher.start()
+    await dispatcher.idle()
+  }
+  const sync = async () => {
+    statusSync.start()
+    await dispatcher.idle()
+  }
+  /** Tells of a transition through the integration, a second after whatever was told before. */
+  async function told(id: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') {
+    world.clock.advance(1000)
+    if (transition === 'opened') world.issue(issueId)
+    world.tell(transition, issueId, { channels: [{ type: 'team_chat', target: id }] })
+    await deliver()
+  }
+  const byHand = (status: IssueStatus, issueId = 'iss_1') =>
+    setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: world.clock.now() }, issueId, status, enqueue)
+  const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
+  async function stop() {
+    stopping.abort()
+    await Promise.all([dispatcher.idle(), listeners.idle()])
+    if (!known) await slack.server.stop(true)
+  }
+  return {
+    ...{ ...world, slack, reported, wayOut, dispatcher, listeners, stopping, call, make, choose, connected },
+    ...{ deliver, sync, told, byHand, statusOf, enqueue },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+export type SlackFixture = ReturnType<typeof slackFixture>

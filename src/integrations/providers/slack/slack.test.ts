@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'bun:test'
+import { SECOND_MS } from '../../../core/clock.ts'
+import { APP_TOKEN, BOT_TOKEN, CHANNEL, slackFixture } from './slack.fixture.ts'
+
+/* Slack, against a server that behaves like it. */
+
+describe('a bot', () => {
+  test('needs a channel, whose test post gives the integration its name', async () => {
+    await using world = slackFixture()
+    const { make, choose, slack, statusOf, call, people } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    expect(body).toMatchObject({ status: 'incomplete', label: 'default', config: {} })
+    const test = await call('POST', `/v1/integrations/${body.id}/test`, { as: people.ada.key })
+    expect(test.status).toBe(409)
+    expect((await choose(body.id)).body).toEqual({ ok: true, label: '#web' })
+    expect(slack.messages).toMatchObject([{ channel: CHANNEL, threadTs: null }])
+    expect(await statusOf(body.id)).toBe('connected')
+    world.clock.advance(SECOND_MS)
+    expect((await choose(body.id, 'C0OTHER', '#other')).body).toEqual({ ok: true, label: '#web' })
+    expect(slack.messages.at(-1)?.channel).toBe('C0OTHER')
+  })
+
+  test.each<[string, (world: ReturnType<typeof slackFixture>) => void, string]>([
+    ['no such channel', ({ slack }) => void slack.channels.delete(CHANNEL), 'channel_not_found'],
+    ['an archived channel', ({ slack }) => void slack.channels.set(CHANNEL, { isArchived: true }), 'is_archived'],
+    [
+      'a channel that it is not in',
+      ({ slack }) => {
+        slack.channels.set(CHANNEL, { isMember: false })
+        slack.behaviour.scopes = ['chat:write']
+      },
+      'not_in_channel',
+    ],
+    [
+      'too few scopes',
+      ({ slack }) => {
+        slack.behaviour.scopes = []
+      },
+      'missing_scope',
+    ],
+    [
+      'a server error',
+      ({ slack }) => {
+        slack.behaviour.instead = () => new Response('', { status: 503 })
+      },
+      'HTTP 503',
+    ],
+  ])('%s: a refused test post changes nothing', async (_name, change, error) => {
+    await using world = slackFixture()
+    const { make, choose, slack, call, people } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    change(world)
+    const refused = await choose(body.id)
+    expect(refused.status).toBe(502)
+    expect(refused.body.error).toContain(error)
+    expect(slack.messages).toEqual([])
+    const now = await call('GET', `/v1/integrations/${body.id}`, { as: people.ada.key })
+    expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
+  })
+
+  test.each(['choose', 'test'])('a rate limit of Slack is passed on in Retry-After: %s', async (what) => {
+    await using world = slackFixture()
+    const { make, choose, slack, call, people } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    if (what === 'test') await choose(body.id)
+    const limited = { status: 429, headers: { 'retry-after': '30' } }
+    slack.behaviour.instead = () => Response.json({ ok: false, error: 'ratelimited' }, limited)
+    const path = `/v1/integrations/${body.id}/test`
+    const answer = await (what === 'test' ? call('POST', path, { as: people.ada.key }) : choose(body.id))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '30'])
+  })
+
+  test('is needed to choose a channel, and one of the organization', async () => {
+    await using world = slackFixture()
+    const { make, choose, slack, call, people } = world
+    const { body } = await make({ webhookUrl: slack.webhookUrl })
+    expect((await choose(body.id)).status).toBe(409)
+    expect((await choose('int_nobody')).status).toBe(404)
+    const bot = await make({ botToken: BOT_TOKEN })
+    const path = `/v1/integrations/team_chat/${bot.body.id}/channel`
+    const chosen = { channelId: CHANNEL, channelName: '#web' }
+    expect((await call('POST', path, { as: people.mallory.key, body: chosen })).status).toBe(404)
+    expect((await call('POST', path, { as: people.bob.key, body: chosen })).status).toBe(403)
+    expect(slack.messages).toEqual([])
+  })
+
+  test('has a name that fits into a label, like in every chat', async () => {
+    await using world = slackFixture()
+    const { make, call, people, slack } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    const choose = async (channelName: string) => {
+      const path = `/v1/integrations/team_chat/${body.id}/channel`
+      const answer = await call('POST', path, { as: people.ada.key, body: { channelId: CHANNEL, channelName } })
+      return [answer.status, answer.body]
+    }
+    const blank = [400, { error: 'channelName: must have something that can be seen' }]
+    expect([await choose(' '), await choose('\u202e\n')]).toEqual([blank, blank])
+    expect(slack.messages).toEqual([])
+    expect(await choose('w'.repeat(200))).toEqual([200, { ok: true, label: `${'w'.repeat(99)}…` }])
+  })
+
+  test('posts the opening alone, what follows into its thread, and a reopening for the channel too', async () => {
+    await using world = slackFixture()
+    const { slack, told } = world
+    const id = await world.connected()
+    for (const transition of ['opened', 'repeated', 'resolved', 'reopened', 'resolved'] as const)
+      await told(id, transition)
+    expect(world.summary().every((line) => line.endsWith('delivered'))).toBe(true)
+    const [opening] = slack.messages
+    expect(slack.messages.map(({ threadTs, isBroadcast }) => [threadTs, isBroadcast])).toEqual([
+      [null, false],
+      [opening?.ts ?? '', false],
+      [opening?.ts ?? '', false],
+      [opening?.ts ?? '', true],
+      [opening?.ts ?? '', false],
+    ])
+    const [delivery] = world.deliveries()
+    expect(opening?.metadata).toEqual({
+      event_type: 'tagwarden',
+      event_payload: { deliveryIds: delivery?.id ?? '', issueIds: 'iss_1' },
+    })
+    expect(slack.calls[0]?.args).toMatchObject({ unfurl_links: false, unfurl_media: false })
+  })
+
+  test('shows in the opening how the issue stands, whoever changed it, without a notice', async () => {
+    await using world = slackFixture()
+    const { slack, told, byHand, sync } = world
+    const id = await world.connected()
+    await told(id, 'opened')
+    const sent = world.issueRow()?.notificationsSent
+    const shown = () => JSON.stringify(slack.messages[0]?.blocks)
+    expect(shown()).toContain('🔴 Open')
+    byHand('acknowledged')
+    await sync()
+    expect(shown()).toContain('🟠 Acknowledged by Alice')
+    await sync()
+    byHand('muted')
+    byHand('open')
+    byHand('resolved')
+    await sync()
+    expect(shown()).toContain('🟢 Resolved by Alice')
+    expect(slack.asked()).toEqual(['chat.postMessage', 'chat.update', 'chat.update'])
+    expect(world.issueRow()?.notificationsSent).toBe(sent)
+  })
+
+  test('edits when Slack takes edits again, and is not failing because there were many', async () => {
+    await using world = slackFixture()
+    const { slack, told, byHand, sync, clock, statusOf } = world
+    const id = await world.connected()
+    await told(id, 'opened')
+    slack.behaviour.instead = (method) =>
+      method === 'chat.update'
+        ? Response.json({ ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } })
+        : null
+    byHand('acknowledged')
+    for (let times = 0; times < 10; times++) {
+      await sync()
+      clock.advance(30 * SECOND_MS)
+    }
+    expect(slack.asked().filter((method) => method === 'chat.update')).toHaveLength(10)
+    expect(await statusOf(id)).toBe('connected')
+    slack.behaviour.instead = () => null
+    await sync()
+    expect(JSON.stringify(slack.messages[0]?.blocks)).toContain('🟠 Acknowledged by Alice')
+  })
+
+  test('posts one message a second in a channel', async () => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    const channels = [{ type: 'team_chat' as const, target: id }]
+    for (const issueId of ['iss_1', 'iss_2', 'iss_3']) {
+      world.tell('repeated', world.issue(issueId), { channels })
+    }
+    const posted = []
+    for (let second = 0; second < 4; second++) {
+      await world.deliver()
+      posted.push(slack.messages.length)
+      clock.advance(SECOND_MS)
+    }
+    expect(posted).toEqual([1, 2, 3, 3])
+    expect(world.deliveries().map(({ attempts }) => attempts)).toEqual([1, 1, 1])
+  })
+})
+
+describe('an answer that is lost', () => {
+  const losing = (world: ReturnType<typeof slackFixture>, method: string) => {
+    let lost = 0
+    world.wayOut.loses = ({ url }) => url.endsWith(method) && lost++ === 0
+  }
+
+  test.each(['opened', 'repeated', 'reopened'] as const)('doubles no message: %s', async (transition) => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    if (transition !== 'opened') await world.told(id, 'opened')
+    const before = slack.messages.length
+    losing(world, 'chat.postMessage')
+    await world.told(id, transition)
+    expect(world.deliveries().at(-1)).toMatchObject({ status: 'pending' })
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(world.deliveries().at(-1)).toMatchObject({ status: 'delivered' })
+    expect(slack.messages).toHaveLength(before + 1)
+    await world.told(id, 'resolved')
+    expect(slack.messages.at(-1)?.threadTs).toBe(slack.messages[0]?.ts ?? '')
+  })
+
+  test('loses none where the app may not look', async () => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    slack.behaviour.scopes = ['chat:write']
+    losing(world, 'chat.postMessage')
+    await world.told(id, 'opened')
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened delivered'])
+    expect(slack.messages).toHaveLength(2)
+  })
+
+  test('is looked for behind hundreds of messages of others', async () => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    losing(world, 'chat.postMessage')
+    await world.told(id, 'opened')
+    const [ours] = slack.messages
+    if (!ours) throw new Error('nothing was posted')
+    const others = Array.from({ length: 450 }, (_, n) => ({
+      ...ours,
+      ts: `${Number(ours.ts) + n + 1}`,
+      metadata: null,
+    }))
+    slack.messages.push(...others)
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(slack.asked()).toEqual(['chat.postMessage', ...Array(3).fill('conversations.history')])
+    expect(world.summary()).toEqual(['opened delivered'])
+  })
+
+  test.each(['ratelimited', 'internal_error'])('is not posted again while looking is refused: %s', async (error) => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    losing(world, 'chat.postMessage')
+    await world.told(id, 'opened')
+    slack.behaviour.instead = (method) =>
+      method === 'conversations.history' ? Response.json({ ok: false, error }) : null
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened pending'])
+    slack.behaviour.instead = () => null
+    clock.advance(40 * SECOND_MS)
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened delivered'])
+    expect(slack.messages).toHaveLength(1)
+  })
+
+  test('of a request that never arrived is posted', async () => {
+    await using world = slackFixture()
+    const { slack, clock } = world
+    const id = await world.connected()
+    let cut = 0
+    slack.behaviour.instead = (method) =>
+      method === 'chat.postMessage' && cut++ === 0 ? new Response('gateway', { status: 502 }) : null
+    await world.told(id, 'opened')
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(slack.asked()).toEqual(['chat.postMessage', 'conversations.history', 'chat.postMessage'])
+    expect(slack.messages).toHaveLength(1)
+  })
+})
+
+describe('what is configured', () => {
+  test.each<[string, object, string]>([
+    ['nothing', {}, 'config: needs webhookUrl, or botToken'],
+    ['both', { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN }, 'config.webhookUrl: stands alone'],
+    ['an app token alone', { appToken: APP_TOKEN }, 'config: needs webhookUrl, or botToken'],
+    ['the tokens exchanged', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
+    ['a token with a line', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
+    ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
+  ])('%s is refused', async (_name, config, error) => {
+    await using world = slackFixture()
+    const { status, body } = await world.make(config)
+    expect([status, body.error]).toEqual([400, expect.stringContaining(error)])
+  })
+
+  test('goes over from a webhook to a bot and back', async () => {
+    await using world = slackFixture()
+    const { make, call, slack, people } = world
+    const { body } = await make({ webhookUrl: slack.webhookUrl })
+    const put = (config: object) =>
+      call('PUT', `/v1/integrations/${body.id}`, { as: people.ada.key, body: { provider: 'team_chat', config } })
+    expect((await put({ botToken: BOT_TOKEN, appToken: APP_TOKEN })).body.status).toBe('incomplete')
+    expect((await put({ webhookUrl: slack.webhookUrl })).body.status).toBe('connected')
+  })
+})

@@ -1,0 +1,361 @@
+import { describe, expect, test } from 'bun:test'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { until as waitUntil } from '../../../../test/process.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fixture.ts'
+
+/* Presses of buttons, which come through a connection that we open: Slack needs no way in. */
+
+const until = (isTrue: () => boolean | Promise<boolean>) => waitUntil('the condition', isTrue)
+
+/** A connected bot whose connection is open, and an opened issue. */
+async function listening(world: SlackFixture, issues = ['iss_1']) {
+  const { slack, listeners } = world
+  const id = await world.connected({ appToken: APP_TOKEN })
+  for (const [user, email] of [
+    ['U0BOB', 'BOB@example.com'],
+    ['U0VERA', 'vera@example.com'],
+    ['U0NOBODY', 'nobody@example.com'],
+    ['U0MALLORY', 'mallory@example.com'],
+  ] as const) {
+    slack.users.set(user, { profile: { email } })
+  }
+  listeners.start()
+  await until(() => slack.sockets.size === 1)
+  for (const issueId of issues) await world.told(id, 'opened', issueId)
+  return id
+}
+
+interface Button {
+  text: { text: string }
+  action_id: string
+  value: string
+}
+
+const buttonsOf = (message: { blocks: { type: string; elements?: unknown }[] } | undefined) =>
+  (message?.blocks.find(({ type }) => type === 'actions')?.elements ?? []) as Button[]
+
+let envelopes = 0
+
+/** As Slack sends it when somebody presses a button of a message. */
+function pressed(world: SlackFixture, label: string, values: { user?: string; index?: number; more?: object } = {}) {
+  const { user = 'U0BOB', index = 0, more = {} } = values
+  const message = world.slack.messages[index]
+  const button = buttonsOf(message).find(({ text }) => text.text === label)
+  const envelope = {
+    envelope_id: `envelope-${++envelopes}`,
+    type: 'interactive',
+    accepts_response_payload: true,
+    payload: {
+      type: 'block_actions',
+      user: { id: user, team_id: 'T024BE7LD' },
+      channel: { id: message?.channel },
+      container: { type: 'message', message_ts: message?.ts, channel_id: message?.channel },
+      actions: [{ ...button, type: 'button', action_ts: `${envelopes}.0` }],
+      ...more,
+    },
+  }
+  world.slack.say(envelope)
+  return envelope
+}
+
+const acknowledged = ({ slack }: SlackFixture, { envelope_id }: { envelope_id: string }) =>
+  until(() => slack.acknowledged.includes(envelope_id))
+
+/** Hands everything on, until it is frozen: then nothing comes through, and nothing is closed. */
+async function frozenRelay(to: number) {
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1')
+    for (const [from, onto] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('data', (chunk) => {
+        if (!isFrozen) onto.write(chunk)
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/link`,
+    freeze() {
+      isFrozen = true
+    },
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+describe('a button', () => {
+  test.each([
+    ['Acknowledge', 'acknowledged', ['Resolve', 'Mute']],
+    ['Resolve', 'resolved', []],
+    ['Mute', 'muted', ['Resolve']],
+  ])('%s acts for the member with that e-mail address', async (label, status, left) => {
+    await using world = slackFixture()
+    await listening(world)
+    expect(buttonsOf(world.slack.messages[0]).map(({ text }) => text.text)).toEqual(['Acknowledge', 'Resolve', 'Mute'])
+    await acknowledged(world, pressed(world, label))
+    await until(() => world.issueRow()?.status === status)
+    expect(world.issueRow()?.statusBy).toBe(world.people.bob.userId)
+    await world.sync()
+    expect(JSON.stringify(world.slack.messages[0]?.blocks)).toContain('by Bob')
+    expect(buttonsOf(world.slack.messages[0]).map(({ text }) => text.text)).toEqual(left)
+    expect(world.slack.ephemerals).toEqual([])
+  })
+
+  test.each([
+    ['a viewer', 'U0VERA', {}],
+    ['nobody known here', 'U0NOBODY', {}],
+    ['a member of another organization', 'U0MALLORY', {}],
+    ['somebody whose address another workspace names', 'U0BOB', { team_id: 'T0OTHER' }],
+    ['somebody whose address is not confirmed', 'U0BOB', { is_email_confirmed: false }],
+    ['somebody who left', 'U0BOB', { deleted: true }],
+  ])('does nothing for %s, who alone is told so', async (_name, user, facts) => {
+    await using world = slackFixture()
+    await listening(world)
+    world.slack.users.set(user, { ...world.slack.users.get(user), ...facts })
+    await acknowledged(world, pressed(world, 'Resolve', { user }))
+    await until(() => world.slack.ephemerals.length === 1)
+    expect(world.slack.ephemerals).toMatchObject([{ user, channel: CHANNEL }])
+    expect(world.slack.ephemerals[0]?.text).toContain('only members')
+    expect(world.issueRow()?.status).toBe('open')
+  })
+
+  test('says why when the app may not know who pressed', async () => {
+    await using world = slackFixture()
+    await listening(world)
+    world.slack.behaviour.scopes = ['chat:write']
+    pressed(world, 'Resolve')
+    await until(() => world.slack.ephemerals.length === 1)
+    expect(world.slack.ephemerals[0]?.text).toContain('missing_scope')
+    expect(world.issueRow()?.status).toBe('open')
+  })
+
+  test('tells by the address of the press where the app is not in the channel', async () => {
+    await using world = slackFixture()
+    await listening(world)
+    world.slack.channels.set(CHANNEL, { isMember: false })
+    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: world.slack.responseUrl } })
+    await until(() => world.slack.responses.length === 1)
+    expect(world.slack.responses).toMatchObject([{ response_type: 'ephemeral', replace_original: false }])
+    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: 'https://169.254.169.254/' } })
+    await until(
+      () => world.reported.length === 1 || world.slack.asked().filter((one) => one === 'users.info').length === 2,
+    )
+    expect(world.slack.responses).toHaveLength(1)
+  })
+
+  test('that is sent again acts once, and one that is too late says so', async () => {
+    await using world = slackFixture()
+    await listening(world)
+    const first = pressed(world, 'Acknowledge')
+    await until(() => world.issueRow()?.status === 'acknowledged')
+    world.byHand('open')
+    world.slack.say({ ...first, envelope_id: 'again', retry_attempt: 1 })
+    await until(() => world.slack.acknowledged.includes('again'))
+    await acknowledged(world, pressed(world, 'Resolve'))
+    await until(() => world.issueRow()?.status === 'resolved')
+    expect(world.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
+    pressed(world, 'Resolve')
+    await until(() => world.slack.ephemerals.length === 1)
+    expect(world.slack.ephemerals[0]?.text).toContain('resolved already')
+  })
+
+  test('of another integration of the same app is heard through the one connection they share', async () => {
+    await using world = slackFixture()
+    await listening(world, [])
+    const other = await world.connected({ appToken: APP_TOKEN })
+    world.listeners.start()
+    expect(world.slack.sockets.size).toBe(1)
+    await world.told(other, 'opened')
+    pressed(world, 'Acknowledge')
+    await until(() => world.issueRow()?.status === 'acknowledged')
+  })
+
+  test.each<[string, (button: Button, id: string) => object]>([
+    ['no button of ours', (button) => ({ ...button, action_id: 'somebody-else' })],
+    ['no integration of this app', (button) => ({ ...button, value: 'int_other:iss_1' })],
+    ['no issue of the organization', (button, id) => ({ ...button, value: `${id}:iss_9` })],
+    ['nonsense', () => ({ action_id: 7, value: { a: 1 } })],
+  ])('with %s changes nothing', async (_name, change) => {
+    await using world = slackFixture()
+    const id = await listening(world)
+    const [button] = buttonsOf(world.slack.messages[0])
+    if (!button) throw new Error('there is no button')
+    await acknowledged(world, pressed(world, '', { more: { actions: [change(button, id)] } }))
+    await acknowledged(world, pressed(world, '', { more: { actions: null, user: null } }))
+    pressed(world, 'Acknowledge')
+    await until(() => world.issueRow()?.status === 'acknowledged')
+    expect(world.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
+  })
+})
+
+describe('the connection', () => {
+  test('is opened anew before the old one is closed, when Slack asks for it', async () => {
+    await using world = slackFixture()
+    const { slack } = world
+    await listening(world)
+    const opened = () => slack.asked().filter((method) => method === 'apps.connections.open').length
+    for (const reason of ['warning', 'refresh_requested']) {
+      const before = opened()
+      slack.say({ type: 'disconnect', reason })
+      await until(() => opened() === before + 1 && slack.sockets.size === 1)
+    }
+    pressed(world, 'Acknowledge')
+    await until(() => world.issueRow()?.status === 'acknowledged')
+  })
+
+  test.each(['refresh_requested', 'link_disabled'])(
+    'is given up for a while when %s comes again and again',
+    async (reason) => {
+      await using world = slackFixture()
+      const { slack, listeners, clock } = world
+      await world.connected({ appToken: APP_TOKEN })
+      slack.behaviour.greeting = { type: 'disconnect', reason }
+      listeners.start()
+      await listeners.idle()
+      await until(() => slack.sockets.size === 0)
+      expect(slack.asked()).toHaveLength(reason === 'link_disabled' ? 1 : 3)
+      slack.behaviour.greeting = { type: 'hello' }
+      listeners.start()
+      expect(slack.asked().length).toBeLessThan(4)
+      clock.advance(SECOND_MS)
+      listeners.start()
+      await until(() => slack.sockets.size === 1)
+    },
+  )
+
+  test('that breaks is opened again, after pauses that grow', async () => {
+    await using world = slackFixture()
+    const { slack, clock, listeners, statusOf } = world
+    const id = await listening(world, [])
+    const opened = () => slack.asked().filter((method) => method === 'apps.connections.open').length
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? Response.json({ ok: false, error: 'internal_error' }) : null
+    for (const socket of slack.sockets) socket.terminate()
+    await listeners.idle()
+    const pauses: number[] = []
+    for (let before = opened(), waited = 0; pauses.length < 4; ) {
+      clock.advance(SECOND_MS)
+      waited++
+      listeners.start()
+      await listeners.idle()
+      if (opened() === before) continue
+      pauses.push(waited)
+      before = opened()
+      waited = 0
+    }
+    expect(pauses).toEqual([1, 2, 4, 8])
+    expect(await statusOf(id)).toBe('failing')
+    slack.behaviour.instead = () => null
+    clock.advance(MINUTE_MS)
+    listeners.start()
+    await until(async () => (await statusOf(id)) === 'connected')
+  })
+
+  test('that is half open is found out by its silence, and opened again', async () => {
+    await using world = slackFixture()
+    world.wayOut.quietMs = 60
+    const { slack, clock, listeners } = world
+    using relay = await frozenRelay(Number(slack.server.port))
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? Response.json({ ok: true, url: relay.url }) : null
+    await listening(world, [])
+    relay.freeze()
+    await listeners.idle()
+    slack.behaviour.instead = () => null
+    clock.advance(SECOND_MS)
+    listeners.start()
+    await until(() => slack.sockets.size === 2)
+  })
+
+  test.each([
+    ['an app token that is not taken', { ok: false, error: 'invalid_auth' }, {}],
+    ['too many calls', { ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } }],
+    ['an address that may not be called', { ok: true, url: 'ws://10.0.0.1/link' }, {}],
+    ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
+    ['an address of another kind', { ok: true, url: 'file:///etc/passwd' }, {}],
+    ['a page', 'busy', { status: 503 }],
+  ])('is not opened by %s, and messages go on', async (_name, answer, init) => {
+    await using world = slackFixture()
+    const { slack, listeners, clock, statusOf } = world
+    const id = await world.connected({ appToken: APP_TOKEN })
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? Response.json(answer, init as ResponseInit) : null
+    for (let tries = 0; tries < 3; tries++) {
+      listeners.start()
+      await listeners.idle()
+      clock.advance(MINUTE_MS)
+    }
+    expect(slack.sockets.size).toBe(0)
+    expect(await statusOf(id)).toBe('failing')
+    await world.told(id, 'opened')
+    expect(world.summary()).toEqual(['opened delivered'])
+    expect(JSON.stringify(world.reported)).not.toContain(APP_TOKEN)
+  })
+
+  test('is closed when the integration loses its app token, is deleted, or the program stops', async () => {
+    await using world = slackFixture()
+    const { slack, listeners, call, people } = world
+    const id = await listening(world, [])
+    const as = people.ada.key
+    await call('DELETE', `/v1/integrations/${id}`, { as })
+    listeners.start()
+    await until(() => slack.sockets.size === 0)
+    const other = await world.connected({ appToken: APP_TOKEN })
+    listeners.start()
+    await until(() => slack.sockets.size === 1)
+    const webhook = { provider: 'team_chat', config: { webhookUrl: slack.webhookUrl } }
+    expect((await call('PUT', `/v1/integrations/${other}`, { as, body: webhook })).status).toBe(200)
+    listeners.start()
+    await until(() => slack.sockets.size === 0)
+    await world.connected({ appToken: APP_TOKEN })
+    listeners.start()
+    await until(() => slack.sockets.size === 1)
+    world.stopping.abort()
+    await listeners.idle()
+    await until(() => slack.sockets.size === 0)
+  })
+
+  test('is one for many integrations of an app, and few for an organization', async () => {
+    await using world = slackFixture()
+    const { slack, listeners, make, choose } = world
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? new Response('', { status: 503 }) : null
+    for (let index = 0; index < 12; index++) {
+      const { body } = await make({ botToken: 'xoxb-1-b0t-secret', appToken: `xapp-${index}-of-its-own` })
+      world.clock.advance(SECOND_MS)
+      await choose(body.id)
+    }
+    slack.calls.length = 0
+    listeners.start()
+    await listeners.idle()
+    expect(slack.calls).toHaveLength(8)
+  })
+
+  test('that fails while the store takes nothing ends no program, and is opened again', async () => {
+    await using world = slackFixture()
+    const { slack, listeners, db, clock, reported } = world
+    await world.connected({ appToken: APP_TOKEN })
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? new Response('', { status: 503 }) : null
+    db.exec(`CREATE TRIGGER full BEFORE UPDATE ON integration BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+    for (let round = 0; round < 2; round++) {
+      listeners.start()
+      await listeners.idle()
+      clock.advance(60 * SECOND_MS)
+    }
+    expect(reported.map(String)).toEqual([expect.stringContaining('the disk is full')])
+    slack.behaviour.instead = () => null
+    db.exec('DROP TRIGGER full')
+    listeners.start()
+    await until(() => slack.sockets.size === 1)
+  })
+})

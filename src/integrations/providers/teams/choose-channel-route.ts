@@ -1,0 +1,71 @@
+import { AppError } from '../../../core/error.ts'
+import { ById, type Route, route } from '../../../http/route.ts'
+import { CallFailed, retryAfterMs, retryAfterS } from '../../reply.ts'
+import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
+import type { ProviderTools } from '../provider.ts'
+import { noteCard } from './adaptive-card.ts'
+import { callService, reasonOf, type TeamsContext, type TeamsTokens } from './bot-connector.ts'
+import { channelIdIn, type Destination, serviceFor, stateOf, type TeamsState } from './bot-installations.ts'
+import type { TeamsMemory } from './post-card.ts'
+import { type Bot, botOf, type TeamsSettings } from './teams-config.ts'
+
+type Tools = ProviderTools<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>
+
+/** Where the bot writes: `POST /v1/integrations/office_chat/{id}/channel`. */
+export const routes = (tools: Tools): Route[] => [
+  route({
+    id: 'chooseOfficeChatChannel',
+    method: 'POST',
+    path: '/v1/integrations/office_chat/{id}/channel',
+    access: 'configure',
+    tag: 'Integrations',
+    summary: 'Choose the channel of a Teams bot; a test is posted there, and when it is refused nothing changes',
+    refusals: ['conflict', 'upstream'],
+    asynchronous: true,
+    params: ById,
+    body: ChatChannelInput,
+    answer: ChatChannelAnswer,
+    async handle({ principal: { orgId }, params: { id }, body, signal }) {
+      const name = channelNameIn(body.channelName)
+      const context = tools.open({ orgId, id }, signal)
+      const bot = botOf(context.settings)
+      if (!bot) throw new AppError('conflict', 'the integration has no bot: a workflow knows its channel itself')
+      const channelId = channelIdIn(body.channelId)
+      const known = knownTo(tools, context, orgId)
+      const serviceUrl = serviceFor(known, channelId)
+      if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
+      const channel: Destination = { id: channelId, name, serviceUrl }
+      await tools.visit(context, () => postTest(context, bot, channel, known))
+      // What came in meanwhile counts.
+      await context.keepState({ ...knownTo(tools, context, orgId), channel })
+      return { ok: true, label: tools.complete(context, name) }
+    },
+    note: ({ body: { channelName } }) => ({ channelName }),
+  }),
+]
+
+/** What the integration knows; one that was made after the bot came into its teams knows what others with that bot do. */
+function knownTo(tools: Tools, { settings, state, signal }: TeamsContext, orgId: string): TeamsState {
+  const own = stateOf(settings, state)
+  if (own.teams.length > 0) return own
+  const others = tools.integrations(orgId).map((id) => tools.open({ orgId, id }, signal).state)
+  return { ...own, teams: others.map((other) => stateOf(settings, other).teams).find(({ length }) => length > 0) ?? [] }
+}
+
+async function postTest(
+  context: TeamsContext,
+  bot: Bot,
+  { id, name, serviceUrl }: Destination,
+  known: TeamsState,
+): Promise<void> {
+  const activity = noteCard('Tagwarden: test', `Notifications arrive in ${name} from now on.`, null)
+  const body = JSON.stringify({ isGroup: true, channelData: { channel: { id } }, activity })
+  const failed = (reason: string, waitS?: number) => new AppError('upstream', `the test post failed: ${reason}`, waitS)
+  const request = { method: 'POST', serviceUrl, known, path: '/v3/conversations', body } as const
+  const answer = await callService(context, bot, request).catch((error: unknown) => {
+    if (error instanceof CallFailed) throw failed(error.message, error.retryAfterS(context.now()))
+    throw error instanceof AppError ? failed(error.message, error.retryAfterS) : error
+  })
+  if (answer.status >= 200 && answer.status < 300) return
+  throw failed(reasonOf(answer), retryAfterS(retryAfterMs(answer.headers['retry-after'], context.now())))
+}

@@ -1,0 +1,368 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { hasDoubledName } from './connector-token.ts'
+import { type Server, teamsFixture, teamsServer, type World } from './teams.fixture.ts'
+import { BOT, ISSUER } from './teams-server.fixture.ts'
+
+const base64 = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+/** What somebody sends who would like to be the Bot Connector. */
+interface Forgery {
+  token: string | null
+  activity?: object
+  /** In place of `Bearer <token>`. */
+  authorization?: string
+}
+
+type Make = (server: Server, now: number) => Forgery | Promise<Forgery>
+const S = (now: number) => Math.floor(now / 1000)
+
+/** Signed with the right key, with other claims. */
+const claiming =
+  (more: (now: number, server: Server) => object, activity?: (server: Server) => object): Make =>
+  async (server, now) => ({
+    token: await server.sign(JSON.stringify(server.claims(now, more(now, server)))),
+    ...(activity ? { activity: activity(server) } : {}),
+  })
+
+/** Signed with another key, and another header. */
+const headed =
+  (header: (server: Server) => object | Promise<object>, key: 'strange-key' | 'teams-key' = 'strange-key'): Make =>
+  async (server, now) => ({
+    token: await server.sign(JSON.stringify(server.claims(now)), { kid: 'teams-key', ...(await header(server)) }, key),
+  })
+
+/** Taken apart and put together otherwise. */
+const torn =
+  (change: (parts: [string, string, string], server: Server, now: number) => string): Make =>
+  async (server, now) => {
+    const [header = '', payload = '', signature = ''] = (await server.sign(JSON.stringify(server.claims(now)))).split(
+      '.',
+    )
+    return { token: change([header, payload, signature], server, now) }
+  }
+
+const FORGERIES: [string, 401 | 403, Make][] = [
+  ['no header', 401, () => ({ token: null })],
+  ['an empty token', 401, () => ({ token: '' })],
+  ['no JWT', 401, () => ({ token: 'let-me-in' })],
+  ['an API key', 401, () => ({ token: 'ak_0123456789abcdef' })],
+  [
+    'another scheme',
+    401,
+    async (s, now) => ({ token: null, authorization: `Basic ${await s.sign(JSON.stringify(s.claims(now)))}` }),
+  ],
+  ['two tokens', 401, async (s, now) => ({ token: `${await s.sign(JSON.stringify(s.claims(now)))}, x.y.z` })],
+  ['a very long token', 401, torn(([h, p, sig]) => `${h}.${p}.${sig}${'A'.repeat(20_000)}`)],
+  ['alg none', 401, torn(([, p, sig]) => `${base64({ alg: 'none', kid: 'teams-key' })}.${p}.${sig}`)],
+  ['alg none without a signature', 401, torn(([, p]) => `${base64({ alg: 'none', kid: 'teams-key' })}.${p}.`)],
+  ['alg NoNe', 401, torn(([, p, sig]) => `${base64({ alg: 'NoNe', kid: 'teams-key' })}.${p}.${sig}`)],
+  [
+    'HS256 with the public key as its secret',
+    401,
+    async (server, now) => {
+      const pem = await exportSPKI((await importJWK(server.keys['teams-key'].jwk, 'RS256')) as never)
+      const signed = `${base64({ alg: 'HS256', kid: 'teams-key' })}.${base64(server.claims(now))}`
+      return { token: `${signed}.${createHmac('sha256', pem).update(signed).digest('base64url')}` }
+    },
+  ],
+  [
+    'HS256 with the modulus as its secret',
+    401,
+    (server, now) => {
+      const signed = `${base64({ alg: 'HS256', kid: 'teams-key' })}.${base64(server.claims(now))}`
+      return {
+        token: `${signed}.${createHmac('sha256', server.keys['teams-key'].jwk.n ?? '')
+          .update(signed)
+          .digest('base64url')}`,
+      }
+    },
+  ],
+  [
+    'ES256',
+    401,
+    async (server, now) => {
+      const { privateKey } = await generateKeyPair('ES256')
+      const jwt = new SignJWT(server.claims(now)).setProtectedHeader({ alg: 'ES256', kid: 'teams-key' })
+      return { token: await jwt.sign(privateKey) }
+    },
+  ],
+  [
+    'PS256 where the key is for RS256',
+    401,
+    torn(([, p, sig]) => `${base64({ alg: 'PS256', kid: 'teams-key' })}.${p}.${sig}`),
+  ],
+  ['no alg', 401, torn(([, p, sig]) => `${base64({ kid: 'teams-key' })}.${p}.${sig}`)],
+  ['alg as a list', 401, torn(([, p, sig]) => `${base64({ alg: ['RS256'], kid: 'teams-key' })}.${p}.${sig}`)],
+  [
+    'RS512 over what RS256 signed',
+    401,
+    torn(([, p, sig]) => `${base64({ alg: 'RS512', kid: 'teams-key' })}.${p}.${sig}`),
+  ],
+  ['another key behind our kid', 401, headed(() => ({}))],
+  ['jwk: its own key in the header', 401, headed((s) => ({ jwk: s.keys['strange-key'].jwk }))],
+  ['jku: a list of its own', 401, headed((s) => ({ jku: `${s.url}/jku` }))],
+  ['x5u: a certificate of its own', 401, headed((s) => ({ x5u: `${s.url}/x5u` }))],
+  ['x5c: a certificate of its own', 401, headed(() => ({ x5c: ['MIIB'] }))],
+  ['jku, although the signature holds', 401, headed((s) => ({ jku: `${s.url}/jku` }), 'teams-key')],
+  ['no kid', 401, headed(() => ({ kid: undefined }))],
+  ['no kid, although the signature holds', 401, headed(() => ({ kid: undefined }), 'teams-key')],
+  ['an unknown kid', 401, headed(() => ({ kid: 'strange-key' }))],
+  ['a kid that is a path', 401, headed(() => ({ kid: '../../../dev/null' }))],
+  ['a kid that is an address', 401, headed((s) => ({ kid: `${s.url}/kid` }))],
+  ['a kid that is a word of objects', 401, headed(() => ({ kid: '__proto__' }))],
+  ['a kid that is a number', 401, torn(([, p, sig]) => `${base64({ alg: 'RS256', kid: 0 })}.${p}.${sig}`)],
+  ['the kid of another key of the list', 401, headed(() => ({ kid: 'webchat-key' }), 'teams-key')],
+  [
+    'an unknown critical header',
+    401,
+    torn(([, p, sig]) => `${base64({ alg: 'RS256', kid: 'teams-key', crit: ['x'], x: 1 })}.${p}.${sig}`),
+  ],
+  [
+    'a payload that is not encoded (b64)',
+    401,
+    torn(([, p, sig]) => `${base64({ alg: 'RS256', kid: 'teams-key', b64: false, crit: ['b64'] })}.${p}.${sig}`),
+  ],
+  ['a detached payload', 401, torn(([h, , sig]) => `${h}..${sig}`)],
+  ['no signature', 401, torn(([h, p]) => `${h}.${p}.`)],
+  ['a changed signature', 401, torn(([h, p, sig]) => `${h}.${p}.${sig.startsWith('A') ? 'B' : 'A'}${sig.slice(1)}`)],
+  ['a cut signature', 401, torn(([h, p, sig]) => `${h}.${p}.${sig.slice(0, -4)}`)],
+  [
+    'other claims below the signature',
+    401,
+    torn(([h, , sig], s, now) => `${h}.${base64(s.claims(now, { exp: S(now) + 7200 }))}.${sig}`),
+  ],
+  ['claims that are a list', 401, async (s) => ({ token: await s.sign('[]') })],
+  ['claims that are no JSON', 401, async (s) => ({ token: await s.sign('{') })],
+  [
+    'claims that are no UTF-8',
+    401,
+    torn(([h, , sig]) => `${h}.${Buffer.from([123, 34, 255, 34, 58, 49, 125]).toString('base64url')}.${sig}`),
+  ],
+  [
+    'aud twice',
+    401,
+    async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)).replace('{', '{"aud":"other",')) }),
+  ],
+  [
+    'aud twice, once in other letters',
+    401,
+    async (s, now) => ({
+      token: await s.sign(JSON.stringify(s.claims(now)).replace('{', String.raw`{"\u0061ud":"other",`)),
+    }),
+  ],
+  [
+    'kid twice',
+    401,
+    torn(([, p, sig]) => `${base64('{"alg":"RS256","kid":"strange-key","kid":"teams-key"}')}.${p}.${sig}`),
+  ],
+  [
+    'an encrypted token',
+    401,
+    async (server, now) => {
+      const key = await importJWK({ ...server.keys['teams-key'].jwk, use: 'enc' }, 'RSA-OAEP')
+      const jwe = new CompactEncrypt(Buffer.from(JSON.stringify(server.claims(now))))
+      return { token: await jwe.setProtectedHeader({ alg: 'RSA-OAEP', enc: 'A256GCM', kid: 'teams-key' }).encrypt(key) }
+    },
+  ],
+  ['another issuer', 403, claiming(() => ({ iss: 'https://sts.windows.net/d6d49420-f39b-4df7-a1dc-d59a935871db/' }))],
+  ['an issuer that begins alike', 403, claiming(() => ({ iss: `${ISSUER}.evil.example` }))],
+  ['an issuer with a slash', 403, claiming(() => ({ iss: `${ISSUER}/` }))],
+  ['a list of issuers', 403, claiming(() => ({ iss: [ISSUER] }))],
+  ['no issuer', 403, claiming(() => ({ iss: undefined }))],
+  ['another app', 403, claiming(() => ({ aud: '00000000-2222-4333-8444-555555555555' }))],
+  ['a list of apps, ours among them', 403, claiming(() => ({ aud: [BOT.appId, 'other'] }))],
+  ['a list of our app alone', 403, claiming(() => ({ aud: [BOT.appId] }))],
+  ['our app in capitals', 403, claiming(() => ({ aud: BOT.appId.toUpperCase() }))],
+  ['no audience', 403, claiming(() => ({ aud: undefined }))],
+  ['expired past the skew', 403, claiming((now) => ({ exp: S(now) - 300 }))],
+  ['expired yesterday', 403, claiming((now) => ({ exp: S(now) - 86_400, nbf: S(now) - 90_000 }))],
+  ['no expiry', 403, claiming(() => ({ exp: undefined }))],
+  ['an expiry that is a text', 403, claiming((now) => ({ exp: String(S(now) + 3600) }))],
+  ['an expiry in milliseconds', 403, claiming((now) => ({ exp: now + 3_600_000 }))],
+  [
+    'an expiry that is huge',
+    403,
+    async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)).replace(/"exp":\d+/, '"exp":1e999')) }),
+  ],
+  ['an expiry that is no whole number', 403, claiming((now) => ({ exp: S(now) + 3600.5 }))],
+  ['an expiry below zero', 403, claiming(() => ({ exp: -1 }))],
+  ['good only past the skew', 403, claiming((now) => ({ nbf: S(now) + 301 }))],
+  ['nbf as a text', 403, claiming((now) => ({ nbf: String(S(now)) }))],
+  ['made in the future', 403, claiming((now) => ({ iat: S(now) + 301 }))],
+  ['iat as a list', 403, claiming((now) => ({ iat: [S(now)] }))],
+  ['another service address in the token', 403, claiming(() => ({ serviceurl: 'https://evil.example/' }))],
+  [
+    'another service address in the body',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ serviceUrl: 'https://evil.example/' }),
+    ),
+  ],
+  [
+    'a service address that begins alike',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ serviceUrl: `${s.serviceUrl}../evil` }),
+    ),
+  ],
+  [
+    'a service address in other capitals',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ serviceUrl: s.serviceUrl.toUpperCase() }),
+    ),
+  ],
+  ['no service address in the token', 403, claiming(() => ({ serviceurl: undefined }))],
+  [
+    'none in token and body',
+    403,
+    claiming(
+      () => ({ serviceurl: undefined }),
+      (s) => s.added({ serviceUrl: undefined }),
+    ),
+  ],
+  [
+    'an empty one in both',
+    403,
+    claiming(
+      () => ({ serviceurl: '' }),
+      (s) => s.added({ serviceUrl: '' }),
+    ),
+  ],
+  ['a list of service addresses', 403, claiming((_now, s) => ({ serviceurl: [s.serviceUrl] }))],
+  [
+    'two spellings that say two things',
+    403,
+    claiming((_now, s) => ({ serviceUrl: s.serviceUrl, serviceurl: 'https://evil.example/' })),
+  ],
+  [
+    'another channel in the body',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ channelId: 'webchat' }),
+    ),
+  ],
+  [
+    'the emulator',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ channelId: 'emulator' }),
+    ),
+  ],
+  [
+    'no channel in the body',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ channelId: undefined }),
+    ),
+  ],
+  [
+    'a list of channels',
+    403,
+    claiming(
+      () => ({}),
+      (s) => s.added({ channelId: ['msteams'] }),
+    ),
+  ],
+  [
+    'a key that is endorsed for another channel',
+    403,
+    async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)), {}, 'webchat-key') }),
+  ],
+  [
+    'such a key for its own channel',
+    403,
+    async (s, now) => ({
+      token: await s.sign(JSON.stringify(s.claims(now)), {}, 'webchat-key'),
+      activity: s.added({ channelId: 'webchat' }),
+    }),
+  ],
+  [
+    'a key without endorsements',
+    403,
+    async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)), {}, 'bare-key') }),
+  ],
+]
+
+describe('a forged or stale token', () => {
+  let server: Server
+  let world: World
+  let before: Buffer
+  let asked: number
+  beforeAll(async () => {
+    server = await teamsServer()
+    world = teamsFixture(server)
+    await world.make()
+    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
+    before = world.db.serialize()
+    asked = server.requests.length
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  test.each(FORGERIES)('with %s is refused without a trace', async (_name, status, make) => {
+    const { token, activity, authorization } = await make(server, world.clock.now())
+    const moved = activity ?? server.added({ channelData: { team: { id: '19:evil@thread.tacv2' } } })
+    const answer = authorization
+      ? await world.call('POST', '/v1/integrations/office_chat/messages', { body: moved, headers: { authorization } })
+      : await world.say(server, moved, token)
+    expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining('the connector token ')])
+    if (token) for (const part of token.split('.')) if (part.length > 8) expect(answer.body.error).not.toContain(part)
+    expect(server.asked(asked)).toEqual([])
+    expect(world.db.serialize().equals(before)).toBe(true)
+    expect(world.reported).toEqual([])
+  })
+
+  test('is one of more than 40', () => expect(FORGERIES.length).toBeGreaterThan(40))
+})
+
+describe('a good token', () => {
+  const good: [string, (now: number, server: Server) => object][] = [
+    ['as the connector makes it', () => ({})],
+    ['with the claim in the other spelling', (_now, s) => ({ serviceurl: undefined, serviceUrl: s.serviceUrl })],
+    ['with both spellings alike', (_now, s) => ({ serviceUrl: s.serviceUrl })],
+    ['just within the skew', (now) => ({ exp: S(now) - 299, nbf: S(now) + 300, iat: S(now) + 300 })],
+    ['without nbf', () => ({ nbf: undefined })],
+    ['with claims that we do not know', () => ({ ver: '1.0', tid: 'x', nested: { aud: 'other', a: [{ aud: 1 }] } })],
+  ]
+  test.each(good)('%s is taken', async (_name, more) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.make()
+    const token = await server.sign(JSON.stringify(server.claims(world.clock.now(), more(world.clock.now(), server))))
+    expect((await world.say(server, server.added(), token)).body).toEqual({ handled: true })
+  })
+
+  test.each(['RS256', 'RS384', 'RS512'])('signed with %s is taken', async (alg) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.make()
+    const { jwk } = server.keys['teams-key']
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+    server.cloud.keys = [{ ...(await exportJWK(publicKey)), kid: jwk.kid, endorsements: ['msteams'] }]
+    const token = await new SignJWT(server.claims(world.clock.now()))
+      .setProtectedHeader({ alg, kid: String(jwk.kid) })
+      .sign(privateKey)
+    expect((await world.say(server, server.added(), token)).body).toEqual({ handled: true })
+  })
+})
+
+test('a name that stands twice is found, whatever else there is', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { minKeys: 1 }), (object) => {
+      const text = JSON.stringify(object)
+      const [name] = Object.keys(object)
+      expect(hasDoubledName(text)).toBe(false)
+      expect(hasDoubledName(`${text.slice(0, -1)},${JSON.stringify(name)}: 1}`)).toBe(true)
+    }),
+  )
+})

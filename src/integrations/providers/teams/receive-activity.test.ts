@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS } from '../../../core/clock.ts'
+import { teamsFixture, teamsServer } from './teams.fixture.ts'
+import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
+
+describe('the messaging endpoint', () => {
+  test('without a bot is 409, and 401 to whoever has no token', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    expect((await world.say(server, server.added(), null)).status).toBe(401)
+    expect(await world.say(server, server.added())).toMatchObject({
+      status: 409,
+      body: { error: 'no bot is configured' },
+    })
+    await world.make({ webhookUrl: `${server.url}/workflows/a?sig=x` })
+    expect((await world.say(server, server.added())).status).toBe(409)
+    expect(server.asked()).toEqual([])
+  })
+
+  test('learns service address, conversation, tenant, team and channels', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    expect(body).toMatchObject({ status: 'incomplete', config: { appId: BOT.appId } })
+    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
+    const channel = { id: CHANNEL, name: 'Tag alerts' }
+    const data = { team: { id: TEAM }, tenant: { id: TENANT }, channel, eventType: 'channelCreated' }
+    await world.say(server, server.added({ membersAdded: undefined, channelData: data }))
+    expect(world.stateOf(body.id)).toEqual({
+      appId: BOT.appId,
+      teams: [
+        {
+          ...{ id: TEAM, name: 'Web', tenantId: TENANT, serviceUrl: server.serviceUrl, conversationId: TEAM },
+          channels: [channel],
+        },
+      ],
+      channel: null,
+    })
+  })
+
+  test.each<[string, object]>([
+    ['a message to the bot', { type: 'message', text: 'hi' }],
+    ['a personal conversation', { conversation: { id: 'a:1', conversationType: 'personal' }, channelData: {} }],
+    ['a team without an id', { channelData: { team: {} }, conversation: {} }],
+  ])('%s is nothing', async (_name, more) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    expect((await world.say(server, server.added(more))).body).toEqual({ handled: false })
+    expect(world.stateOf(body.id)).toBeNull()
+  })
+
+  test('tells all integrations with that bot, and no others', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const other = { ...BOT, appId: 'another-bot' }
+    const made = await Promise.all([BOT, BOT, other].map((config) => world.make(config)))
+    await world.say(server, server.added())
+    expect(made.map(({ body }) => world.stateOf(body.id) !== null)).toEqual([true, true, false])
+  })
+
+  test('tells those whose secrets are there, although another one lost its own', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const [lost, whole] = [(await world.make()).body.id, (await world.make()).body.id]
+    world.db.prepare(`UPDATE integration SET secrets = x'' WHERE id = ?`).run(lost)
+    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
+    expect(world.stateOf(whole)?.teams).toHaveLength(1)
+    expect((await world.say(server, server.added(), 'a.b.c')).status).toBe(401)
+  })
+
+  test.each([
+    'http://169.254.169.254/latest/',
+    'https://metadata.google.internal/',
+    'https://localhost/',
+    'https://[::1]/',
+    'https://10.0.0.7/amer/',
+    'https://smba.example:22/',
+    'https://smba.example@169.254.169.254/',
+    'https://smba.example/?a=',
+    'https://smba.example/#',
+    'file:///etc/passwd',
+    'smba.example',
+    'https://smba.example/a b/',
+  ])('of the service address %s leads no token anywhere', async (serviceUrl) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    const token = await server.sign(JSON.stringify(server.claims(world.clock.now(), { serviceurl: serviceUrl })))
+    expect((await world.say(server, server.added({ serviceUrl }), token)).status).toBe(200)
+    expect([409, 502]).toContain((await world.choose(body.id)).status)
+    expect(server.asked().filter((one) => one.includes('/v3/'))).toEqual([])
+    expect(await world.statusOf(body.id)).toBe('incomplete')
+  })
+
+  test('fetches the keys once a day, and for unknown ids at most once an hour', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.make()
+    const fetched = () => server.asked().filter((one) => one === 'GET /keys').length
+    const unknown = async () => {
+      const token = await server.sign(JSON.stringify(server.claims(world.clock.now())), { kid: 'new-key' })
+      return (await world.say(server, server.added(), token)).status
+    }
+    await Promise.all([1, 2, 3].map(() => world.say(server, server.added())))
+    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
+    expect(fetched()).toBe(1)
+    world.clock.advance(HOUR_MS)
+    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
+    expect(fetched()).toBe(2)
+    world.clock.advance(HOUR_MS)
+    server.cloud.keys = [{ ...server.keys['teams-key'].jwk, kid: 'new-key', endorsements: ['msteams'] }]
+    expect(await unknown()).toBe(200)
+    expect(fetched()).toBe(3)
+    expect((await world.say(server, server.added())).status).toBe(401)
+    world.clock.advance(24 * HOUR_MS)
+    expect(await unknown()).toBe(200)
+    expect(fetched()).toBe(4)
+  })
+
+  test('goes on with the keys it has while there are no others to be had, and is 502 without any', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.make()
+    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('later', { status: 503 }) : null)
+    expect((await world.say(server, server.added())).status).toBe(502)
+    server.cloud.instead = () => null
+    expect((await world.say(server, server.added())).status).toBe(200)
+    for (const answer of [
+      '<html>',
+      '{"keys": []}',
+      '{"keys": [{"kid": "teams-key", "kty": "oct", "k": "AAAA"}]}',
+      'null',
+    ]) {
+      server.cloud.instead = ({ path }) => (path === '/keys' ? new Response(answer) : null)
+      world.clock.advance(25 * HOUR_MS)
+      expect((await world.say(server, server.added())).status).toBe(200)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import type { JWK } from 'jose'
+import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import { jsonObject } from '../../../core/json.ts'
+import type { IntegrationContext } from '../provider-context.ts'
+import { operatorUrl } from './teams-config.ts'
+
+/** A key of those that sign calls. */
+export interface SigningKey {
+  jwk: JWK
+  /** Channels for which it may speak. */
+  endorsements: readonly string[]
+}
+
+type Context = Pick<IntegrationContext, 'ask' | 'now' | 'operator' | 'signal'>
+
+const FRESH_MS = DAY_MS
+/** A kid of nobody's brings a new list at most so often. */
+const UNKNOWN_AGAIN_MS = HOUR_MS
+/** Their certificates are in the list too. */
+const MAX_KEYS_BYTES = 1024 * 1024
+
+/** The keys of one cloud, kept from one call to the next. */
+class SigningKeys {
+  private keys = new Map<string, SigningKey>()
+  private fetchedAt: Instant | null = null
+  private triedAt: Instant = Number.NEGATIVE_INFINITY
+  private loading: { done: Promise<void>; signal: AbortSignal } | null = null
+
+  /** Null when there is no key of that id. Fails as a call does when there are no keys at all. */
+  async find(context: Context, kid: string): Promise<SigningKey | null> {
+    const now = context.now()
+    // Times to come are from before the clock was put back.
+    const ageOf = (at: Instant) => (at > now ? Number.POSITIVE_INFINITY : now - at)
+    const isFresh = this.fetchedAt !== null && ageOf(this.fetchedAt) < FRESH_MS
+    const mayTry = this.fetchedAt === null || ageOf(this.triedAt) >= UNKNOWN_AGAIN_MS
+    if ((!isFresh || !this.keys.has(kid)) && mayTry) await this.load(context)
+    return this.keys.get(kid) ?? null
+  }
+
+  /** Once for all who wait; when who asked has left, another of them asks. What is known stays when it fails. */
+  private async load(context: Context): Promise<void> {
+    this.loading ??= this.begin(context)
+    const { done, signal } = this.loading
+    try {
+      await done
+    } catch (error) {
+      if (signal.aborted && !context.signal.aborted) return this.load(context)
+      if (this.fetchedAt === null) throw error
+    }
+  }
+
+  private begin(context: Context) {
+    const done = this.fetch(context).finally(() => {
+      this.loading = null
+    })
+    return { done, signal: context.signal }
+  }
+
+  private async fetch(context: Context): Promise<void> {
+    const now = context.now()
+    try {
+      const { jwks_uri } = await json(context, operatorUrl(context.operator, 'OFFICE_CHAT_OPENID_URL'))
+      const { keys } = await json(context, String(jwks_uri))
+      const found = new Map(Array.isArray(keys) ? keys.flatMap(readKey) : [])
+      if (found.size === 0) throw new AppError('upstream', UNREADABLE)
+      this.keys = found
+      this.fetchedAt = now
+      this.triedAt = now
+    } catch (error) {
+      // Who leaves at once could else keep the others from a new list.
+      if (!context.signal.aborted) this.triedAt = now
+      throw error
+    }
+  }
+}
+
+const UNREADABLE = 'the signing keys of Teams could not be read'
+
+async function json(context: Context, url: string): Promise<Record<string, unknown>> {
+  const { body } = await context.ask({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
+  const found = jsonObject(body)
+  if (found) return found
+  throw new AppError('upstream', UNREADABLE)
+}
+
+function readKey(value: unknown): [string, SigningKey][] {
+  const jwk = (value ?? {}) as JWK & { endorsements?: unknown }
+  if (typeof jwk.kid !== 'string' || jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig') return []
+  const { kid, kty, n = '', e = '', endorsements } = jwk
+  const channels = Array.isArray(endorsements) ? endorsements.filter((one) => typeof one === 'string') : []
+  return [[kid, { jwk: { kid, kty, n, e }, endorsements: channels }]]
+}
+
+/** By the settings that say where they are: one list for a server. */
+const known = new WeakMap<object, SigningKeys>()
+
+/** The key of that id; null when there is none. They are fetched once a day, and for an unknown id at most once an hour. */
+export function signingKey(context: Context, kid: string): Promise<SigningKey | null> {
+  const keys = known.get(context.operator) ?? new SigningKeys()
+  known.set(context.operator, keys)
+  return keys.find(context, kid)
+}

@@ -1,0 +1,447 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { type Received, receiver } from '../../transport/receiver.fixture.ts'
+import { type Server, teamsFixture, teamsServer } from './teams.fixture.ts'
+import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
+
+/** The texts of a card, in order. */
+// biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+function textsOf(content: any): string[] {
+  const card = content?.attachments?.[0]?.content
+  return (card?.body ?? []).flatMap((block: { text?: string; facts?: { title: string; value: string }[] }) =>
+    block.facts ? block.facts.map(({ title, value }) => `${title}: ${value}`) : [block.text ?? ''],
+  )
+}
+const latest = ({ cloud }: Server, index: number) => textsOf(cloud.posts[index]?.contents.at(-1))
+const tokensAsked = (server: Server) => server.asked().filter((one) => one.endsWith('/oauth2/v2.0/token'))
+
+describe('the channel', () => {
+  test('is chosen with a test post, and names an integration without a name', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    expect(await world.choose(body.id)).toMatchObject({ status: 200, body: { ok: true, label: 'Tag alerts' } })
+    expect(await world.get(body.id)).toMatchObject({ status: 'connected', label: 'Tag alerts' })
+    expect(latest(server, 0).join()).toContain('Notifications arrive in Tag alerts')
+    expect((await world.choose(body.id, TEAM, 'General')).body).toEqual({ ok: true, label: 'Tag alerts' })
+    expect(tokensAsked(server)).toEqual(['POST /botframework.com/oauth2/v2.0/token'])
+  })
+
+  test('may be given as the link that Teams shows', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make(BOT, 'Web team')
+    await world.say(server, server.added())
+    const link = `https://teams.microsoft.com/l/channel/${encodeURIComponent(CHANNEL)}/Tag%20alerts?groupId=x&tenantId=y`
+    expect((await world.choose(body.id, link)).body).toEqual({ ok: true, label: 'Web team' })
+    expect(server.cloud.posts[0]?.channelId).toBe(CHANNEL)
+  })
+
+  const only = (status: number, where: string) => (request: Received) =>
+    request.path.includes(where) ? new Response('', { status }) : null
+  test.each<[string, (cloud: Server['cloud']) => object, string]>([
+    ['a channel that is not there', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
+    ['a bot that was removed', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
+    ['another password', () => ({ secret: 'changed' }), 'invalid_client'],
+    ['a server that is ill', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
+    ['a login that is ill', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
+    ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
+  ])('is refused with %s, and nothing changes', async (_name, spoil, reason) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    const before = { ...(await world.get(body.id)), state: world.stateOf(body.id) }
+    Object.assign(server.cloud, spoil(server.cloud))
+    const answer = await world.choose(body.id)
+    expect([answer.status, answer.body.error]).toEqual([502, expect.stringContaining('the test post failed: ')])
+    expect(answer.body.error).toContain(reason)
+    expect(answer.body.error).not.toContain(BOT.appPassword)
+    expect({ ...(await world.get(body.id)), state: world.stateOf(body.id) }).toEqual(before)
+  })
+
+  test("needs a bot that a team has, and an integration of one's own", async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    expect((await world.choose(body.id)).body.error).toContain('no team has the bot yet')
+    const workflow = await world.make({ webhookUrl: `${server.url}/workflows/a` })
+    expect((await world.choose(workflow.body.id)).status).toBe(409)
+    expect((await world.choose('int_nobody')).status).toBe(404)
+    const theirs = await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)
+    expect((await world.choose(theirs.body.id)).status).toBe(404)
+    const asVera = { as: world.people.vera.key, body: { channelId: CHANNEL, channelName: 'x' } }
+    expect((await world.call('POST', `/v1/integrations/office_chat/${body.id}/channel`, asVera)).status).toBe(403)
+    expect(server.asked().filter((one) => one.startsWith('POST'))).toEqual([])
+  })
+
+  test('of an integration that was made after its bot came into the team', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.connected(server)
+    const second = await world.make(BOT, 'General')
+    expect((await world.choose(second.body.id, TEAM, 'General')).status).toBe(200)
+    await world.tell(second.body.id)
+    expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, TEAM, TEAM])
+    const theirs = (await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)).body.id
+    const body = { channelId: TEAM, channelName: 'General' }
+    const path = `/v1/integrations/office_chat/${theirs}/channel`
+    expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
+  })
+
+  test('has a name that can be seen', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    const { status, body: refusal } = await world.choose(body.id, CHANNEL, ' \u202e ')
+    expect([status, refusal]).toEqual([400, { error: 'channelName: must have something that can be seen' }])
+    expect(server.cloud.posts).toEqual([])
+  })
+
+  test('belongs to the organization that registered its bot first', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    const as = world.people.mallory.key
+    const body = { provider: 'office_chat', config: BOT }
+    const refusal = { status: 409, body: { error: 'config.appId: another organization has registered it' } }
+    expect(await world.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
+    const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
+    const made = await world.call('POST', '/v1/integrations', { as, body: other })
+    expect(made.status).toBe(201)
+    expect(await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).toMatchObject(refusal)
+    expect((await world.call('DELETE', `/v1/integrations/${id}`, { as: world.ada.key })).status).toBe(200)
+    expect((await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).status).toBe(200)
+  })
+
+  test('has to be chosen again for another bot', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    const put = (config: object) =>
+      world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body: { provider: 'office_chat', config } })
+    expect((await put({ appId: BOT.appId })).body.status).toBe('connected')
+    expect((await put({ appId: 'another-bot' })).body.status).toBe('incomplete')
+    expect((await put({ webhookUrl: `${server.url}/workflows/a`, appPassword: null })).body).toMatchObject({
+      ...{ status: 'connected', config: {} },
+    })
+    expect((await put({ ...BOT, webhookUrl: null })).body).toMatchObject({ status: 'connected' })
+    expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
+  })
+
+  test('is turned into a workflow and back by naming the other way', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    const put = async (config: object) => {
+      const body = { provider: 'office_chat', config }
+      const { status, body: answer } = await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+      return [status, answer]
+    }
+    const workflow = [200, expect.objectContaining({ status: 'connected', config: {} })]
+    expect(await put({ webhookUrl: `${server.url}/workflows/a` })).toEqual(workflow)
+    expect(await put({})).toEqual(workflow)
+    const { appId } = BOT
+    expect(await put({ appId })).toEqual([400, { error: 'config.appPassword: is missing' }])
+    expect(await put(BOT)).toEqual([200, expect.objectContaining({ status: 'connected', config: { appId } })])
+  })
+})
+
+describe('an issue', () => {
+  test('is a message whose thread has the rest, and which shows the present state', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(latest(server, 1)).toContain('Acknowledged by Alice')
+    const notified = world.issueRow()?.notificationsSent
+    world.byHand('resolved')
+    await world.follow()
+    await world.tell(id, 'resolved')
+    await world.later(11 * SECOND_MS)
+    await world.tell(id, 'reopened')
+    await world.tell(id, 'repeated')
+    const [, opening, ...thread] = server.cloud.posts
+    expect(opening?.contents).toHaveLength(3)
+    expect(latest(server, 1)).toContain('Resolved by Alice')
+    expect(thread.map(({ conversationId }) => conversationId)).toEqual(Array(3).fill(opening?.conversationId))
+    expect(thread.map((_, index) => latest(server, index + 2)[0])).toEqual([
+      expect.stringContaining('Resolved'),
+      expect.stringContaining('Back again'),
+      expect.stringContaining('Still happening'),
+    ])
+    expect(world.summary()).toEqual([
+      'opened delivered',
+      'resolved delivered',
+      'reopened delivered',
+      'repeated delivered',
+    ])
+    expect(notified).toBe(1)
+    expect(tokensAsked(server)).toHaveLength(1)
+  })
+
+  test('waits while no channel is chosen, and says so', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const { body } = await world.make()
+    await world.tell(body.id)
+    expect(world.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('chosen') })
+    expect(server.asked()).toEqual([])
+  })
+
+  test('of several that opened together is shown among them, and by itself where their message was deleted', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    for (const issueId of ['iss_1', 'iss_2', 'iss_3', 'iss_4']) await world.tell(id, 'opened', issueId)
+    await world.later(31 * SECOND_MS)
+    const [, first, group] = server.cloud.posts
+    expect(server.cloud.posts).toHaveLength(3)
+    world.byHand('resolved', 'iss_3')
+    await world.follow()
+    await world.tell(id, 'resolved', 'iss_3')
+    await world.later(11 * SECOND_MS)
+    world.byHand('open', 'iss_3')
+    await world.tell(id, 'reopened', 'iss_3')
+    world.byHand('acknowledged', 'iss_3')
+    await world.follow()
+    expect(server.cloud.posts.slice(3).map(({ conversationId }) => conversationId)).toEqual(
+      Array(2).fill(group?.conversationId),
+    )
+    const shown = JSON.stringify(group?.contents.at(-1))
+    for (const issueId of ['iss_2', 'iss_3', 'iss_4']) expect(shown).toContain(`/issues/${issueId}`)
+    expect(shown).toContain('**Acknowledged')
+    server.cloud.posts.splice(0, 99, ...(first ? [first] : []))
+    await world.tell(id, 'repeated', 'iss_4')
+    world.byHand('acknowledged', 'iss_4')
+    await world.follow()
+    const alone = server.cloud.posts[1]
+    expect(alone?.contents).toHaveLength(2)
+    expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
+  })
+
+  test('begins anew where its conversation was deleted', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    server.cloud.posts.length = 0
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'repeated')
+    const [first, second] = server.cloud.posts
+    expect(server.cloud.posts).toHaveLength(2)
+    expect(second?.conversationId).toBe(String(first?.conversationId))
+    server.cloud.posts.length = 0
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(server.asked().at(-1)).toMatch(/^PUT /)
+    const asked = server.requests.length
+    await world.follow()
+    expect(server.requests).toHaveLength(asked)
+  })
+
+  test('is opened once, and edited, whatever answer is lost on the way', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    let lost = 0
+    world.wayOut.loses = ({ method }) => method === 'PUT' && lost++ === 0
+    await world.tell(id)
+    world.byHand('acknowledged')
+    await world.follow()
+    world.clock.advance(6 * SECOND_MS)
+    await world.follow()
+    expect(server.cloud.posts[1]?.contents).toHaveLength(3)
+  })
+
+  test('goes to the channel that was chosen last, its thread stays where it is', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.choose(id, TEAM, 'General')
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'opened', 'iss_2')
+    // The second issue waits for others that might open.
+    await world.later(31 * SECOND_MS)
+    expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
+  })
+})
+
+describe('a delivery', () => {
+  test('that went is not said again after a kill, and again when somebody asks for it', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    const again = `UPDATE delivery SET status = 'pending', dueAt = 0`
+    // As a kill leaves it between what was remembered and what was recorded.
+    world.db.prepare(`${again}, deliveredAt = NULL`).run()
+    await world.deliver()
+    expect(server.cloud.posts).toHaveLength(2)
+    const [delivery] = world.deliveries()
+    const path = `/v1/notifications/deliveries/${delivery?.id}/replay`
+    expect((await world.call('POST', path, { as: world.ada.key })).status).toBe(200)
+    await world.deliver()
+    expect(server.cloud.posts).toHaveLength(3)
+    expect(world.summary()).toEqual(['opened delivered'])
+  })
+
+  test('goes to the chosen channel when the bot is not in that of the thread any more', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.choose(id, TEAM, 'General')
+    server.cloud.instead = ({ path }) =>
+      path.includes(encodeURIComponent(CHANNEL))
+        ? Response.json({ error: { code: 'Forbidden' } }, { status: 403 })
+        : null
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'repeated')
+    expect(server.cloud.posts.slice(3).map(({ channelId }) => channelId)).toEqual([TEAM, TEAM])
+    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+  })
+
+  test('shows every attempt without a secret', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const url = `${server.url}/workflows/a?sp=%2Ftriggers&sig=s1gnature-of-a-workflow`
+    const { id } = (await world.make({ webhookUrl: url })).body
+    server.cloud.instead = ({ path }) => new Response(`no run for ${path}`, { status: 503 })
+    await world.tell(id)
+    const [delivery] = world.deliveries()
+    const { body } = await world.call('GET', `/v1/notifications/deliveries/${delivery?.id}`, { as: world.ada.key })
+    expect(body.log).toMatchObject([
+      { outcome: 'retry', reason: 'HTTP 503', answer: expect.stringContaining('no run for') },
+    ])
+    expect(JSON.stringify(body)).not.toContain('s1gnature')
+  })
+})
+
+describe('the token', () => {
+  test('is of the tenant where one is named', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    await world.connected(server, { ...BOT, tenantId: TENANT.toUpperCase() })
+    expect(tokensAsked(server)).toEqual([`POST /${TENANT}/oauth2/v2.0/token`])
+  })
+
+  test('is renewed before it ends, and once when it is refused', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    world.clock.advance(58 * MINUTE_MS)
+    await world.tell(id)
+    expect(tokensAsked(server)).toHaveLength(1)
+    world.clock.advance(2 * MINUTE_MS)
+    await world.tell(id, 'repeated')
+    expect(tokensAsked(server)).toHaveLength(2)
+    server.cloud.tokens.push('another-t0ken')
+    await world.tell(id, 'repeated')
+    expect(tokensAsked(server)).toHaveLength(3)
+    expect(world.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
+  })
+
+  test('that is refused to several at once is renewed once for all of them', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    const issues = ['iss_1', 'iss_2', 'iss_3', 'iss_4', 'iss_5', 'iss_6']
+    for (const issueId of issues) world.tellLater(id, 'opened', world.issue(issueId))
+    await world.deliver()
+    await world.later(31 * SECOND_MS)
+    server.cloud.tokens.push('another-t0ken')
+    for (const issueId of issues) world.tellLater(id, 'repeated', issueId)
+    await world.deliver()
+    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+    expect(tokensAsked(server)).toHaveLength(2)
+  })
+
+  test('that is refused twice needs somebody', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    server.cloud.instead = ({ path }) => (path.includes('/v3/') ? new Response('', { status: 401 }) : null)
+    const from = server.requests.length
+    await world.tell(id)
+    expect(server.asked(from)).toEqual([
+      'POST /amer/v3/conversations',
+      'POST /botframework.com/oauth2/v2.0/token',
+      'POST /amer/v3/conversations',
+    ])
+    expect(await world.statusOf(id)).toBe('reauth_required')
+    server.cloud.instead = () => null
+    const body = { provider: 'office_chat', config: { appId: BOT.appId } }
+    await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+    expect(await world.statusOf(id)).toBe('connected')
+  })
+
+  test.each(['changed', 'gone'])('is not to be had with a secret that is %s', async (secret) => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    server.cloud.secret = secret
+    world.clock.advance(2 * HOUR_MS)
+    await world.tell(id)
+    expect(await world.statusOf(id)).toBe('reauth_required')
+    expect(world.deliveries()[0]?.lastError).toBe('the other side takes the sign-in no more (invalid_client)')
+  })
+
+  test('goes to nobody but the service address that came with a checked token', async () => {
+    await using server = await teamsServer()
+    const seen: Received[] = []
+    await using elsewhere = receiver((request) => {
+      seen.push(request)
+      return Response.json({ id: 'x' }, { status: 201 })
+    })
+    const world = teamsFixture(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.say(server, server.added({ serviceUrl: elsewhere.url }))
+    const memory = { appId: BOT.appId, serviceUrl: elsewhere.url, conversationId: 'x', activityId: 'y' }
+    world.db.prepare('UPDATE issueMemory SET memory = ?').run(JSON.stringify(memory))
+    await world.tell(id, 'repeated')
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(seen).toEqual([])
+    expect(
+      server.requests.filter(({ headers }) => headers.authorization?.includes('connector-t0ken')).length,
+    ).toBeGreaterThan(1)
+    for (const { path, headers } of server.requests)
+      if (headers.authorization) expect(path).toStartWith('/amer/v3/conversations')
+  })
+})
+
+test('no secret reaches a caller, a log or the database, whatever the other side repeats', async () => {
+  await using server = await teamsServer()
+  const world = teamsFixture(server)
+  const id = await world.connected(server)
+  const signature = 'sig=s1gnature-of-a-workflow'
+  const workflow = (await world.make({ webhookUrl: `${server.url}/workflows/a?${signature}` })).body.id
+  server.cloud.instead = ({ headers, path }) => {
+    if (path.includes('token')) return null
+    const repeated = path.includes('workflows') ? path : `${headers.authorization} ${BOT.appPassword}`
+    return Response.json({ error: { code: 'X', message: repeated } }, { status: 400 })
+  }
+  await world.tell(id)
+  await world.tell(workflow, 'opened', 'iss_2')
+  const { ada, call } = world
+  const answers = [await world.choose(id), await call('GET', '/v1/notifications/deliveries', { as: ada.key })]
+  for (const one of [id, workflow]) {
+    answers.push(await call('GET', `/v1/integrations/${one}`, { as: ada.key }))
+    answers.push(await call('POST', `/v1/integrations/${one}/test`, { as: ada.key }))
+  }
+  const seen =
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+  expect(seen).toContain('Bearer … …')
+  const bytes = world.db.serialize()
+  for (const secret of [...server.cloud.tokens, BOT.appPassword, 's1gnature-of-a-workflow']) {
+    expect(seen).not.toContain(secret)
+    expect(bytes.includes(secret)).toBe(false)
+  }
+})

@@ -1,0 +1,91 @@
+import { AppError } from '../../../core/error.ts'
+import { Closed, Type } from '../../../core/schema.ts'
+import { originOf } from '../../transport/address-guard.ts'
+import { type Addressee, type InboundCall, provider, type Receiver } from '../provider.ts'
+import type { TeamsTokens } from './bot-connector.ts'
+import { afterActivity, stateOf, type TeamsState } from './bot-installations.ts'
+import { routes } from './choose-channel-route.ts'
+import { checkToken, readToken } from './connector-token.ts'
+import { deliver, deliverGroup, syncStatus, type TeamsMemory } from './post-card.ts'
+import { signingKey } from './signing-keys.ts'
+import {
+  checkWorkflowUrl,
+  OPERATOR_SETTINGS,
+  operatorUrl,
+  prepareTeams,
+  TeamsConfigSchema,
+  type TeamsSettings,
+  WORKFLOW_TARGET,
+} from './teams-config.ts'
+
+/** Those with the bot that the token says it is for: several may share one, each with a channel of its own. */
+function addressees(call: InboundCall, integrations: readonly Addressee[]): string[] {
+  const { claims } = readToken(call)
+  const bots = integrations.filter(({ config }) => typeof config.appId === 'string')
+  if (bots.length === 0) throw new AppError('conflict', 'no bot is configured')
+  const found = bots.filter(({ config }) => config.appId === claims.aud)
+  if (found.length === 0) throw new AppError('forbidden', 'the connector token is for another app')
+  return found.map(({ id }) => id)
+}
+
+/** Calls whose token was looked at: once for all integrations of a bot, because anybody may have any number of them. */
+const checked = new WeakMap<InboundCall, { appId: string; done: Promise<void> }>()
+
+type Context = Parameters<typeof signingKey>[0]
+
+async function checkCall(context: Context, call: InboundCall, appId: string): Promise<void> {
+  const read = readToken(call)
+  const key = await signingKey(context, read.kid)
+  if (!key) throw new AppError('unauthorized', 'the connector token is signed with no key of the Bot Connector')
+  const issuer = operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER')
+  await checkToken(read, { key, issuer, appId, activity: call.body, now: context.now() })
+}
+
+/** The messaging endpoint of the bot: learns which teams have it, and where it speaks with them. */
+const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
+  path: 'messages',
+  summary: 'Messaging endpoint of the Teams bot',
+  answer: Closed(
+    { handled: Type.Boolean({ description: 'False for activities that say nothing of a team that has the bot' }) },
+    { $id: 'ActivityHandled', examples: [{ handled: true }] },
+  ),
+  refusals: ['conflict', 'upstream'],
+  addressees,
+  credential: {
+    name: 'connectorToken',
+    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A JWT of the Bot Connector' },
+  },
+  async receive(context, call) {
+    const { appId = '' } = context.settings
+    const one = checked.get(call)
+    const check = one?.appId === appId ? one : { appId, done: checkCall(context, call, appId) }
+    checked.set(call, check)
+    await check.done
+    const state = afterActivity(stateOf(context.settings, context.state), call.body)
+    if (state) await context.keepState(state)
+    return { handled: state !== null }
+  },
+}
+
+/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/office-chat.md` */
+export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
+  type: 'office_chat',
+  title: 'Microsoft Teams',
+  help: 'Posts each message as a card: into the channel of a workflow, or as a bot that keeps its cards up to date.',
+  connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
+  operator: OPERATOR_SETTINGS,
+  configured: {
+    form: TeamsConfigSchema,
+    prepare: prepareTeams,
+    exclusive: 'appId',
+    isComplete: (settings, state) =>
+      settings.webhookUrl !== undefined || stateOf(settings, state as TeamsState | null).channel !== null,
+  },
+  addresses: { target: WORKFLOW_TARGET, check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
+  origin: ({ webhookUrl }, operator) => originOf(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')),
+  deliver,
+  deliverGroup,
+  syncStatus,
+  receiver,
+  routes,
+})

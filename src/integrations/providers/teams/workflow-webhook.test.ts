@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { SECOND_MS } from '../../../core/clock.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
+import { teamsFixture, teamsServer } from './teams.fixture.ts'
+import { checkWorkflowUrl, prepareTeams } from './teams-config.ts'
+import { BOT } from './teams-server.fixture.ts'
+
+/** Answers 202 and keeps the first line of each request, letter by letter. */
+async function wire() {
+  const lines: string[] = []
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', (chunk) => {
+      lines.push(chunk.toString('latin1').split('\r\n')[0] ?? '')
+      socket.end('HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    lines,
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+describe('the address of a workflow', () => {
+  test.each([
+    '/workflows/0a1b/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=aB-c_D9',
+    '/powerautomate/automations/direct/workflows/1/triggers/manual/paths/invoke?api-version=1&sp=%2ftriggers%2fmanual%2frun&sig=x%2By%2fz%3D',
+    "/a/b?sig=it's+'quoted'~!*()",
+    '/a//b/./c/%2e%2e/d?x=%zz&y=a|b^c&z={1}&&',
+    '/a?',
+    '/a?sig=%C3%A9%e2%82%ac',
+  ])('%s is used letter by letter', async (path) => {
+    await using server = await wire()
+    const world = teamsFixture({
+      operator: { OFFICE_CHAT_LOGIN_URL: 'x', OFFICE_CHAT_OPENID_URL: 'x', OFFICE_CHAT_ISSUER: 'x' },
+    })
+    const { body } = await world.make({ webhookUrl: server.url + path })
+    await world.tell(server.url + path)
+    await world.tell(body.id, 'opened', 'iss_2')
+    expect(world.summary()).toEqual(['opened delivered', 'opened delivered'])
+    expect(server.lines).toEqual([`POST ${path} HTTP/1.1`, `POST ${path} HTTP/1.1`])
+  })
+
+  test.each([
+    ['http://prod-12.westeurope.logic.azure.com/workflows/a', 'must be an https URL'],
+    ['https://user:password@prod-12.westeurope.logic.azure.com/workflows/a', 'must not carry a user name'],
+    ['https://127.0.0.1/workflows/a', 'a loopback address'],
+    ['https://2130706433/workflows/a', 'a loopback address'],
+    ['https://0x7f.1/workflows/a', 'a loopback address'],
+    ['https://[::ffff:127.0.0.1]/workflows/a', 'a loopback address'],
+    ['https://[::ffff:a9fe:a9fe]/latest/meta-data', 'address'],
+    ['https://169.254.169.254/latest/meta-data', 'address'],
+    ['https://metadata.google.internal/x', 'metadata.google.internal'],
+    ['https://LOCALHOST./x', 'localhost'],
+    ['https://10.0.0.1/x', 'a private address'],
+    ['https://prod.example:22/x', 'port 22'],
+    ['https://prod.example/x y', 'without spaces'],
+    ['https://prod.example/x\n', 'without spaces'],
+    ['https://prod.example/x#y', 'fragment'],
+    ['ftp://prod.example/x', 'must be an https URL'],
+    ['file:///etc/passwd', 'must be an https URL'],
+    ['', ''],
+  ])('%s is refused', (url, reason) => {
+    const guard = addressGuard([])
+    for (const refusal of [() => prepareTeams({ webhookUrl: url }, guard), () => checkWorkflowUrl(url, guard)]) {
+      expect(refusal).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining(reason) }))
+    }
+  })
+
+  test('is never shown again', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const webhookUrl = `${server.url}/workflows/a?sig=s1gnature`
+    const { status, body } = await world.make({ webhookUrl })
+    expect([status, body]).toEqual([201, expect.objectContaining({ status: 'connected', config: {} })])
+    expect(JSON.stringify(await world.get(body.id))).not.toContain('s1gnature')
+  })
+})
+
+describe('the settings', () => {
+  const guard = addressGuard([])
+  const webhookUrl = 'https://prod-12.westeurope.logic.azure.com:443/workflows/a?sig=x'
+  test.each<[object, string]>([
+    [{}, 'config.webhookUrl: is missing'],
+    [{ appId: 'a' }, 'config.appPassword: is missing'],
+    [{ appId: 'a', appPassword: null }, 'config.appPassword: is missing'],
+    [{ appPassword: 'x' }, 'config.webhookUrl: is missing'],
+    [{ webhookUrl, ...BOT }, 'config.webhookUrl: give either it, or appId'],
+    [{ webhookUrl, appPassword: 'x' }, 'config.webhookUrl: give either'],
+    [{ appId: '../..', appPassword: 'x' }, 'config.appId: must be like 00001111-'],
+    [{ ...BOT, tenantId: 'common/../x' }, 'config.tenantId: must be like 00001111-'],
+    [{ ...BOT, tenantId: 'a?b' }, 'config.tenantId: '],
+    [{ ...BOT, botToken: 'x' }, 'config.botToken: '],
+    [{ appId: 5, appPassword: 'x' }, 'config.appId: '],
+  ])('%j are refused', (config, reason) => {
+    expect(() => prepareTeams(config, guard)).toThrow(
+      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(reason) }),
+    )
+  })
+
+  test('name a bot in the letters of tokens', () => {
+    expect(
+      prepareTeams({ ...BOT, appId: BOT.appId.toUpperCase(), tenantId: 'contoso.onmicrosoft.com' }, guard),
+    ).toEqual({
+      ...BOT,
+      tenantId: 'contoso.onmicrosoft.com',
+    })
+    expect(prepareTeams({ webhookUrl }, guard)).toEqual({ webhookUrl })
+  })
+})
+
+describe('an issue told by a workflow', () => {
+  test('says another state in a message of its own, and each once', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const url = `${server.url}/workflows/a?sig=x`
+    const titles = () => server.requests.map(({ body }) => JSON.parse(body).attachments[0].content.body[0].text)
+    await world.tell(url)
+    world.byHand('acknowledged')
+    await world.follow()
+    await world.follow()
+    world.byHand('open')
+    await world.follow()
+    world.byHand('resolved')
+    await world.follow()
+    await world.tell(url, 'resolved')
+    await world.later(11 * SECOND_MS)
+    world.byHand('open')
+    await world.follow()
+    expect(titles()).toEqual([
+      expect.stringContaining('New issue'),
+      'Acknowledged by Alice',
+      'Open again by Alice',
+      expect.stringContaining('Resolved'),
+      'Open again by Alice',
+    ])
+    expect(world.issueRow()?.notificationsSent).toBe(2)
+  })
+
+  test('that was acknowledged and resolved before anybody was told says the latest', async () => {
+    await using server = await teamsServer()
+    const world = teamsFixture(server)
+    const url = `${server.url}/workflows/a?sig=x`
+    await world.tell(url)
+    world.byHand('acknowledged')
+    world.byHand('open')
+    await world.follow()
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+test('200 issues at once are three messages at most, with every issue named or counted', async () => {
+  await using server = await teamsServer()
+  const world = teamsFixture(server)
+  const id = await world.connected(server)
+  const url = `${server.url}/workflows/a?sig=x`
+  for (const [index, target] of [id, url].entries()) {
+    for (let n = 0; n < 200; n++) {
+      const issueId = `iss_${index}_${n}`
+      world.issue(issueId)
+      world.db.prepare('UPDATE issue SET title = ? WHERE id = ?').run(`Trouble ${n}`, issueId)
+      world.tellLater(target, 'opened', issueId)
+    }
+  }
+  await world.deliver()
+  await world.later(31 * SECOND_MS)
+  const { posts } = server.cloud
+  const workflow = server.requests.filter(({ path }) => path.startsWith('/workflows'))
+  expect(posts.length - 1).toBeLessThanOrEqual(3)
+  expect(workflow.length).toBeLessThanOrEqual(3)
+  for (const bodies of [
+    posts.slice(1).map(({ contents }) => JSON.stringify(contents[0])),
+    workflow.map(({ body }) => body),
+  ]) {
+    const all = bodies.join()
+    const named = new Set(all.match(/issues\/iss_\d_\d+/g))
+    const counted = [...all.matchAll(/and (\d+) more/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+    expect(named.size + counted).toBe(200)
+    for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(28_672)
+  }
+  // One of the group is acknowledged: the message that named it shows that.
+  world.byHand('acknowledged', 'iss_0_5')
+  await world.follow()
+  const group = posts[2]
+  expect(group?.contents).toHaveLength(2)
+  expect(JSON.stringify(group?.contents[1])).toContain('**Acknowledged')
+  // What is told by a workflow can't be shown anew: one message says how all of them stand.
+  const told = server.requests.length
+  for (let n = 1; n < 200; n++) world.byHand(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
+  for (let round = 0; round < 3; round++) await world.follow()
+  const [said, ...more] = server.requests.slice(told)
+  expect(more).toEqual([])
+  expect(said?.body).toContain('199 issues are acknowledged or muted')
+  expect(said?.body).toContain('and 179 more')
+  world.byHand('open', 'iss_1_7')
+  await world.follow()
+  expect(server.requests.at(-1)?.body).toContain('Open again by Alice')
+  expect(server.requests).toHaveLength(told + 2)
+  expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+})
