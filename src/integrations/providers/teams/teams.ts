@@ -67,7 +67,7 @@ const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = 
   },
 }
 
-/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/office-chat.md` */
+/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/connect/microsoft-teams.md` */
 export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
   type: 'office_chat',
   title: 'Microsoft Teams',
