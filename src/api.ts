@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import { version } from '../package.json'
-import type { RulesInForce } from './alerts/active-rules.ts'
+import type { ActiveRules } from './alerts/active-rules.ts'
 import type { Channel } from './alerts/alert.ts'
 import { alertRoutes } from './alerts/alert-routes.ts'
-import { pastRoutes } from './alerts/preview-routes.ts'
+import { previewRoutes } from './alerts/preview-routes.ts'
 import type { Audits } from './audits/audits.ts'
 import { auditRoutes } from './audits/routes.ts'
 import { addressCheck } from './browser/address-check.ts'
@@ -112,7 +112,7 @@ export interface ApiParts {
   /** True when mail can be sent. */
   mailConfigured: boolean
   enqueue: Enqueue
-  rules: RulesInForce
+  rules: ActiveRules
   domains: DomainDirectory
   lastRuns: LastRuns
   gaps: GapWatch
@@ -223,7 +223,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
       lateShareOf: rules.lateShareOf,
     }),
-    ...pastRoutes({
+    ...previewRoutes({
       ...{ db, clock, warehouse, privacyOf },
       gapsOf: (from, to) => parts.gaps.gapsOf(from, to),
       settingsOf: (orgId) => settingsOf(db, orgId),

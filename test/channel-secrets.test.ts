@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Channel } from '../src/alerts/alert.ts'
-import { plainTarget } from '../src/alerts/channel-target.ts'
+import { unsealTarget } from '../src/alerts/channel-target.ts'
 import { MINUTE_MS } from '../src/core/clock.ts'
 import { pathsOf } from '../src/data-folder/paths.ts'
 import type { Outbound, Reply } from '../src/integrations/transport/transport.ts'
@@ -292,7 +292,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
     const { box } = world.app
     const db = openDatabase(pathsOf(folder).database)
     const plain = (text: string) =>
-      text.replaceAll(/sealed:https:\/\/[^"]+?\/[\w-]+/g, (sealed) => plainTarget(box, sealed))
+      text.replaceAll(/sealed:https:\/\/[^"]+?\/[\w-]+/g, (sealed) => unsealTarget(box, sealed))
     db.function('plain', (text) => plain(String(text)))
     for (const [table, columns] of Object.entries({
       alert: ['input'],

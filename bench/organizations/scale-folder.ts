@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { createAlert } from '../../src/alerts/alert-store.ts'
-import { makeAutoAlert } from '../../src/alerts/auto-alert.ts'
+import { createAutoAlert } from '../../src/alerts/auto-alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
@@ -85,7 +85,7 @@ export async function makeScaleFolder(size: Size): Promise<ScaleFolder> {
       const name = `Shop ${n}`
       const id = createDomain(db, clock, org.id, { name })
       org.domains.push({ id, token: findDomain(db, { orgId: org.id, id }, clock.now()).token })
-      makeAutoAlert(db, clock, { id, orgId: org.id, name })
+      createAutoAlert(db, clock, { id, orgId: org.id, name })
     }
     for (let n = 0; n < size.alerts; n++) {
       const org = orgs[n % ORGS]

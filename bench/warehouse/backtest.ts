@@ -5,7 +5,7 @@ import type { Alert } from '../../src/alerts/alert.ts'
 import { readAlertInput } from '../../src/alerts/alert-input.ts'
 import { alertFrom } from '../../src/alerts/alert-store.ts'
 import { type AlertBacktest, backtest } from '../../src/alerts/backtest.ts'
-import type { PastParts } from '../../src/alerts/judge-history.ts'
+import type { HistoryDeps } from '../../src/alerts/judge-history.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
@@ -86,7 +86,7 @@ interface Timed {
   exact: boolean
 }
 
-async function timed(name: string, rule: object, parts: PastParts): Promise<Timed> {
+async function timed(name: string, rule: object, parts: HistoryDeps): Promise<Timed> {
   const alert = alertOf(rule)
   const others = alert.alertType === 'volume_anomaly' ? SENSITIVITIES : undefined
   let answer = {} as Partial<AlertBacktest>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
-import { RulesInForce } from './active-rules.ts'
+import { ActiveRules } from './active-rules.ts'
 import { eventOf, validationInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'
 import { createAlert, deleteAlert, setEnabled, updateAlert } from './alert-store.ts'
@@ -10,7 +10,7 @@ function setUp(regionsOf: (orgId: string) => PhoneRegions = () => []) {
   const db = memoryDb()
   const clock = testClock()
   const { orgId, mallory } = cast(db, clock)
-  const rules = new RulesInForce(db, regionsOf)
+  const rules = new ActiveRules(db, regionsOf)
   const create = (input: AlertInput = validationInput, at = orgId) => createAlert(db, clock, at, input).id
   /** Ids of the alerts that an event without a value breaks. */
   const broken = (values: Parameters<typeof eventOf>[0] = {}) => rules.judge(eventOf({ orgId, ...values }))
@@ -52,7 +52,7 @@ describe('the rules in force', () => {
   test('are there at once for a program that starts', () => {
     const { db, create, orgId } = setUp()
     const id = create()
-    expect(new RulesInForce(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
+    expect(new ActiveRules(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
   })
 
   test('are of the organization whose event it is', () => {

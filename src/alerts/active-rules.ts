@@ -8,15 +8,15 @@ import type { BatchJudge, Judge } from '../ingest/decode-batch.ts'
 import { membersOf } from '../labels/store.ts'
 import type { Db } from '../store/database.ts'
 import { type Alert, domainsOf } from './alert.ts'
-import { alertsOneByOne, type KeptAlert, keptAlerts } from './alert-store.ts'
-import { type AlertRule, RuleBook } from './organization-rules.ts'
+import { iterateAlerts, type StoredAlert, storedAlerts } from './alert-store.ts'
+import { type AlertRule, OrganizationRules } from './organization-rules.ts'
 import { TimeSlices } from './time-slices.ts'
 import { isJudgedOnArrival } from './types/index.ts'
 
 /** The rules and settings of one organization. */
-interface Entry {
+interface OrganizationEntry {
   /** Those that are judged on arrival. */
-  book: RuleBook
+  onArrival: OrganizationRules
   late: LateRules
   regions: PhoneRegions
 }
@@ -25,7 +25,7 @@ interface Entry {
 interface KnownRule {
   orgId: string
   /** That of the alert; null: its labels changed. */
-  fingerprint: KeptAlert['fingerprint'] | null
+  fingerprint: StoredAlert['fingerprint'] | null
   namesLabel: boolean
 }
 
@@ -36,12 +36,12 @@ export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) =
  * The enabled validation rules of all organizations, in memory. Changed rules are read before the next event is judged,
  * because changes come in bursts and inside transactions; the others stay cached.
  */
-export class RulesInForce {
-  private readonly entries = new Map<string, Entry>()
+export class ActiveRules {
+  private readonly entries = new Map<string, OrganizationEntry>()
   private readonly known = new Map<string, KnownRule>()
   private readonly staleIds = new Set<string>()
   private isAllStale = true
-  private readonly changedBooks = new Set<RuleBook>()
+  private readonly changedBooks = new Set<OrganizationRules>()
   private readonly slices = new TimeSlices()
   private readonly listeners: RuleListener[] = []
 
@@ -106,14 +106,14 @@ export class RulesInForce {
   }
 
   /** Calls `listener` with every change from now on. */
-  listen(listener: RuleListener): void {
+  onChange(listener: RuleListener): void {
     this.listeners.push(listener)
   }
 
   /** Returns the enabled validation rules of an organization, with their labels read, one at a time. */
   *rulesOf(orgId: string): Generator<AlertRule> {
     const members = membersOf(this.db, orgId)
-    for (const alert of alertsOneByOne(this.db, orgId)) if (isJudgedOnArrival(alert)) yield readLabels(alert, members)
+    for (const alert of iterateAlerts(this.db, orgId)) if (isJudgedOnArrival(alert)) yield readLabels(alert, members)
   }
 
   /**
@@ -138,15 +138,15 @@ export class RulesInForce {
   private brokenBy(event: StoredEvent, meter?: Meter): string[] | null {
     this.refresh()
     const entry = this.entries.get(event.orgId)
-    if (entry?.late.concern(event)) return null
-    return entry ? entry.book.brokenBy(event, meter) : NO_RULES
+    if (entry?.late.mayApplyTo(event)) return null
+    return entry ? entry.onArrival.brokenBy(event, meter) : NO_RULES
   }
 
   private readAll(): void {
     this.isAllStale = false
     for (const [orgId, entry] of this.entries) entry.regions = this.regionsOf(orgId)
     const gone = new Set(this.known.keys())
-    for (const kept of keptAlerts(this.db)) {
+    for (const kept of storedAlerts(this.db)) {
       gone.delete(kept.id)
       this.put(kept)
     }
@@ -154,7 +154,7 @@ export class RulesInForce {
   }
 
   private read(ids: readonly string[]): void {
-    const found = new Map(keptAlerts(this.db, ids).map((kept) => [kept.id, kept]))
+    const found = new Map(storedAlerts(this.db, ids).map((kept) => [kept.id, kept]))
     for (const id of ids) {
       const kept = found.get(id)
       if (kept) this.put(kept)
@@ -162,12 +162,12 @@ export class RulesInForce {
     }
   }
 
-  private put({ id, orgId, fingerprint, cost, read }: KeptAlert): void {
+  private put({ id, orgId, fingerprint, cost, read }: StoredAlert): void {
     if (this.known.get(id)?.fingerprint === fingerprint) return
     const alert = read()
     const rule = readLabels(alert, membersOf(this.db, orgId))
     this.known.set(id, { orgId, fingerprint, namesLabel: rule !== alert })
-    const { book, late } = this.entryOf(orgId)
+    const { onArrival: book, late } = this.entryOf(orgId)
     if (!isJudgedOnArrival(alert)) late.delete(id)
     if (isJudgedOnArrival(alert) && late.set(rule, cost)) book.delete(id)
     else book.set(rule)
@@ -180,16 +180,16 @@ export class RulesInForce {
     if (!known) return
     this.known.delete(id)
     const entry = this.entries.get(known.orgId)
-    entry?.book.delete(id)
+    entry?.onArrival.delete(id)
     entry?.late.delete(id)
     for (const notify of this.listeners) notify(known.orgId, id, null)
   }
 
-  private entryOf(orgId: string): Entry {
+  private entryOf(orgId: string): OrganizationEntry {
     const known = this.entries.get(orgId)
     if (known) return known
-    const book = new RuleBook(() => entry.regions)
-    const entry: Entry = { regions: this.regionsOf(orgId), book, late: new LateRules() }
+    const book = new OrganizationRules(() => entry.regions)
+    const entry: OrganizationEntry = { regions: this.regionsOf(orgId), onArrival: book, late: new LateRules() }
     this.entries.set(orgId, entry)
     return entry
   }
@@ -233,7 +233,7 @@ class LateRules {
   }
 
   /** True when one of the rules may apply to the event. */
-  concern({ domainId, vendor }: Pick<StoredEvent, 'domainId' | 'vendor'>): boolean {
+  mayApplyTo({ domainId, vendor }: Pick<StoredEvent, 'domainId' | 'vendor'>): boolean {
     if (this.late.size === 0) return false
     const has = (set: ReadonlySet<string>, value: string) => set.size === 0 || set.has(value)
     return this.late.values().some(({ domainIds, vendors }) => has(domainIds, domainId) && has(vendors, vendor))

@@ -5,13 +5,13 @@ import { Closed, parser, type Static, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { AlertInputSchema } from './alert-schema.ts'
 import { checkTimezone, parsePeriod } from './period.ts'
-import { checkConfiguration, SHAPED_FIELDS } from './type-configuration.ts'
+import { checkConfiguration, FIELDS_SHAPED_BY_TYPE } from './type-configuration.ts'
 import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
 /** The largest body of a preview or backtest: as much as `MAX_RULE_COST` allows, however it is written. */
-export const TRIAL_BODY_BYTES = 1024 * 1024
+export const MAX_PREVIEW_BODY_BYTES = 1024 * 1024
 
 /**
  * `AlertInput` for routes whose handler passes the value to `readAlertInput`. One invalid alert among many then fails
@@ -29,7 +29,7 @@ export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
-    ...Object.fromEntries(SHAPED_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
+    ...Object.fromEntries(FIELDS_SHAPED_BY_TYPE.map((field) => [field, Type.Optional(Type.Unknown())])),
   }),
 )
 
@@ -40,11 +40,11 @@ const readShared = parser(
  * queries the event history cost at most `MAX_RULE_COST`; those that are judged on arrival at most `maxCost`.
  */
 export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
-  checkAll([() => readShared(value, root), ...ownChecks(value).map((check) => () => within(root, check))])
+  checkAll([() => readShared(value, root), ...fieldChecks(value).map((check) => () => withPathPrefix(root, check))])
   const given = value as AlertInput
   // An empty text stands for the default.
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
-  return within(root, () => {
+  return withPathPrefix(root, () => {
     const type = alertTypeOf(input.alertType)
     const rule = new RuleCheck(type.judgedOnArrival ? maxCost : MAX_RULE_COST)
     checkAll([() => checkRule(input, '', rule), () => type.check(input, rule)])
@@ -53,7 +53,7 @@ export function readAlertInput(value: unknown, root = '', maxCost = Number.POSIT
 }
 
 /** Returns the checks of single fields beyond their schemas, of those that have the right type. */
-function ownChecks(value: unknown): (() => void)[] {
+function fieldChecks(value: unknown): (() => void)[] {
   if (typeof value !== 'object' || value === null) return []
   const { name, period, timezone, alertType } = value as Record<string, unknown>
   const kind = ALERT_KINDS.find((one) => one === alertType)
@@ -69,7 +69,7 @@ function ownChecks(value: unknown): (() => void)[] {
 }
 
 /** Runs `work`; in an `AppError` that it throws, `period: …` becomes `alerts[3].period: …`. */
-export function within<T>(root: string, work: () => T): T {
+export function withPathPrefix<T>(root: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

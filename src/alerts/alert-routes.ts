@@ -9,7 +9,7 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Alert, AlertInput, Channel } from './alert.ts'
-import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './alert-input.ts'
+import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertSchema } from './alert-schema.ts'
 import {
   type AlertFilter,
@@ -61,7 +61,7 @@ const AlertBulkResultSchema = Closed(
   },
 )
 
-export interface AlertParts {
+export interface AlertRouteDeps {
   db: Db
   /** Seals the targets of channels. */
   box: SecretBox
@@ -86,7 +86,7 @@ export function alertActions({
   checkChannels,
   changed,
   deleted,
-}: Omit<AlertParts, 'openIssues' | 'lateShareOf'>) {
+}: Omit<AlertRouteDeps, 'openIssues' | 'lateShareOf'>) {
   const accept = (
     value: unknown,
     { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly Channel[]; root?: string },
@@ -94,7 +94,7 @@ export function alertActions({
     const input = readAlertInput(value, root)
     const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
     let { channels } = input
-    within(root, () =>
+    withPathPrefix(root, () =>
       checkAll([
         () => checkDomains(db, orgId, input),
         () => {
@@ -154,7 +154,7 @@ export function describeAlert(box: SecretBox, alert: Alert, principal: Principal
 }
 
 /** Alerts under `/v1/alerts`. */
-export function alertRoutes(parts: AlertParts): Route[] {
+export function alertRoutes(parts: AlertRouteDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts.box, alertActions(parts))]
 }
 
@@ -167,7 +167,7 @@ function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, '
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
 
-function readingRoutes({ db, box, openIssues, lateShareOf }: AlertParts): Route[] {
+function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Route[] {
   const described = (alert: Alert, principal: Principal) => {
     const lateShare = lateShareOf(alert.orgId, alert.id)
     return { ...describeAlert(box, alert, principal), ...(lateShare === null ? {} : { lateShare }) }
@@ -217,7 +217,7 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertParts): Route[
 }
 
 /** Compiles the patterns of the rule in a body in steps. */
-const measured = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
+const compilePatterns = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
 
 /** What a dry run of an alert shows in addition: when its rule would have fired. */
 const BACKTEST = {
@@ -243,7 +243,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       refusals: ['conflict'],
       tool: true,
       dryRunShows: BACKTEST,
-      before: measured,
+      before: compilePatterns,
       body: RawAlertInputSchema,
       status: 201,
       answer: AlertSchema,
@@ -260,7 +260,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       tool: true,
       dryRunShows: BACKTEST,
       params: ById,
-      before: measured,
+      before: compilePatterns,
       body: RawAlertInputSchema,
       answer: AlertSchema,
       handle: ({ principal, params: { id }, body }) =>

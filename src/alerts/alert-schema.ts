@@ -2,7 +2,7 @@ import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema
 import { ChannelSchema, sharedFields } from './alert.ts'
 import { configurationFields } from './type-configuration.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
-import { lookedAt } from './types/type-descriptions.ts'
+import { describeJudgedData } from './types/type-descriptions.ts'
 
 /** Returns the fields with the types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
@@ -17,7 +17,7 @@ const { throttle, channels, impactValue, enabled, ...before } = noted(sharedFiel
 
 const inputFields = {
   ...before,
-  alertType: OneOf(ALERT_KINDS, { description: lookedAt(), examples: ALERT_KINDS.slice(0, 1) }),
+  alertType: OneOf(ALERT_KINDS, { description: describeJudgedData(), examples: ALERT_KINDS.slice(0, 1) }),
   // Typed as empty: only the types know these names.
   ...(configurationFields as Record<never, TSchema>),
   ...{ throttle, channels, impactValue, enabled },

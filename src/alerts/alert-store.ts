@@ -61,7 +61,7 @@ function cellsOf(alert: Alert, cursor: Cursor, cost = costOf(alert)) {
   return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost }
 }
 
-function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
+function findRow(db: Db, { orgId, id }: AlertKey): AlertRow {
   const row = db.prepare<[string, string], AlertRow>('SELECT * FROM alert WHERE orgId = ? AND id = ?').get(orgId, id)
   if (!row) throw noSuchAlert()
   return row
@@ -69,7 +69,7 @@ function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
 
 /** Returns the alert. Fails with `notFound` when the organization has no such alert. */
 export function findAlert(db: Db, key: AlertKey): Alert {
-  return alertOf(rowOf(db, key))
+  return alertOf(findRow(db, key))
 }
 
 /** Which alerts are meant; all where nothing is said. */
@@ -119,7 +119,7 @@ export function listAlerts(
 }
 
 /** Returns the alerts of an organization, oldest first, each as it is when it is asked for. */
-export function* alertsOneByOne(db: Db, orgId: string): Generator<Alert> {
+export function* iterateAlerts(db: Db, orgId: string): Generator<Alert> {
   const ids = db.prepare<[string], string>('SELECT id FROM alert WHERE orgId = ? ORDER BY id').pluck().all(orgId)
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ?')
   for (const id of ids) {
@@ -134,7 +134,7 @@ export function alertsOf(db: Db, orgId: string): Alert[] {
 }
 
 /** Returns how many alerts of an organization have an impact value above 0, disabled ones included. */
-export function valuedAlerts(db: Db, orgId: string): number {
+export function countAlertsWithImpact(db: Db, orgId: string): number {
   return (
     db
       .prepare<[string], number>(`SELECT count(*) FROM alert WHERE orgId = ? AND input ->> '$.impactValue' > 0`)
@@ -144,7 +144,7 @@ export function valuedAlerts(db: Db, orgId: string): number {
 }
 
 /** A stored alert whose JSON is parsed only when `read` is called. */
-export interface KeptAlert {
+export interface StoredAlert {
   id: string
   orgId: string
   /** Changes whenever anything about the alert changes. */
@@ -158,7 +158,7 @@ export interface KeptAlert {
  * Returns these alerts, or all alerts of all organizations when `ids` is absent; oldest first, disabled ones included.
  * Ids that do not exist are left out.
  */
-export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
+export function storedAlerts(db: Db, ids?: readonly string[]): StoredAlert[] {
   const rows = ids
     ? db
         .prepare<[string], AlertRow>('SELECT * FROM alert WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id')
@@ -224,7 +224,7 @@ export function activeAmong(db: Db, ids: readonly string[]): ActiveAlert[] {
 }
 
 /** Stores when an alert is due whose due time was unknown, so that it is not read before then. */
-export function postpone(db: Db, { alert, cursor }: ActiveAlert): void {
+export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
   const dueAt = nextDueAt(cursor, scheduleOf(alert))
   prepared<[object]>(
     db,
@@ -292,10 +292,10 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
  */
 export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
   return tx(db, () => {
-    const row = rowOf(db, key)
+    const row = findRow(db, key)
     const before = alertOf(row)
     const alert = alertFrom(input, { ...key, createdAt: before.createdAt, updatedAt: clock.now() })
-    const restarts = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
+    const restarts = !Bun.deepEquals(judgingFields(alert), judgingFields(before)) || (alert.enabled && !before.enabled)
     const cells = cellsOf(alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
     checkSize(db, key, cells.input)
     write(db, cells)
@@ -309,7 +309,7 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
  */
 export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean): Alert {
   return tx(db, () => {
-    const row = rowOf(db, key)
+    const row = findRow(db, key)
     const before = alertOf(row)
     if (before.enabled === enabled) return before
     const alert = { ...before, enabled, updatedAt: clock.now() }
@@ -329,7 +329,7 @@ function write(db: Db, cells: ReturnType<typeof cellsOf>): void {
  * Returns the part of an alert that decides which events it judges, how, and in which windows: everything but its name
  * and its notifications.
  */
-function ruleOf(alert: Alert): object {
+function judgingFields(alert: Alert): object {
   const { id, orgId, createdAt, updatedAt, enabled, ...input } = alert
   const { name, severity, runWindows, throttle, channels, impactValue, ...rule } = input
   return rule

@@ -99,7 +99,7 @@ export async function evaluate(
 ): Promise<Record<string, Finding[]>> {
   const type = alertTypeOf(alerts[0].alertType)
   const findings = Object.fromEntries(alerts.map(({ id }): [string, Finding[]] => [id, []]))
-  for (const group of Map.groupBy(alerts, (alert) => type.scanOf?.(alert, window)).values()) {
+  for (const group of Map.groupBy(alerts, (alert) => type.scanKey?.(alert, window)).values()) {
     const rows = await warehouse.query(measure(type, group, window, domains))
     for (const alert of group) findings[alert.id] = type.judge(alert, rows, window, domains)
   }

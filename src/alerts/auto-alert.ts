@@ -6,10 +6,10 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
 import { createAlert, deleteAlert, findAlert } from './alert-store.ts'
 import { alertTypeOf } from './types/index.ts'
-import { everySignal } from './types/volume/volume-anomaly.ts'
+import { allSignals } from './types/volume/volume-anomaly.ts'
 
 /** A domain in the form that its automatic alert needs. */
-export interface AlertedDomain {
+export interface AutoAlertDomain {
   id: string
   orgId: string
   name: string
@@ -22,12 +22,12 @@ const MAX_NAME_LENGTH = 200
  * Returns the input of a domain's automatic alert: it follows every signal, and notifies the owners of the
  * organization.
  */
-export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
+export function autoAlertInput({ id, name }: AutoAlertDomain): AlertInput {
   return {
     name: cutText(NAME + name, MAX_NAME_LENGTH, '…'),
     domainId: id,
     severity: 'medium',
-    ...everySignal(SIGNAL_SENSITIVITY),
+    ...allSignals(SIGNAL_SENSITIVITY),
     channels: [{ type: 'email', target: 'owners' }],
   }
 }
@@ -36,9 +36,9 @@ export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
  * Returns the domains that never had an automatic alert and received at least `minEvents` events of any kind since
  * then.
  */
-export function domainsToAlert(db: Db, since: Instant, minEvents: number): AlertedDomain[] {
+export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoAlertDomain[] {
   return db
-    .prepare<[object], AlertedDomain>(
+    .prepare<[object], AutoAlertDomain>(
       `SELECT id, orgId, name FROM domain
        WHERE id NOT IN (SELECT domainId FROM signalAlert)
          AND (SELECT sum(events) FROM usage WHERE domainId = domain.id AND hour > @since) >= @minEvents
@@ -51,7 +51,7 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): Alert
  * Creates a domain's automatic alert, once for ever. Returns null when it has had one, or while its organization has
  * too many alerts.
  */
-export function makeAutoAlert(db: Db, clock: Clock, domain: AlertedDomain): Alert | null {
+export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): Alert | null {
   return tx(db, () => {
     if (db.prepare('SELECT 1 FROM signalAlert WHERE domainId = ?').get(domain.id)) return null
     try {
@@ -78,7 +78,9 @@ export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domain
  * Returns the domains whose whole traffic is followed by an enabled automatic alert, with its sensitivity and time
  * zone.
  */
-export function autoWatched(db: Db): { orgId: string; domainId: string; sensitivity: number; timezone: string }[] {
+export function domainsWithAutoAlert(
+  db: Db,
+): { orgId: string; domainId: string; sensitivity: number; timezone: string }[] {
   return db
     .prepare<[], { id: string; orgId: string; domainId: string }>(
       `SELECT alert.id, alert.orgId, domainId FROM signalAlert JOIN alert ON alert.id = alertId
@@ -103,7 +105,7 @@ export function signalSensitivity(alert: Alert): number {
  * Removes the automatic alerts of deleted domains, unless a user made them watch another domain as well. `deleted` is
  * called first, in the same transaction. Returns true when there was one.
  */
-export function removeOrphans(db: Db, deleted: (alert: Alert) => void): boolean {
+export function removeOrphanedAutoAlerts(db: Db, deleted: (alert: Alert) => void): boolean {
   return tx(db, () => {
     const gone = db
       .prepare<[], { domainId: string; alertId: string | null; orgId: string | null }>(

@@ -11,9 +11,9 @@ import type { Alert, AlertInput } from './alert.ts'
 import { readAlertInput } from './alert-input.ts'
 import { alertFrom } from './alert-store.ts'
 import { type AlertBacktest, backtest, backtestSeries } from './backtest.ts'
-import { type Finding, isNews, type Window } from './finding.ts'
+import { causesNotification, type Finding, type Window } from './finding.ts'
 import { judgeOf } from './judge.fixture.ts'
-import { findInPast } from './judge-history.ts'
+import { judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { preview } from './preview.ts'
 import { measure } from './types/alert-type.ts'
@@ -188,7 +188,7 @@ async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
     const found = type.judge(alert, rows, window, DOMAINS)
     verdicts.push({
       start: window.from,
-      fired: found.some(isNews),
+      fired: found.some(causesNotification),
       found: found.map(fieldsOf),
     })
   }
@@ -214,7 +214,7 @@ test('a backtest has the findings that the scheduler had at the time', async () 
       const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
       for (const alert of alerts) {
         const expected = await judged(stand, alert, now)
-        const { findings, exact } = await findInPast(
+        const { findings, exact } = await judgeHistory(
           alert,
           wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now),
           parts,

@@ -4,8 +4,8 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import { type Point, pointFields, shownPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
-import { type Finding, isNews, type Window } from './finding.ts'
-import { chartInPast, findInPast, type PastParts } from './judge-history.ts'
+import { causesNotification, type Finding, type Window } from './finding.ts'
+import { chartHistory, type HistoryDeps, judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
@@ -100,7 +100,7 @@ export async function backtest(
   alert: Alert,
   days: number,
   now: Instant,
-  parts: PastParts,
+  parts: HistoryDeps,
   sensitivities?: readonly number[],
 ): Promise<AlertBacktest> {
   const { countsFirings, series } = alertTypeOf(alert.alertType)
@@ -109,9 +109,9 @@ export async function backtest(
   }
   const period = parsePeriod(alert.period)
   const windows = wholeWindows(period, alert.timezone, now - days * DAY_MS, now)
-  const { findings, alternatives, ...how } = await findInPast(alert, windows, parts, sensitivities)
+  const { findings, alternatives, ...how } = await judgeHistory(alert, windows, parts, sensitivities)
   const notified = (found: readonly Finding[], window: Window) =>
-    meetsRunWindow(alert.runWindows, alert.timezone, window) ? found.filter(isNews) : []
+    meetsRunWindow(alert.runWindows, alert.timezone, window) ? found.filter(causesNotification) : []
   const judged = windows.map((window, index) => {
     const found = findings[index] ?? []
     const matchCount = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
@@ -139,9 +139,9 @@ export async function backtestSeries(
   alert: Alert,
   days: number,
   now: Instant,
-  parts: PastParts,
+  parts: HistoryDeps,
 ): Promise<Point[] | null> {
-  const points = await chartInPast(alert, { from: now - days * DAY_MS, to: now }, parts)
+  const points = await chartHistory(alert, { from: now - days * DAY_MS, to: now }, parts)
   return points?.slice(-MAX_POINTS).map(shownPoint) ?? null
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { testBox as box } from '../../test/fakes.ts'
 import { secretBox } from '../core/secret-box.ts'
 import type { Channel } from './alert.ts'
-import { acceptChannels, addressOf, maskChannel, plainChannel, plainTarget, sealTarget } from './channel-target.ts'
+import { acceptChannels, maskChannel, sealTarget, unsealChannel, unsealedPart, unsealTarget } from './channel-target.ts'
 
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret'
 const hook = (target: string): Channel => ({ type: 'webhook', target })
@@ -24,8 +24,8 @@ describe('a stored target', () => {
     const stored = sealTarget(box, target)
     expect(stored).toStartWith(`sealed:${origin}/`)
     expect(stored).not.toContain('secret')
-    expect(addressOf(stored)).toStartWith(`${origin}/`)
-    expect(plainTarget(box, stored)).toBe(target)
+    expect(unsealedPart(stored)).toStartWith(`${origin}/`)
+    expect(unsealTarget(box, stored)).toBe(target)
     expect(sealTarget(box, target)).toBe(stored)
   })
 
@@ -39,14 +39,14 @@ describe('a stored target', () => {
     '',
   ])('%j stays as it is', (target) => {
     expect(sealTarget(box, target)).toBe(target)
-    expect(plainTarget(box, target)).toBe(target)
-    expect(addressOf(target)).toBe(target)
+    expect(unsealTarget(box, target)).toBe(target)
+    expect(unsealedPart(target)).toBe(target)
   })
 
   test('comes back whatever URL it was', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
-        expect(plainTarget(box, sealTarget(box, url))).toBe(url)
+        expect(unsealTarget(box, sealTarget(box, url))).toBe(url)
       }),
     )
   })
@@ -54,8 +54,8 @@ describe('a stored target', () => {
   test('of another master key is masked where it is shown, and refused where it is called', () => {
     const other = secretBox(Buffer.alloc(32, 9))
     const stored = sealedHook(SLACK)
-    expect(plainChannel(other, stored)).toEqual(maskChannel(stored))
-    expect(() => plainTarget(other, stored.target)).toThrow('enter it again')
+    expect(unsealChannel(other, stored)).toEqual(maskChannel(stored))
+    expect(() => unsealTarget(other, stored.target)).toThrow('enter it again')
   })
 })
 

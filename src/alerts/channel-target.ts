@@ -24,17 +24,18 @@ export function sealTarget(box: SecretBox, target: string): string {
 }
 
 /** Returns a stored target as it was entered. Fails with `invalid` when another master key sealed it. */
-export function plainTarget(box: SecretBox, stored: string): string {
+export function unsealTarget(box: SecretBox, stored: string): string {
   if (!stored.startsWith(SEALED)) return stored
   try {
-    return box.open(Buffer.from(new URL(addressOf(stored)).pathname.slice(1), 'base64url'))
+    return box.open(Buffer.from(new URL(unsealedPart(stored)).pathname.slice(1), 'base64url'))
   } catch {
     throw new AppError('invalid', 'the URL can not be read any more; enter it again')
   }
 }
 
 /** Returns a URL with the origin of a stored target; the text itself when it is no URL. */
-export const addressOf = (stored: string): string => (stored.startsWith(SEALED) ? stored.slice(SEALED.length) : stored)
+export const unsealedPart = (stored: string): string =>
+  stored.startsWith(SEALED) ? stored.slice(SEALED.length) : stored
 
 /**
  * Returns a stored channel as it is shown to those who may not see its target: a URL as `https://hooks.slack.com/***Ab3dE6gH`,
@@ -46,7 +47,7 @@ export function maskChannel({ type, target }: Channel): Channel {
 
 /** Returns a stored URL masked; any other text as it is. */
 export function maskUrl(stored: string): string {
-  const url = URL.parse(addressOf(stored))
+  const url = URL.parse(unsealedPart(stored))
   if (!url?.host) return stored
   const tail = stored.startsWith(SEALED) ? url.pathname.slice(1, 1 + MASK_LENGTH) : ''
   return `${url.origin}/${MASK}${tail}`
@@ -56,19 +57,19 @@ export const isMaskedUrl = (text: string): boolean => MASKED_URL.test(text)
 
 /** Returns stored channels as the caller may see them: with masked targets for viewers and read-only keys. */
 export function showChannels(box: SecretBox, channels: readonly Channel[], principal: Principal): Channel[] {
-  return channels.map(may(principal, 'seeTokens') ? (channel) => plainChannel(box, channel) : maskChannel)
+  return channels.map(may(principal, 'seeTokens') ? (channel) => unsealChannel(box, channel) : maskChannel)
 }
 
 /** Returns a channel with its target as it was entered; masked where another master key sealed it. */
-export const plainChannel = (box: SecretBox, channel: Channel): Channel => ({
+export const unsealChannel = (box: SecretBox, channel: Channel): Channel => ({
   ...channel,
-  target: plainOrMasked(box, channel.target),
+  target: unsealOrMaskTarget(box, channel.target),
 })
 
 /** Returns a stored target as it was entered; masked where another master key sealed it. */
-export function plainOrMasked(box: SecretBox, stored: string): string {
+export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
   try {
-    return plainTarget(box, stored)
+    return unsealTarget(box, stored)
   } catch {
     return maskUrl(stored)
   }
@@ -87,7 +88,7 @@ export function acceptChannels(
   const entered = channels.map((channel, index) =>
     atField(`channels[${index}].target`, () => ({
       ...channel,
-      target: plainTarget(box, unmasked(channel, index, stored)),
+      target: unsealTarget(box, unmasked(channel, index, stored)),
     })),
   )
   check(entered)

@@ -55,7 +55,7 @@ export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows:
   return total < occurrences ? null : total
 }
 
-export interface Known {
+export interface ExplainContext {
   /** The event of the finding's sample; null when it no longer exists. */
   event: StoredEvent | null
   /** The common name of all events of the finding, with personal data masked; null when there are several. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { inSql, plainQuery } from '../warehouse/warehouse.fixture.ts'
 import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
-import { eventsAt, eventsQuery } from './find-events.ts'
+import { eventsQuery, findEvents } from './find-events.ts'
 
 const ORG = 'org_a'
 /** As far apart as they may be: below 2^31, as in production, and above 2^52. */
@@ -19,14 +19,14 @@ test('events come whole, in the order of the places; those that are gone or of o
         const { orgId, ...event } = EVENTS.find(({ seq }) => seq === place.seq) ?? { orgId: null }
         return orgId === null ? [] : [event]
       })
-      expect<object[]>(await eventsAt(ORG, places, history)).toEqual(expected)
+      expect<object[]>(await findEvents(ORG, places, history)).toEqual(expected)
     }),
     { numRuns: 20 },
   )
 })
 
 test('without places there is no query', async () => {
-  expect(await eventsAt(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
+  expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
 })
 
 test('places are bound as integers, so that the engine can skip what lies elsewhere', async () => {

@@ -4,16 +4,16 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
 /** The position of an event in the history; `receivedAt` makes the lookup cheap. */
-export interface Place {
+export interface EventPosition {
   seq: number
   receivedAt: Instant
 }
 
 /** An event without its organization. */
-export type SeenEvent = Omit<StoredEvent, 'orgId'>
+export type EventWithoutOrg = Omit<StoredEvent, 'orgId'>
 
 /** Returns the query for the whole events (`StoredEvent`) at these places, at least one, in no order. */
-export function eventsQuery(orgId: string, places: readonly Place[]): Query {
+export function eventsQuery(orgId: string, places: readonly EventPosition[]): Query {
   const times = places.map(({ receivedAt }) => receivedAt)
   const seqs = [...new Set(places.map(({ seq }) => seq))]
   return query('alerts.events-at', {
@@ -30,7 +30,11 @@ export function eventsQuery(orgId: string, places: readonly Place[]): Query {
 }
 
 /** Returns the whole events at these places, in the places' order. Events that no longer exist are left out. */
-export async function eventsAt(orgId: string, places: readonly Place[], history: History): Promise<SeenEvent[]> {
+export async function findEvents(
+  orgId: string,
+  places: readonly EventPosition[],
+  history: History,
+): Promise<EventWithoutOrg[]> {
   if (places.length === 0) return []
   const events = await history.query<StoredEvent>(eventsQuery(orgId, places))
   const bySeq = new Map(events.map(({ orgId: _, ...event }) => [event.seq, event]))

@@ -48,7 +48,7 @@ export interface Finding {
 }
 
 /** True when the finding causes a notification: it is new, and no other finding explains it. */
-export const isNews = ({ continues, explainedBy }: Finding) => !continues && explainedBy === undefined
+export const causesNotification = ({ continues, explainedBy }: Finding) => !continues && explainedBy === undefined
 
 /** The time range that was judged: `from <= receivedAt < to`. */
 export interface Window {
@@ -62,7 +62,7 @@ export interface Window {
  * Returns the signal that a finding is about, for alerts on every vendor: an event of a vendor, whose name may be
  * empty. Returns nulls for the whole domain.
  */
-export function signalNamed(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
+export function signalOf(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
   const vendor = finding?.vendor ?? null
   return { vendor, event: vendor === null ? null : (finding?.event ?? '') }
 }

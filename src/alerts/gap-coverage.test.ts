@@ -3,7 +3,7 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Gap } from '../signals/gap.ts'
 import { alertOf, NOON, validationInput, volumeInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'
-import { areRowsLostToGaps, isLostToGaps } from './gap-coverage.ts'
+import { areRowsUnreliable, isWindowUnreliable } from './gap-coverage.ts'
 import { alertTypeOf } from './types/index.ts'
 
 /** Minutes from noon. */
@@ -42,7 +42,7 @@ describe('a window of an hour', () => {
     ['of single events', validationInput, [[0, 60]], false],
   ])('%s', (_, input, gaps, expected) => {
     const alert = alertOf(input)
-    expect(isLostToGaps(alertTypeOf(alert.alertType), alert, hour, gapsFrom(...gaps))).toBe(expected)
+    expect(isWindowUnreliable(alertTypeOf(alert.alertType), alert, hour, gapsFrom(...gaps))).toBe(expected)
   })
 })
 
@@ -87,6 +87,6 @@ describe('rows', () => {
     ],
     ['of nothing', undefined, hour, [[0, 60]], false],
   ])('%s', (_, scope, window, gaps, expected) => {
-    expect(areRowsLostToGaps(scope, window, gapsFrom(...gaps))).toBe(expected)
+    expect(areRowsUnreliable(scope, window, gapsFrom(...gaps))).toBe(expected)
   })
 })

@@ -9,20 +9,20 @@ import type { AlertType } from './types/alert-type.ts'
 export type GapsOf = (from: Instant, to: Instant) => readonly Gap[]
 
 /** True when collection gaps cover too much of the time that decides about the window. */
-export function isLostToGaps(
-  { counted }: Pick<AlertType, 'counted'>,
+export function isWindowUnreliable(
+  { countedRanges }: Pick<AlertType, 'countedRanges'>,
   alert: Alert,
   window: Window,
   gapsOf: GapsOf,
 ): boolean {
-  return (counted?.(alert, window) ?? []).some((span) => isCovered(gapsOf(span.from, span.to), span))
+  return (countedRanges?.(alert, window) ?? []).some((span) => isCovered(gapsOf(span.from, span.to), span))
 }
 
 /**
  * The same for a type that follows series. A row that touches a gap is not judged, so it counts as lost in whole. The
  * other rows and silences are still judged; but where too much is lost, the window does not clear an issue.
  */
-export function areRowsLostToGaps(
+export function areRowsUnreliable(
   scope: Pick<SeriesScope, 'stepMs' | 'offsetMs'> | undefined,
   { from, to }: Window,
   gapsOf: GapsOf,

@@ -9,7 +9,7 @@ import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { alertOf, domainsNamed, validationInput } from './alert.fixture.ts'
 import type { Alert } from './alert.ts'
 import { judgeOf } from './judge.fixture.ts'
-import { findInPast } from './judge-history.ts'
+import { judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { wholeWindows } from './windows.ts'
 
@@ -95,7 +95,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
       membersOf,
     }
     for (const alert of alerts) {
-      const { findings, exact } = await findInPast(alert, windows, parts)
+      const { findings, exact } = await judgeHistory(alert, windows, parts)
       expect(exact).toBe(true)
       for (const [index, event] of stand.events.entries()) {
         const found = findings[index]?.map(({ domainId }) => domainId) ?? []

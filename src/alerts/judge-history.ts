@@ -10,7 +10,7 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
-import { type GapsOf, isLostToGaps } from './gap-coverage.ts'
+import { type GapsOf, isWindowUnreliable } from './gap-coverage.ts'
 import { isInRunWindow } from './run-window.ts'
 import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
 import { scopeTests } from './types/event-scope.ts'
@@ -18,9 +18,9 @@ import { alertTypeOf } from './types/index.ts'
 import { spanOf } from './windows.ts'
 
 /** More events in scope than this are sampled, so that an answer comes in seconds. */
-const MAX_SCANNED = 20_000_000
+const MAX_SCANNED_EVENTS = 20_000_000
 
-export interface PastParts {
+export interface HistoryDeps {
   warehouse: History
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
@@ -34,7 +34,7 @@ export interface PastParts {
 }
 
 /** The findings of an alert in windows of the past. */
-export interface PastFindings {
+export interface HistoryFindings {
   /** One list for each window, in order. */
   findings: Finding[][]
   /** The same at each of the other sensitivities. */
@@ -52,31 +52,31 @@ export interface PastFindings {
  * windows at once, the others one after the other. Windows that collection gaps cover too much are not judged.
  * `sensitivities`: others to try, for types that follow series. Fails with `unavailable` when the warehouse does.
  */
-export async function findInPast(
+export async function judgeHistory(
   saved: Alert,
   windows: readonly Window[],
-  parts: PastParts,
+  parts: HistoryDeps,
   sensitivities: readonly number[] = [],
-): Promise<PastFindings> {
+): Promise<HistoryFindings> {
   const { gapsOf = () => [], membersOf = noMembers } = parts
   const alert = readLabels(saved, membersOf)
   const type = alertTypeOf(alert.alertType)
-  if (type.series) return followInPast(type, alert, windows, parts, sensitivities)
-  const found = await measureInPast(type, alert, windows, parts)
+  if (type.series) return followHistory(type, alert, windows, parts, sensitivities)
+  const found = await measureHistory(type, alert, windows, parts)
   const judged = found.findings.map((findings, index) =>
-    isLostToGaps(type, alert, windows[index] ?? missing(), gapsOf) ? [] : findings,
+    isWindowUnreliable(type, alert, windows[index] ?? missingWindow(), gapsOf) ? [] : findings,
   )
   return { ...found, findings: judged }
 }
 
 /** Returns the findings of a type that follows series, by a follower of its own. */
-async function followInPast(
+async function followHistory(
   type: AlertType,
   alert: Alert,
   windows: readonly Window[],
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
   others: readonly number[],
-): Promise<PastFindings> {
+): Promise<HistoryFindings> {
   const { runWindows, timezone } = alert
   const scopes = type.series?.(alert, domains) ?? []
   const own = scopes[0]?.sensitivity ?? 0
@@ -84,7 +84,7 @@ async function followInPast(
   const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
   const rows = await follower.alternatives(scopes, [own, ...others], windows, runWindows ? { counts } : {})
   const [findings = windows.map(() => []), ...alternatives] = rows.map((ofWindows) =>
-    ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missing(), domains)),
+    ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missingWindow(), domains)),
   )
   return { findings, alternatives, method: 'rollup', coverage: null, exact: true }
 }
@@ -93,10 +93,10 @@ async function followInPast(
  * Returns the rows of the one series that the alert follows, with their expectations, from when its domain was made. Null
  * for alerts that follow none or several. Fails with `unavailable` when the warehouse does.
  */
-export async function chartInPast(
+export async function chartHistory(
   alert: Alert,
   range: { from: Instant; to: Instant },
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
 ): Promise<SeriesPoint[] | null> {
   const [scope, ...others] = alertTypeOf(alert.alertType).series?.(alert, domains) ?? []
   if (!scope || scope.vendor === EVERY || others.length > 0) return null
@@ -106,38 +106,39 @@ export async function chartInPast(
   return (await follower.chart(scope, { from, to: range.to }, range.to)).points
 }
 
-async function measureInPast(
+async function measureHistory(
   type: AlertType,
   alert: Alert,
   windows: readonly Window[],
-  parts: PastParts,
-): Promise<PastFindings> {
+  parts: HistoryDeps,
+): Promise<HistoryFindings> {
   const { warehouse, domains, privacy, membersOf } = parts
   const { regions } = privacy
-  if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
+  if (windows.length === 0 || !type.historyQuery) return measureEachWindow(type, alert, windows, parts)
   // Compiled once where nothing is sampled or split: large rules take a while.
-  const whole = type.past(alert, windows, { regions, oneIn: 1 }, membersOf)
+  const whole = type.historyQuery(alert, windows, { regions, oneIn: 1 }, membersOf)
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
-  const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED))
+  const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED_EVENTS))
   const findings: Finding[][] = []
   let exact = oneIn === 1
-  for (const part of divided(windows, type, { events: total / oneIn, domains: domains.length })) {
-    const past = exact && part.length === windows.length ? whole : type.past(alert, part, { regions, oneIn }, membersOf)
+  for (const part of splitWindows(windows, type, { events: total / oneIn, domains: domains.length })) {
+    const past =
+      exact && part.length === windows.length ? whole : type.historyQuery(alert, part, { regions, oneIn }, membersOf)
     const answer = await warehouse.query<never>(past.query)
     for (const [index, rows] of past.rowsOf(answer).entries()) {
-      findings.push(type.judge(alert, rows, part[index] ?? missing(), domains))
+      findings.push(type.judge(alert, rows, part[index] ?? missingWindow(), domains))
     }
-    exact &&= past.isWhole(answer)
+    exact &&= past.isComplete(answer)
   }
   const coverage = oneIn > 1 ? { sampled: Math.round(total / oneIn), total } : null
   return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
 }
 
 /** Splits the windows into parts within the type's limits for one query. */
-function divided(
+function splitWindows(
   windows: readonly Window[],
-  { pastAtOnce: most = {} }: AlertType,
+  { historyLimits: most = {} }: AlertType,
   { events, domains }: { events: number; domains: number },
 ): Window[][] {
   const { events: mostEvents = Number.POSITIVE_INFINITY, rows: mostRows = Number.POSITIVE_INFINITY } = most
@@ -148,12 +149,12 @@ function divided(
   )
 }
 
-async function oneByOne(
+async function measureEachWindow(
   type: AlertType,
   alert: Alert,
   windows: readonly Window[],
-  { warehouse, domains, membersOf }: PastParts,
-): Promise<PastFindings> {
+  { warehouse, domains, membersOf }: HistoryDeps,
+): Promise<HistoryFindings> {
   const findings: Finding[][] = []
   for (const window of windows) {
     const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains, membersOf))
@@ -162,7 +163,7 @@ async function oneByOne(
   return { findings, alternatives: [], method: 'sql', coverage: null, exact: true }
 }
 
-const missing = (): never => {
+const missingWindow = (): never => {
   throw new Error('there are rows of more windows than were requested')
 }
 

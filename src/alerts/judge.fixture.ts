@@ -2,13 +2,13 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { Judge } from '../ingest/decode-batch.ts'
 import type { Alert } from './alert.ts'
-import { RuleBook } from './organization-rules.ts'
+import { OrganizationRules } from './organization-rules.ts'
 
 /** Judges by the rules of these alerts, without a database. */
 export function judgeOf(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {
-  const books = new Map<string, RuleBook>()
+  const books = new Map<string, OrganizationRules>()
   for (const alert of alerts) {
-    const book = books.get(alert.orgId) ?? new RuleBook(() => regionsOf(alert.orgId))
+    const book = books.get(alert.orgId) ?? new OrganizationRules(() => regionsOf(alert.orgId))
     books.set(alert.orgId, book)
     book.set(alert)
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { assign } from '../labels/store.ts'
-import { RulesInForce } from './active-rules.ts'
+import { ActiveRules } from './active-rules.ts'
 import { alertOf, eventOf, validationInput } from './alert.fixture.ts'
 import { createAlert } from './alert-store.ts'
 import { LateJudge } from './late-judge.ts'
@@ -39,9 +39,9 @@ test('what waited is judged by the labels of the moment it is judged', async () 
   const { orgId, mallory } = cast(db, clock)
   const items = [{ parameter: '$label', op: 'equals' as const, values: ['Checkout'] }]
   const { id } = createAlert(db, clock, orgId, { ...validationInput, conditions: { logic: 'any', items } })
-  const rules = new RulesInForce(db, () => [])
+  const rules = new ActiveRules(db, () => [])
   const judge = new LateJudge(rules)
-  rules.listen((...change) => judge.changed(...change))
+  rules.onChange((...change) => judge.changed(...change))
   rules.refresh()
   const events = ['a', 'b'].map((event) => eventOf({ orgId, vendor: 'V', event }))
   const label = (event: string, of = orgId) => {

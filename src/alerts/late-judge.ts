@@ -7,7 +7,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { programCommand } from '../core/program-command.ts'
 import { Yielder } from '../core/yielding.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
-import { type AlertRule, RuleBook } from './organization-rules.ts'
+import { type AlertRule, OrganizationRules } from './organization-rules.ts'
 
 /** Sent to the judging process. Rules are sent before the events that are judged by them. */
 type Request =
@@ -20,7 +20,7 @@ interface Verdict {
   violations: Verdicts
 }
 
-export interface LateJudgeParts {
+export interface LateJudgeDeps {
   /** Reads changed rules and reports them by `changed`; is called before events are judged. */
   refresh(): void
   rulesOf(orgId: string): Iterable<AlertRule>
@@ -49,7 +49,7 @@ export class LateJudge {
   private number = 0
   private idle: Timer | null = null
 
-  constructor(private readonly parts: LateJudgeParts) {}
+  constructor(private readonly parts: LateJudgeDeps) {}
 
   /** Returns the verdict on each event. Fails when the process ends before it has answered. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
@@ -147,11 +147,11 @@ export function judgeForParent(): Promise<never> {
 
 interface Organization {
   regions: PhoneRegions
-  book: RuleBook
+  book: OrganizationRules
 }
 
 function newOrganization(): Organization {
-  const known: Organization = { regions: [], book: new RuleBook(() => known.regions) }
+  const known: Organization = { regions: [], book: new OrganizationRules(() => known.regions) }
   return known
 }
 

@@ -15,11 +15,11 @@ export type AlertRule = Pick<
  * The enabled validation rules of one organization. Rules of a single domain are in a set of that domain, so that its
  * events are checked only against them and the rules of several or all domains.
  */
-export class RuleBook {
+export class OrganizationRules {
   private readonly shared: RuleSet
   private readonly byDomain = new Map<string, RuleSet>()
   /** The domain of each rule that is in a domain's own set; null for rules in the shared set. */
-  private readonly places = new Map<string, string | null>()
+  private readonly domainOfRule = new Map<string, string | null>()
 
   /** `regions`: returns the countries whose national phone numbers the organization recognises. */
   constructor(private readonly regions: () => PhoneRegions = () => []) {
@@ -33,15 +33,18 @@ export class RuleBook {
     const domainIds = domainsOf(alert)
     const [only] = domainIds
     const place = only !== undefined && domainIds.length === 1 ? only : null
-    this.places.set(alert.id, place)
-    this.setAt(place).set(alert.id, alert, { domainIds: place === null ? domainIds : [], vendors: alert.vendors ?? [] })
+    this.domainOfRule.set(alert.id, place)
+    this.ruleSetOf(place).set(alert.id, alert, {
+      domainIds: place === null ? domainIds : [],
+      vendors: alert.vendors ?? [],
+    })
   }
 
   delete(id: string): void {
-    const place = this.places.get(id)
+    const place = this.domainOfRule.get(id)
     if (place === undefined) return
-    this.places.delete(id)
-    const set = this.setAt(place)
+    this.domainOfRule.delete(id)
+    const set = this.ruleSetOf(place)
     set.delete(id)
     if (place !== null && set.size === 0) this.byDomain.delete(place)
   }
@@ -64,7 +67,7 @@ export class RuleBook {
     return shared.length === 0 ? own : [...shared, ...own].sort()
   }
 
-  private setAt(place: string | null): RuleSet {
+  private ruleSetOf(place: string | null): RuleSet {
     if (place === null) return this.shared
     const known = this.byDomain.get(place)
     if (known) return known

@@ -10,14 +10,14 @@ import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { Alert } from './alert.ts'
-import { readAlertInput, TRIAL_BODY_BYTES, within } from './alert-input.ts'
+import { MAX_PREVIEW_BODY_BYTES, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { alertFrom, checkDomains, watchedDomains } from './alert-store.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest, backtestSeries } from './backtest.ts'
 import type { GapsOf } from './gap-coverage.ts'
-import type { PastParts } from './judge-history.ts'
+import type { HistoryDeps } from './judge-history.ts'
 import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
 
-export interface PastRouteParts {
+export interface PreviewRouteDeps {
   db: Db
   clock: Clock
   warehouse: History
@@ -30,9 +30,9 @@ export interface PastRouteParts {
 const tag = 'Alerts'
 
 /** Preview and backtest: the results of a rule for the past, before it is saved. */
-export function pastRoutes(parts: PastRouteParts): Route[] {
+export function previewRoutes(parts: PreviewRouteDeps): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
-  const pastOf = (principal: Principal, signal: AbortSignal): PastParts => {
+  const pastOf = (principal: Principal, signal: AbortSignal): HistoryDeps => {
     const { orgId } = principal
     const privacy = parts.privacyOf(orgId)
     const history = withSignal(parts.warehouse, signal)
@@ -54,7 +54,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       refusals: ['unavailable'],
       tool: true,
       question: true,
-      maxBodyBytes: TRIAL_BODY_BYTES,
+      maxBodyBytes: MAX_PREVIEW_BODY_BYTES,
       body: AlertPreviewInputSchema,
       answer: AlertPreviewSchema,
       handle: ({ principal, body: { rule, hours = 24 }, signal }) =>
@@ -73,7 +73,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       refusals: ['unavailable'],
       tool: true,
       question: true,
-      maxBodyBytes: TRIAL_BODY_BYTES,
+      maxBodyBytes: MAX_PREVIEW_BODY_BYTES,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
       async handle({ principal, body: { rule, days = 14, sensitivities, series }, signal }) {
@@ -88,6 +88,6 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
 /** Returns an alert that is not stored. Errors name fields as `rule.period`. */
 function ruleOf(db: Db, orgId: string, value: unknown): Alert {
   const input = readAlertInput(value, 'rule', MAX_RULE_COST)
-  within('rule', () => checkDomains(db, orgId, input))
+  withPathPrefix('rule', () => checkDomains(db, orgId, input))
   return alertFrom(input, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
 }

@@ -5,10 +5,10 @@ import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { noMembers } from '../labels/label.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
-import type { Place } from './find-events.ts'
+import type { EventPosition } from './find-events.ts'
 import type { Finding, Window } from './finding.ts'
 import { samplesQuery, withSamples } from './finding-samples.ts'
-import { eventsInScope, findInPast, type PastParts } from './judge-history.ts'
+import { eventsInScope, type HistoryDeps, judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 import { describeByType } from './types/type-descriptions.ts'
@@ -46,14 +46,14 @@ export type AlertPreview = Static<typeof AlertPreviewSchema>
  * Returns what the rule finds in the last hours. Types that judge counts are shown their own windows that ended by now,
  * at least the last one; the others the hours as one window.
  */
-export async function preview(saved: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
+export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
   const alert = readLabels(saved, parts.membersOf ?? noMembers)
   const type = alertTypeOf(alert.alertType)
   const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }
   const [{ weight }, { findings }] = await Promise.all([
     eventsInScope(alert, window, parts.warehouse),
-    findInPast(alert, windows, parts),
+    judgeHistory(alert, windows, parts),
   ])
   const found = findings.flat()
   const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
@@ -89,7 +89,7 @@ async function eventsOf(
   alert: Alert,
   found: readonly Finding[],
   window: { from: Instant; to: Instant },
-  { warehouse, privacy }: PastParts,
+  { warehouse, privacy }: HistoryDeps,
 ): Promise<Record<string, unknown>[]> {
   const seqs = await newestOf(alert, found, window, { warehouse, privacy })
   const query = samplesQuery(alert.orgId, seqs)
@@ -101,11 +101,14 @@ async function newestOf(
   alert: Alert,
   found: readonly Finding[],
   window: { from: Instant; to: Instant },
-  { warehouse, privacy }: Pick<PastParts, 'warehouse' | 'privacy'>,
+  { warehouse, privacy }: Pick<HistoryDeps, 'warehouse' | 'privacy'>,
 ): Promise<Finding[]> {
-  const newest = alertTypeOf(alert.alertType).newest?.(alert, window, { regions: privacy.regions, limit: MAX_SAMPLES })
+  const newest = alertTypeOf(alert.alertType).newestViolations?.(alert, window, {
+    regions: privacy.regions,
+    limit: MAX_SAMPLES,
+  })
   const [finding] = found
   if (!newest || !finding) return found.slice(0, MAX_SAMPLES)
-  const events = await warehouse.query<Place>(newest)
+  const events = await warehouse.query<EventPosition>(newest)
   return events.map(({ seq, receivedAt }) => ({ ...finding, sampleSeq: seq, sampleAt: receivedAt }))
 }

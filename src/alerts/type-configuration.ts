@@ -22,8 +22,8 @@ export const configurationFields: Readonly<Record<string, TSchema>> = Object.fro
 )
 
 /** Names of the fields that have one shape for each of several types. */
-export const SHAPED_FIELDS: readonly string[] = Object.entries(configurationFields).flatMap(([field, { anyOf }]) =>
-  anyOf ? [field] : [],
+export const FIELDS_SHAPED_BY_TYPE: readonly string[] = Object.entries(configurationFields).flatMap(
+  ([field, { anyOf }]) => (anyOf ? [field] : []),
 )
 
 function schemaOf(types: readonly Configured[]): TSchema {
@@ -31,7 +31,7 @@ function schemaOf(types: readonly Configured[]): TSchema {
   if (first && others.length === 0) return first.schema
   const schemas = types.map(({ configuration: { schema } }) => schema)
   const shapes = types.map(({ kind, configuration: { schema } }) => {
-    const needed = neededIn(schema).map((name) => `\`${name}\``)
+    const needed = requiredIn(schema).map((name) => `\`${name}\``)
     return `${needed.join(' and ')} for \`${kind}\``
   })
   return Type.Union(schemas, {
@@ -41,9 +41,9 @@ function schemaOf(types: readonly Configured[]): TSchema {
 }
 
 /** Returns the required fields of a shape; of a shape with alternatives, those that all alternatives require. */
-function neededIn({ required = [], anyOf }: TSchema): string[] {
+function requiredIn({ required = [], anyOf }: TSchema): string[] {
   if (!anyOf) return required
-  const [first = [], ...others] = (anyOf as TSchema[]).map(neededIn)
+  const [first = [], ...others] = (anyOf as TSchema[]).map(requiredIn)
   return first.filter((name) => others.every((names) => names.includes(name)))
 }
 
@@ -59,7 +59,7 @@ export function checkConfiguration({ kind, configuration }: AlertType, input: Al
   if (!configuration) return
   const { field, schema } = configuration
   const value = input[field]
-  const needs = neededIn(schema).join(' and ')
+  const needs = requiredIn(schema).join(' and ')
   if (value === undefined) throw new AppError('invalid', `${field}: a ${kind} alert needs ${needs}`)
   refuseOtherShape({ kind, configuration }, value, needs)
   configuration.read(value, field)
@@ -72,18 +72,18 @@ export function checkConfiguration({ kind, configuration }: AlertType, input: Al
 function refuseOtherShape({ kind, configuration: { field, schema } }: Configured, value: unknown, needs: string): void {
   const types = byField.get(field) ?? []
   const has = (name: string) => typeof value === 'object' && value !== null && name in value
-  const other = types.find((type) => type.kind !== kind && marksOf(type).some(has))
+  const other = types.find((type) => type.kind !== kind && distinctiveFields(type).some(has))
   const own = types.find((type) => type.kind === kind)
-  if (!other || !own || marksOf(own).some(has)) return
-  const theirs = marksOf(other).filter(has)
+  if (!other || !own || distinctiveFields(own).some(has)) return
+  const theirs = distinctiveFields(other).filter(has)
   throw new AppError(
     'invalid',
-    `${field}.${neededIn(schema)[0]}: a ${kind} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${other.kind}`,
+    `${field}.${requiredIn(schema)[0]}: a ${kind} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${other.kind}`,
   )
 }
 
 /** Returns the field names that no other type has in the same field; they identify the shape. */
-function marksOf({ kind, configuration: { field, schema } }: Configured): string[] {
+function distinctiveFields({ kind, configuration: { field, schema } }: Configured): string[] {
   const others = (byField.get(field) ?? []).filter((type) => type.kind !== kind)
   const theirs = new Set(others.flatMap((type) => Object.keys(type.configuration.schema.properties ?? {})))
   return Object.keys(schema.properties ?? {}).filter((name) => !theirs.has(name))

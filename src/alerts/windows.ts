@@ -29,12 +29,12 @@ export function bucketMsOf({ unit, lengthMs }: Period): number {
 }
 
 /** A count with the start of its bucket, or with the instant of a single event. */
-export interface Counted {
+export interface Bucketed {
   bucketAt: Instant
 }
 
 /** Groups counted rows by window; a bucket that began before the first window belongs to the first. */
-export function byWindow<T extends Counted>(rows: readonly T[], windows: readonly Window[]): T[][] {
+export function groupByWindow<T extends Bucketed>(rows: readonly T[], windows: readonly Window[]): T[][] {
   const { from } = spanOf(windows)
   const groups: T[][] = windows.map(() => [])
   for (const row of rows) groups[indexOf(windows, Math.max(row.bucketAt, from))]?.push(row)

@@ -1,4 +1,4 @@
-import { RulesInForce } from '../alerts/active-rules.ts'
+import { ActiveRules } from '../alerts/active-rules.ts'
 import { LateJudge } from '../alerts/late-judge.ts'
 import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
@@ -24,7 +24,7 @@ import type { Base } from './base.ts'
 export interface Collecting {
   collector: Collector
   domains: DomainDirectory
-  rules: RulesInForce
+  rules: ActiveRules
   batches: BatchMemory
   live: Live
   /** Of the events that were stored. */
@@ -53,9 +53,9 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   const live = new Live(clock)
   const counts = new StoredCounts((orgId) => lastEventAt(db, orgId))
   const batches = new BatchMemory(db, clock)
-  const rules = new RulesInForce(db, (orgId) => privacyOf(orgId).regions)
+  const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
   const lateJudge = new LateJudge(rules)
-  rules.listen((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
+  rules.onChange((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
   rules.refresh()
   const late = new LateBatches({
     folder: stores.late,

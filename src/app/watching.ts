@@ -1,4 +1,4 @@
-import { autoWatched } from '../alerts/auto-alert.ts'
+import { domainsWithAutoAlert } from '../alerts/auto-alert.ts'
 import type { Stores } from '../data-folder/open.ts'
 import { ClockWatch, clockNotice } from '../jobs/clock-watch.ts'
 import { gapNotice } from '../signals/gap.ts'
@@ -31,7 +31,7 @@ export function openWatching({ clock, report, tellOperator }: Base, stores: Stor
   })
   const suspicion = new Suspicion({
     ...{ warehouse, follower },
-    domains: () => autoWatched(db),
+    domains: () => domainsWithAutoAlert(db),
     arose: (at) => tellOperator(suspicionNotice(at)),
   })
   return { clockWatch, gaps, follower, suspicion }

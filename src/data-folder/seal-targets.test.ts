@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { plainTarget } from '../alerts/channel-target.ts'
+import { unsealTarget } from '../alerts/channel-target.ts'
 import { outboxWorld } from '../integrations/delivery/outbox.fixture.ts'
 import { sealStoredTargets } from './seal-targets.ts'
 
@@ -21,10 +21,10 @@ test('a damaged row does not prevent the start, and a second start changes nothi
   sealStoredTargets(db, box)
   const [first = '', second = ''] = payloads()
   expect(first).toBe(damaged)
-  expect(plainTarget(box, JSON.parse(second).channel.target)).toBe(target)
+  expect(unsealTarget(box, JSON.parse(second).channel.target)).toBe(target)
   const stored = deliveries()
   expect(JSON.stringify(stored)).not.toContain('secret')
-  expect(stored.map(({ channelTarget }) => plainTarget(box, channelTarget))).toEqual([target, 'owners'])
+  expect(stored.map(({ channelTarget }) => unsealTarget(box, channelTarget))).toEqual([target, 'owners'])
 
   sealStoredTargets(db, box)
   expect([payloads(), deliveries()]).toEqual([[first, second], stored])

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { cast, memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, watchedDomains } from '../alerts/alert-store.ts'
-import { isNews } from '../alerts/finding.ts'
-import { findInPast } from '../alerts/judge-history.ts'
+import { causesNotification } from '../alerts/finding.ts'
+import { judgeHistory } from '../alerts/judge-history.ts'
 import { parsePeriod } from '../alerts/period.ts'
 import { wholeWindows } from '../alerts/windows.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
@@ -88,8 +88,8 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
         )
         .all(),
     cursor: () => activeAlerts(db)[0]?.cursor,
-    past: (alert: Alert, windows: Parameters<typeof findInPast>[1]) =>
-      findInPast(alert, windows, {
+    past: (alert: Alert, windows: Parameters<typeof judgeHistory>[1]) =>
+      judgeHistory(alert, windows, {
         ...{ warehouse: history.stand.warehouse, gapsOf, settingsOf, privacy: PLAIN_PRIVACY },
         domains: watchedDomains(db, orgId),
       }),
@@ -321,7 +321,7 @@ test('a backtest fires when the scheduler notified', async () => {
         const windows = wholeWindows(parsePeriod(alert.period), alert.timezone, NOON, NOON + hours(30))
         const { findings } = await stand.past(alert, windows)
         const predicted = findings.flatMap((found, index) =>
-          found.filter(isNews).map(({ subject }) => `${subject} ${windows[index]?.from}`),
+          found.filter(causesNotification).map(({ subject }) => `${subject} ${windows[index]?.from}`),
         )
         const windowOf = (at: Instant) => windows.find(({ from, to }) => at - 1000 > from && at - 1000 <= to)?.from
         const notifications = scheduled

@@ -1,5 +1,5 @@
 import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/alert-store.ts'
-import { areRowsLostToGaps } from '../alerts/gap-coverage.ts'
+import { areRowsUnreliable } from '../alerts/gap-coverage.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -88,7 +88,7 @@ async function resultsOf(
     const own = scopes.flatMap((scope) => byScope.get(scope) ?? [])
     const findings = alertTypeOf(task.alert.alertType).judge(task.alert, own, due.window, domains)
     const whole = { ...due.window, from: task.due.windowStartAt }
-    return { findings, isLostToGaps: isSuspected || areRowsLostToGaps(scopes[0], whole, parts.gapsOf) }
+    return { findings, isLostToGaps: isSuspected || areRowsUnreliable(scopes[0], whole, parts.gapsOf) }
   })
 }
 

@@ -2,7 +2,7 @@ import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../ale
 import { type TotalRow, totalsQuery } from '../alerts/event-totals.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { samplesQuery, withSamples } from '../alerts/finding-samples.ts'
-import { isLostToGaps } from '../alerts/gap-coverage.ts'
+import { isWindowUnreliable } from '../alerts/gap-coverage.ts'
 import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { readLabels } from '../conditions/label.ts'
@@ -128,8 +128,8 @@ export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Pr
   const watermark = parts.spool.watermark()
   const shared = Map.groupBy(await tasksNow(parts, watermark), ({ alert, due: { window }, late }) => {
     const type = alertTypeOf(alert.alertType)
-    const begins = type.measureApart ? alert.period : window.from
-    const scan = type.scanOf?.(alert, window)
+    const begins = type.measureSince ? alert.period : window.from
+    const scan = type.scanKey?.(alert, window)
     return [alert.orgId, type.kind, begins, window.to, window.complete, scan, late?.lastSeq].join(' ')
   })
   const failures: Failure[] = []
@@ -177,7 +177,7 @@ async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<
   const isLost = (task: Task) => {
     const { alert, due } = task
     const isEmpty = due.window.from >= due.window.to
-    const isLess = isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
+    const isLess = isWindowUnreliable(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
     return isEmpty || isLess || countsImported(task)
   }
   const lost = new Set(group.filter(isLost))
@@ -234,6 +234,6 @@ function queryOf(
   const from = begins.reduce((first, one) => Math.min(first, one))
   const whole = { to: 0, complete: false, ...windows[0], from }
   const isApart = begins.some((one) => one !== from)
-  if (isApart && type.measureApart) return type.measureApart(alerts, begins, whole)
+  if (isApart && type.measureSince) return type.measureSince(alerts, begins, whole)
   return measure(type, alerts, whole, domains, members)
 }

@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { type ActiveAlert, advanceAlert, postpone } from '../alerts/alert-store.ts'
+import { type ActiveAlert, advanceAlert, saveDueAt } from '../alerts/alert-store.ts'
 import { type Cursor, type DueWindow, dueWindows, nextDueAt, scheduleOf } from '../alerts/due-windows.ts'
 import type { Finding, Window } from '../alerts/finding.ts'
 import type { GapsOf } from '../alerts/gap-coverage.ts'
@@ -77,7 +77,7 @@ export function tasksOfAll(
   })
   if (idle.length > 0) {
     tx(db, () => {
-      for (const active of idle) postpone(db, active)
+      for (const active of idle) saveDueAt(db, active)
     })
   }
   return tasks

@@ -32,12 +32,12 @@ export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
   const untilOf = imports(db)
   return tasks.map((task) => {
     const { orgId, alertType } = task.alert
-    const { counted, judgedOnArrival, settlesMs = 0 } = alertTypeOf(alertType)
-    if (counted || judgedOnArrival) return task
+    const { countedRanges, judgedOnArrival, settlingMs = 0 } = alertTypeOf(alertType)
+    if (countedRanges || judgedOnArrival) return task
     const last = importedBefore(task, untilOf(orgId))
     const { window } = task.due
-    if (last === 0 || window.from > last + settlesMs) return task
-    const from = Math.min(window.to, last + settlesMs + 1)
+    if (last === 0 || window.from > last + settlingMs) return task
+    const from = Math.min(window.to, last + settlingMs + 1)
     return { ...task, due: { ...task.due, window: { ...window, from } } }
   })
 }
@@ -49,7 +49,7 @@ export function countingImports(db: Db): (task: Task) => boolean {
     const { alert, due } = task
     const last = importedBefore(task, untilOf(alert.orgId))
     if (last === 0) return false
-    const spans = alertTypeOf(alert.alertType).counted?.(alert, due.window) ?? []
+    const spans = alertTypeOf(alert.alertType).countedRanges?.(alert, due.window) ?? []
     return spans.some(({ from }) => from <= last)
   }
 }

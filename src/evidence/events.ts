@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { eventsAt, type Place, type SeenEvent } from '../alerts/find-events.ts'
+import { type EventPosition, type EventWithoutOrg, findEvents } from '../alerts/find-events.ts'
 import { maskOf } from '../alerts/finding-samples.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
@@ -21,14 +21,14 @@ const MAX_CANDIDATES = 50
 /** Sample events, with personal data masked. */
 export interface Samples {
   /** Violating events, newest first, at most 20; none for types without any. */
-  events: SeenEvent[]
+  events: EventWithoutOrg[]
   /** The newest of `events`, else the stored sample of the last firing. */
-  badSample: SeenEvent | null
+  badSample: EventWithoutOrg | null
   /**
    * The newest event that the type calls good; where it requires that, of the same vendor and event as the bad one, and
    * of its host where there is one.
    */
-  goodSample: SeenEvent | null
+  goodSample: EventWithoutOrg | null
 }
 
 /** Returns events that violate the rule, and one that complies. */
@@ -38,7 +38,7 @@ export async function samplesOf(trouble: Trouble, history: History): Promise<Sam
   const bad = found[0] ?? keptSample(trouble)
   const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, history)
   const mask = rule === null ? compileMask([], privacy) : maskOf(rule, privacy)
-  const show = (event: SeenEvent | null) => (event === null ? null : mask(event))
+  const show = (event: EventWithoutOrg | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
 
@@ -46,7 +46,7 @@ export async function samplesOf(trouble: Trouble, history: History): Promise<Sam
  * Returns an event that complies, masked, to be held against the sample of the last firing. Null when there is none, and when
  * the alert's rule is not known any more.
  */
-export async function goodSampleOf(trouble: Trouble, history: History): Promise<SeenEvent | null> {
+export async function goodSampleOf(trouble: Trouble, history: History): Promise<EventWithoutOrg | null> {
   const { rule, privacy } = trouble
   if (rule === null) return null
   const good = await goodEvent({ ...trouble, rule }, keptSample(trouble), history)
@@ -55,7 +55,7 @@ export async function goodSampleOf(trouble: Trouble, history: History): Promise<
 
 type Ruled = Trouble & { rule: Alert }
 
-async function violatingEvents(trouble: Trouble, history: History): Promise<SeenEvent[]> {
+async function violatingEvents(trouble: Trouble, history: History): Promise<EventWithoutOrg[]> {
   const { issue, now, keptFrom } = trouble
   const { violating } = issueKindOf(issue.alertType).evidence
   if (!violating) return []
@@ -68,15 +68,15 @@ async function violatingEvents(trouble: Trouble, history: History): Promise<Seen
       return { ...reads, sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}` }
     },
   })
-  return eventsAt(issue.orgId, await history.query<Place>(violations), history)
+  return findEvents(issue.orgId, await history.query<EventPosition>(violations), history)
 }
 
 /** Returns the sample as it was masked when the issue fired; null when there is none that can be shown. */
-function keptSample({ issue }: Trouble): SeenEvent | null {
+function keptSample({ issue }: Trouble): EventWithoutOrg | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
   try {
-    return readEvent({ ...sample, violations: [issue.alertId] }) as SeenEvent
+    return readEvent({ ...sample, violations: [issue.alertId] }) as EventWithoutOrg
   } catch (error) {
     // An event stored by an earlier version may have other fields.
     if (error instanceof AppError) return null
@@ -87,10 +87,14 @@ function keptSample({ issue }: Trouble): SeenEvent | null {
 const readEvent = parser(EventSchema)
 
 /** Searches the last hour first: it mostly contains one, and searching weeks of events takes long. */
-async function goodEvent(trouble: Ruled, bad: SeenEvent | null, history: History): Promise<SeenEvent | null> {
+async function goodEvent(
+  trouble: Ruled,
+  bad: EventWithoutOrg | null,
+  history: History,
+): Promise<EventWithoutOrg | null> {
   const { issue, now } = trouble
-  const like = issueKindOf(issue.alertType).evidence.isGoodAlike ? bad : null
-  let good: SeenEvent | null = null
+  const like = issueKindOf(issue.alertType).evidence.validMatchesViolating ? bad : null
+  let good: EventWithoutOrg | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
     good = await goodEventSince(from, trouble, like, history)
     if (good && (!like || good.host === like.host)) break
@@ -101,13 +105,13 @@ async function goodEvent(trouble: Ruled, bad: SeenEvent | null, history: History
 async function goodEventSince(
   from: Instant,
   trouble: Ruled,
-  like: SeenEvent | null,
+  like: EventWithoutOrg | null,
   history: History,
-): Promise<SeenEvent | null> {
+): Promise<EventWithoutOrg | null> {
   const { issue, now, keptFrom } = trouble
-  const good = issueKindOf(issue.alertType).evidence.good?.(trouble)
+  const good = issueKindOf(issue.alertType).evidence.valid?.(trouble)
   if (!good) return null
-  const { where, isGood } = good
+  const { where, isValid: isGood } = good
   const newest = query('evidence.good', {
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
@@ -124,7 +128,7 @@ async function goodEventSince(
       }
     },
   })
-  const events = await eventsAt(issue.orgId, await history.query<Place>(newest), history)
+  const events = await findEvents(issue.orgId, await history.query<EventPosition>(newest), history)
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 

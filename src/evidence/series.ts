@@ -24,7 +24,7 @@ export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
     description:
-      `Oldest first, without gaps, up to now. ${describeByKind(({ evidence }) => evidence.counted)}. ` +
+      `Oldest first, without gaps, up to now. ${describeByKind(({ evidence }) => evidence.seriesDescription)}. ` +
       'Empty when nobody knows any more what an alert counted. What is no longer kept is not in it',
   }),
   grain: OneOf(['hour', 'day']),

@@ -27,7 +27,7 @@ const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
 
 function whatOf({ alertType, evidence }: IssueRecord): string {
   const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
-  return issueKindOf(alertType).words.summary({ subject, summary: evidence && name(evidence.summary) })
+  return issueKindOf(alertType).text.summary({ subject, summary: evidence && name(evidence.summary) })
 }
 
 function placeOf(domain: string | null, hosts: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
 import { findAlert } from '../alerts/alert-store.ts'
-import type { Incident } from '../alerts/types/evidence.ts'
+import type { EvidenceContext } from '../alerts/types/evidence.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -13,7 +13,7 @@ import type { SeriesScope } from '../signals/series.ts'
 import type { Db } from '../store/database.ts'
 
 /** An issue, with what is needed to find its events in the history. */
-export interface Trouble extends Incident {
+export interface Trouble extends EvidenceContext {
   issue: IssueRecord
   /** The issue's own occurrences by day. */
   occurrences: IssueDetail['occurrenceSeries']

@@ -1,4 +1,4 @@
-import { refuseInexact } from '../alerts/types/reject-conditions.ts'
+import { rejectInexactConditions } from '../alerts/types/reject-conditions.ts'
 import type { SeenEvent } from '../browser/traffic.ts'
 import {
   type Condition,
@@ -154,5 +154,5 @@ export function checkExpected(
   if (max !== null && max > 0 && max < min)
     throw new AppError('invalid', `${path}.max: must be at least min, ${min}, or 0`)
   checkConditions(data, `${path}.data`, check)
-  refuseInexact(data, `${path}.data`)
+  rejectInexactConditions(data, `${path}.data`)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Alert } from '../alerts/alert.ts'
-import { RuleBook } from '../alerts/organization-rules.ts'
+import { OrganizationRules } from '../alerts/organization-rules.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { ruleFindings } from './rule-findings.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
@@ -14,7 +14,7 @@ const blank = (parameter: string): Partial<Alert> => ({
 })
 
 async function findings(alerts: Alert[], events: RunEvent[] = [purchase], domainId: string | null = 'dom_1') {
-  const book = new RuleBook()
+  const book = new OrganizationRules()
   for (const alert of alerts) book.set(alert)
   const steps = [stepResult(), stepResult({ index: 1, title: 'Click “Buy”' })]
   return await ruleFindings(

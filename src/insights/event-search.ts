@@ -1,4 +1,4 @@
-import { eventsAt, type Place } from '../alerts/find-events.ts'
+import { type EventPosition, findEvents } from '../alerts/find-events.ts'
 import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
 import { labelsRead } from '../conditions/label.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
@@ -117,11 +117,11 @@ export const eventSearch = insight({
     if (domainIds?.length === 0) return { events: [], nextCursor: null }
     const scope = { orgId, domainIds: domainIds ?? [] }
     const found = await newestFirst(rangeOf(input, caller), limit + 1, (window, most) =>
-      history.query<Place>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
+      history.query<EventPosition>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Whole events are read by a second query, only for the few that are shown.
-    return { events: await eventsAt(orgId, items, history), nextCursor }
+    return { events: await findEvents(orgId, items, history), nextCursor }
   },
 })
 
@@ -141,9 +141,9 @@ const GROWTH = 4
 async function newestFirst(
   { from, to }: Query['window'],
   wanted: number,
-  find: (part: Query['window'], most: number) => Promise<Place[]>,
-): Promise<Place[]> {
-  const found: Place[] = []
+  find: (part: Query['window'], most: number) => Promise<EventPosition[]>,
+): Promise<EventPosition[]> {
+  const found: EventPosition[] = []
   let lengthMs = FIRST_PART_MS
   for (let end = to; end > from && found.length < wanted; lengthMs *= GROWTH) {
     const start = Math.max(from, Math.floor((end - lengthMs) / HOUR_MS) * HOUR_MS)

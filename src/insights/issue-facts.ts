@@ -1,4 +1,4 @@
-import { keptAlerts } from '../alerts/alert-store.ts'
+import { storedAlerts } from '../alerts/alert-store.ts'
 import { latestChangeOfIssue } from '../changes/store.ts'
 import { isConsentKnownBefore } from '../compliance/consent-store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
@@ -51,7 +51,9 @@ export async function factsOf(
   const counted = await (counts === 'fresh'
     ? countsOf(sources, orgId, recent)
     : keptCountsOf(sources, orgId, recent, now))
-  const rules = new Map(keptAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]))
+  const rules = new Map(
+    storedAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]),
+  )
   const names = domainNames(sources, orgId)
   const consents = openFindings(db, orgId)
     .filter(({ key }) => key === CONSENT_KEY)

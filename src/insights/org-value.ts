@@ -1,4 +1,4 @@
-import { valuedAlerts } from '../alerts/alert-store.ts'
+import { countAlertsWithImpact } from '../alerts/alert-store.ts'
 import { Closed, Int } from '../core/schema.ts'
 import { issueValueFields, issueValueOf } from '../issues/value.ts'
 import { insight } from './insight.ts'
@@ -42,6 +42,6 @@ export const orgValue = insight({
   output: OrgValueSchema,
   answer: async ({ db }, _, { principal: { orgId }, now }) => ({
     ...issueValueOf(db, orgId, now),
-    valuedAlerts: valuedAlerts(db, orgId),
+    valuedAlerts: countAlertsWithImpact(db, orgId),
   }),
 })

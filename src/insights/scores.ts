@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { keptAlerts } from '../alerts/alert-store.ts'
+import { storedAlerts } from '../alerts/alert-store.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
@@ -201,7 +201,7 @@ function areAlike(before: readonly TotalRow[], now: readonly TotalRow[]): boolea
 }
 
 function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
-  const rules = keptAlerts(db, ids).map(({ read }) => read())
+  const rules = storedAlerts(db, ids).map(({ read }) => read())
   return new Map(rules.flatMap((rule) => (rule.enabled ? [[rule.id, rule] as const] : [])))
 }
 

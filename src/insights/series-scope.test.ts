@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { volumeInput } from '../alerts/alert.fixture.ts'
 import { updateAlert } from '../alerts/alert-store.ts'
-import { autoAlertInput, autoWatched, makeAutoAlert } from '../alerts/auto-alert.ts'
+import { autoAlertInput, createAutoAlert, domainsWithAutoAlert } from '../alerts/auto-alert.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
@@ -26,9 +26,9 @@ test.each<[string, object, number]>([
   ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],
 ])('a chart judges as the automatic alert does: %s', (_, change, sensitivity) => {
   const { db, clock, orgId, domain, charted } = setUp()
-  const alert = makeAutoAlert(db, clock, domain)
+  const alert = createAutoAlert(db, clock, domain)
   updateAlert(db, clock, { orgId, id: alert?.id ?? '' }, { ...autoAlertInput(domain), ...change })
-  expect([charted('view'), ...autoWatched(db).map((watched) => watched.sensitivity)]).toEqual([
+  expect([charted('view'), ...domainsWithAutoAlert(db).map((watched) => watched.sensitivity)]).toEqual([
     sensitivity,
     sensitivity,
   ])

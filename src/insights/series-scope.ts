@@ -1,6 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
-import { signalNamed } from '../alerts/finding.ts'
+import { signalOf } from '../alerts/finding.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
@@ -21,7 +21,7 @@ export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule:
   if (!series || domainId === null) return null
   const [scope] = series(rule, [{ id: domainId, createdAt: 0 }])
   if (!scope || scope.vendor !== EVERY) return scope ?? null
-  return withSetting(db, { ...scope, ...signalNamed(evidence) })
+  return withSetting(db, { ...scope, ...signalOf(evidence) })
 }
 
 /** Returns the scope with the signal's own sensitivity, if it is a signal that has one. */

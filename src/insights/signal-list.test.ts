@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
-import { makeAutoAlert } from '../alerts/auto-alert.ts'
+import { createAutoAlert } from '../alerts/auto-alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
@@ -243,7 +243,7 @@ test.each([
 })
 
 test('a signal names its issue, and what explains it', async () => {
-  const alert = makeAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
+  const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
   if (!alert) throw new Error('there was one')
   const findingOf = (values: Partial<Finding>): Finding => ({
     ...{ domainId: shop, subject: '', vendor: null, event: null, occurrences: 1, summary: 'fell' },

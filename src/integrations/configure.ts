@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isMaskedUrl, maskUrl, plainTarget } from '../alerts/channel-target.ts'
+import { isMaskedUrl, maskUrl, unsealTarget } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -115,7 +115,7 @@ function unmasked(
   if (typeof url !== 'string' || !isMaskedUrl(url)) return config
   const stored = String(present?.config.url ?? '')
   if (maskUrl(stored) !== url) throw new AppError('invalid', 'config.url: is masked; enter the whole URL')
-  return { ...config, url: atField('config.url', () => plainTarget(box, stored)) }
+  return { ...config, url: atField('config.url', () => unsealTarget(box, stored)) }
 }
 
 /** What calls about it would be about is unclear when two organizations have it; the first one keeps it. */

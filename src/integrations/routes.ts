@@ -1,4 +1,4 @@
-import { maskUrl, plainOrMasked } from '../alerts/channel-target.ts'
+import { maskUrl, unsealOrMaskTarget } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -54,7 +54,7 @@ const TestResult = Closed(
 /** URLs of receivers are often as good as a password: only admins see them, and read-only keys see them masked. */
 function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
   const { url, ...rest } = record.config
-  const shown = () => (principal.readOnly ? maskUrl(String(url)) : plainOrMasked(box, String(url)))
+  const shown = () => (principal.readOnly ? maskUrl(String(url)) : unsealOrMaskTarget(box, String(url)))
   const config = url === undefined ? rest : { url: shown(), ...rest }
   return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? config : null }
 }

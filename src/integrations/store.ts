@@ -1,4 +1,4 @@
-import { plainTarget, sealTarget } from '../alerts/channel-target.ts'
+import { sealTarget, unsealTarget } from '../alerts/channel-target.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
@@ -106,7 +106,7 @@ export function openIntegration(db: Db, box: SecretBox, { orgId, id }: Integrati
     throw new AppError('conflict', 'the secrets of this integration were lost; configure it anew')
   const { [TOKENS]: tokens = {}, ...secrets } = JSON.parse(box.open(sealed))
   const settings = { ...JSON.parse(config), ...secrets }
-  if (typeof settings.url === 'string') settings.url = plainTarget(box, settings.url)
+  if (typeof settings.url === 'string') settings.url = unsealTarget(box, settings.url)
   return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
 }
 

@@ -49,7 +49,7 @@ export function isDomainFall(trouble: Trouble): boolean {
 }
 
 /** Kinds whose issues without a subject are about all traffic of a domain. */
-const EXPLAINING = issueKinds.flatMap(({ kind, explainsFalls }) => (explainsFalls ? [kind] : []))
+const EXPLAINING = issueKinds.flatMap(({ kind, explainsDrops }) => (explainsDrops ? [kind] : []))
 
 const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 

@@ -241,7 +241,7 @@ function whereOf(finding: Finding): string {
 /** Returns one sentence for lists, tickets and subject lines, with the words of what raised it. */
 export function issueTitle(alert: { name: string; alertType: string }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
-  const { title } = issueKindOf(alert.alertType).words
+  const { title } = issueKindOf(alert.alertType).text
   const parts = { name: alert.name, what, where: whereOf(finding), finding }
   return cutText(title(parts), MAX_TITLE_LENGTH, '…')
 }

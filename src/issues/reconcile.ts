@@ -1,5 +1,5 @@
 import type { Channel, Severity } from '../alerts/alert.ts'
-import { type Finding, isNews, type Window } from '../alerts/finding.ts'
+import { causesNotification, type Finding, type Window } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,
@@ -84,7 +84,7 @@ export function reconcile(evaluation: Evaluation): Change[] {
 function merge(a: Finding, b: Finding): Finding {
   const [earlier, later] = a.lastAt <= b.lastAt ? [a, b] : [b, a]
   return {
-    ...(isNews(a) || isNews(b) ? withoutMarks(later) : later),
+    ...(causesNotification(a) || causesNotification(b) ? withoutMarks(later) : later),
     occurrences: a.occurrences + b.occurrences,
     firstAt: Math.min(a.firstAt, b.firstAt),
     hosts: [...new Set([...later.hosts, ...earlier.hosts])].slice(0, MAX_HOSTS),
@@ -115,7 +115,7 @@ function withoutMarks({ continues: _continues, explainedBy: _explainedBy, ...fin
 
 function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow, now } = evaluation
-  if (!isNews(finding)) return keep(evaluation, issue, finding)
+  if (!causesNotification(finding)) return keep(evaluation, issue, finding)
   if (!issue || (issue.status === 'resolved' && now - issue.statusAt > REOPEN_WITHIN_MS)) {
     return inRunWindow ? open(evaluation, finding) : []
   }

@@ -1,5 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
-import { plainChannel } from '../alerts/channel-target.ts'
+import { unsealChannel } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -54,7 +54,7 @@ export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Pr
   const history = detail.history.map((entry) => {
     const { channel, ...rest } = entry.payload ?? {}
     if (channel === undefined) return entry
-    return { ...entry, payload: isShown ? { ...entry.payload, channel: plainChannel(box, channel as Channel) } : rest }
+    return { ...entry, payload: isShown ? { ...entry.payload, channel: unsealChannel(box, channel as Channel) } : rest }
   })
   return { ...detail, history }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { readAlertInput } from '../alerts/alert-input.ts'
 import { findAlert, MAX_ALERTS } from '../alerts/alert-store.ts'
-import { autoAlertInput, autoAlertOf, autoWatched } from '../alerts/auto-alert.ts'
+import { autoAlertInput, autoAlertOf, domainsWithAutoAlert } from '../alerts/auto-alert.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { applyFindings } from '../issues/store.ts'
 
@@ -78,7 +78,7 @@ describe('a domain', () => {
         updatedAt: world.clock.now(),
       },
     ])
-    expect(autoWatched(world.app.db)).toEqual([
+    expect(domainsWithAutoAlert(world.app.db)).toEqual([
       { orgId: world.owner.orgId, domainId: shop.id, sensitivity: 5, timezone: 'UTC' },
     ])
   })
@@ -139,16 +139,16 @@ describe('an automatic alert', () => {
     await world.restart()
     await world.run('automatic alerts')
     expect(await alertsOf(world)).toMatchObject([{ id, name: 'Traffic', volume, channels }])
-    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 3, timezone: 'Europe/Berlin' }])
+    expect(domainsWithAutoAlert(world.app.db)).toMatchObject([{ sensitivity: 3, timezone: 'Europe/Berlin' }])
     // What a person makes of it is what it is, whatever that is.
     const threshold = { ...input, alertType: 'volume_threshold', volume: { op: 'lte', count: 0 }, channels }
     expect((await world.call('PUT', `/v1/alerts/${id}`, { body: threshold })).status).toBe(200)
-    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 5 }])
+    expect(domainsWithAutoAlert(world.app.db)).toMatchObject([{ sensitivity: 5 }])
     await world.call('PUT', `/v1/alerts/${id}`, { body: { ...input, channels, volume: { vendor: '*' } } })
-    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 4 }])
+    expect(domainsWithAutoAlert(world.app.db)).toMatchObject([{ sensitivity: 4 }])
     await world.call('PUT', `/v1/alerts/${id}/enabled`, { body: { enabled: false } })
     await world.run('automatic alerts')
-    expect([(await alertsOf(world)).length, autoWatched(world.app.db)]).toEqual([1, []])
+    expect([(await alertsOf(world)).length, domainsWithAutoAlert(world.app.db)]).toEqual([1, []])
   })
 
   test('that a user deletes is never created again', async () => {
@@ -160,7 +160,7 @@ describe('an automatic alert', () => {
     await world.crash()
     await world.run('automatic alerts')
     expect(await alertsOf(world)).toEqual([])
-    expect(autoWatched(world.app.db)).toEqual([])
+    expect(domainsWithAutoAlert(world.app.db)).toEqual([])
   })
 
   test('goes with its domain, and its issues with it', async () => {

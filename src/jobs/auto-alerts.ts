@@ -1,4 +1,9 @@
-import { type AlertedDomain, domainsToAlert, makeAutoAlert, removeOrphans } from '../alerts/auto-alert.ts'
+import {
+  type AutoAlertDomain,
+  createAutoAlert,
+  domainsToAlert,
+  removeOrphanedAutoAlerts,
+} from '../alerts/auto-alert.ts'
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { resolveAll } from '../issues/store.ts'
@@ -32,13 +37,13 @@ export function autoAlertKeeper(parts: AutoAlertParts): () => Promise<void> {
 
 async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertParts, directory: SignalDirectory): Promise<void> {
   const now = clock.now()
-  removeOrphans(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
+  removeOrphanedAutoAlerts(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)
   for (const [orgId, ofOrg] of Map.groupBy(candidates, (domain) => domain.orgId)) {
     for (let at = 0; at < ofOrg.length; at += DOMAINS_AT_ONCE) {
       const some = ofOrg.slice(at, at + DOMAINS_AT_ONCE)
       const ids = await withSignals(directory, orgId, some, now)
-      for (const domain of some) if (ids.has(domain.id)) makeAutoAlert(db, clock, domain)
+      for (const domain of some) if (ids.has(domain.id)) createAutoAlert(db, clock, domain)
     }
   }
 }
@@ -47,7 +52,7 @@ async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertParts, directory:
 async function withSignals(
   directory: SignalDirectory,
   orgId: string,
-  domains: readonly AlertedDomain[],
+  domains: readonly AutoAlertDomain[],
   now: Instant,
 ): Promise<Set<string>> {
   const ids = domains.map(({ id }) => id)

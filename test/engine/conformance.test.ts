@@ -5,8 +5,8 @@ import { Glob } from 'bun'
 import fc from 'fast-check'
 import type { Alert } from '../../src/alerts/alert.ts'
 import { totalsQuery } from '../../src/alerts/event-totals.ts'
-import { eventsAt } from '../../src/alerts/find-events.ts'
-import { findInPast } from '../../src/alerts/judge-history.ts'
+import { findEvents } from '../../src/alerts/find-events.ts'
+import { judgeHistory } from '../../src/alerts/judge-history.ts'
 import { parsePeriod } from '../../src/alerts/period.ts'
 import { measure } from '../../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../../src/alerts/types/index.ts'
@@ -92,7 +92,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('whole events', async () => {
     const ours = world.stand.events.filter(({ orgId }) => orgId === world.orgId)
-    for (let at = 0; at < ours.length; at += 5000) await eventsAt(world.orgId, ours.slice(at, at + 5000), world.both)
+    for (let at = 0; at < ours.length; at += 5000) await findEvents(world.orgId, ours.slice(at, at + 5000), world.both)
   })
 
   test('what broke the rules', async () => {
@@ -114,7 +114,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       if (totals) await both.query(totals)
     }
     const begins = alerts.map((_, n) => window.from + n * 5 * HOUR_MS)
-    const apart = type.measureApart?.(alerts, begins, { ...window, complete: true })
+    const apart = type.measureSince?.(alerts, begins, { ...window, complete: true })
     if (apart) await both.query(apart)
   })
 
@@ -127,15 +127,15 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       both.confirm = conditionsOf(one).every(isExact) ? null : compileViolation(one)
       const windows = wholeWindows(parsePeriod('6h'), 'UTC', window.from, window.to)
       const type = alertTypeOf('data_validation')
-      const { query } = type.past?.(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }) ?? {}
+      const { query } = type.historyQuery?.(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }) ?? {}
       if (query) await both.query(query)
       if (n % 4 === 0) {
-        const newest = type.newest?.(one, window, { regions: [], limit: 20 })
+        const newest = type.newestViolations?.(one, window, { regions: [], limit: 20 })
         if (newest) await both.query(newest)
       }
     }
     both.confirm = null
-    await findInPast(
+    await judgeHistory(
       alert({ conditions: { logic: 'any', items: [{ parameter: 'k', op: 'is_blank' }] } }),
       wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to),
       { warehouse: both, domains: [], privacy: PLAIN_PRIVACY },
@@ -160,13 +160,13 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         `alr_${n}`,
       )
     })
-    const groups = Map.groupBy(shapes, (one) => type.scanOf?.(one, { from: half, to: window.to, complete: true }))
+    const groups = Map.groupBy(shapes, (one) => type.scanKey?.(one, { from: half, to: window.to, complete: true }))
     for (const some of groups.values()) {
       await both.query(measure(type, some, { from: half, to: half + DAY_MS, complete: true }, []))
     }
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     for (const one of shapes) {
-      const { query } = type.past?.(one, windows, { regions: [], oneIn: 1 }) ?? {}
+      const { query } = type.historyQuery?.(one, windows, { regions: [], oneIn: 1 }) ?? {}
       if (query) await both.query(query)
     }
   })
@@ -189,7 +189,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     for (const alert of alerts.slice(0, 8)) {
-      await both.query(journey.past(alert, windows, { regions: [], oneIn: 1 }, membersOf).query)
+      await both.query(journey.historyQuery(alert, windows, { regions: [], oneIn: 1 }, membersOf).query)
     }
   })
 
@@ -197,7 +197,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     const { both, alert, window, stand } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
-    const sampled = (oneIn: number) => journey.past(any, windows, { regions: [], oneIn }, membersOf).query
+    const sampled = (oneIn: number) => journey.historyQuery(any, windows, { regions: [], oneIn }, membersOf).query
     const sessions = (rows: readonly object[]) =>
       (rows as { sessions: number }[]).reduce((sum, row) => sum + row.sessions, 0)
     const whole = sessions(await both.query(sampled(1)))

@@ -20,7 +20,7 @@ export interface TitleParts {
 }
 
 /** The texts of a type of alert, without a full stop. */
-export interface Words {
+export interface AlertText {
   /** Returns the title of an issue. It has no running totals, because it stays the same while occurrences grow. */
   title(parts: TitleParts): string
   /**

@@ -5,12 +5,12 @@ import type { MembersOf } from '../../labels/label.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
-import type { Known } from '../event-totals.ts'
+import type { ExplainContext } from '../event-totals.ts'
 import type { Finding, Window } from '../finding.ts'
-import type { Unit, Words } from './alert-text.ts'
+import type { AlertText, Unit } from './alert-text.ts'
 import type { NamedEvents } from './event-scope.ts'
 import type { Evidence } from './evidence.ts'
-import type { NewestOptions, Past, PastOptions } from './history-query.ts'
+import type { HistoryOptions, HistoryQuery, NewestOptions } from './history-query.ts'
 
 /** The configuration that only alerts of one type have: one required field of the alert. */
 export interface Configuration {
@@ -43,7 +43,7 @@ export interface AlertType<Row = unknown> {
   /** The name that users see. */
   title: string
   /** For the documentation: what the type looks at and by which field, such as ``single events by `conditions` ``. */
-  looksAt: string
+  judges: string
   /** Its row in the guide (`docs/use/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
   guide: { fires: string; needs: string }
   /** Type-specific notes that are appended to the descriptions of shared fields; keyed by field name. */
@@ -53,7 +53,7 @@ export interface AlertType<Row = unknown> {
   /** Absent when the type has no field of its own. */
   configuration?: Configuration
   unit: Unit
-  words: Words
+  text: AlertText
   evidence: Evidence
   /**
    * True when part of a window may be judged, so that violations are reported at once; otherwise only whole windows are
@@ -70,7 +70,7 @@ export interface AlertType<Row = unknown> {
    * True when an issue of it without a subject is about the whole traffic of its domain. Such an issue explains falls
    * of single signals.
    */
-  explainsFalls?: boolean
+  explainsDrops?: boolean
   /**
    * Throws `AppError('invalid')` naming the field of `input` that this type requires or does not allow. Is called after
    * `input` passed its schema, with the type's own field present. `rule` checks conditions in the type's own field.
@@ -99,17 +99,17 @@ export interface AlertType<Row = unknown> {
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
   /** How long after its last event something is judged, such as a session that ended by then; 0 when absent. */
-  settlesMs?: number
+  settlingMs?: number
   /**
    * Returns the time ranges whose counts decide about a window. When collection gaps cover too much of one, the window
    * is not judged. When absent, gaps are ignored.
    */
-  counted?(alert: Alert, window: Window): readonly Query['window'][]
+  countedRanges?(alert: Alert, window: Window): readonly Query['window'][]
   /**
    * Returns a grouping key: alerts with different keys are measured by separate queries. When absent, all are measured
    * together.
    */
-  scanOf?(alert: Alert, window: Window): string
+  scanKey?(alert: Alert, window: Window): string
   /**
    * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
    * window. `domains`: all of the organization's. `membersOf`: of its labels; none when absent. Conditions of the alerts
@@ -120,22 +120,27 @@ export interface AlertType<Row = unknown> {
    * As `measure`, for alerts that begin at different instants: `begins` has one for each alert, none before the
    * window's start. When absent, only alerts that begin together are measured together.
    */
-  measureApart?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
+  measureSince?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
    * As `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
    * reading the `violations` that were stored when they arrived. When absent, `measure` is called for each window.
    */
-  past?(alert: Alert, windows: readonly Window[], options: PastOptions, membersOf?: MembersOf): Past<Row>
+  historyQuery?(
+    alert: Alert,
+    windows: readonly Window[],
+    options: HistoryOptions,
+    membersOf?: MembersOf,
+  ): HistoryQuery<Row>
   /**
    * Limits of one `past` query: events in scope, and windows times domains. Larger requests are split; an absent limit
    * is no limit.
    */
-  pastAtOnce?: { events?: number; rows?: number }
+  historyLimits?: { events?: number; rows?: number }
   /**
    * Returns the finding completed with what its looked-up events show: which condition they broke, and out of how many
    * events.
    */
-  explain?(alert: Alert, finding: Finding, known: Known): Finding
+  explain?(alert: Alert, finding: Finding, known: ExplainContext): Finding
   /**
    * Returns the summary of a finding that `explain` completed and whose figures are those of several parts of a window.
    * When absent, the summary of the latest part stays.
@@ -145,7 +150,7 @@ export interface AlertType<Row = unknown> {
    * Returns a query for the places (`Place`) of the events that break the rule, newest first. When absent, the samples
    * of findings are shown.
    */
-  newest?(alert: Alert, window: Query['window'], options: NewestOptions): Query
+  newestViolations?(alert: Alert, window: Query['window'], options: NewestOptions): Query
   /**
    * Returns the findings of one alert from the rows of `measure`, or of a follower of its series; an empty list means
    * that nothing is wrong.
@@ -163,7 +168,7 @@ export function measure(type: AlertType, ...args: Parameters<MeasuredType['measu
 }
 
 /** Returns `build` with its result cached for each array of rows, because many alerts are judged by the same array. */
-export function perRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
+export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {
     let known = built.get(rows)
@@ -176,7 +181,7 @@ export function perRows<Row, Index>(build: (rows: readonly Row[]) => Index): (ro
 }
 
 /** Returns the one organization of these alerts. Throws when there is no alert or more than one organization. */
-export function orgOf(alerts: readonly Alert[]): string {
+export function organizationOf(alerts: readonly Alert[]): string {
   const orgs = new Set(alerts.map(({ orgId }) => orgId))
   const [orgId] = orgs
   if (orgId === undefined || orgs.size > 1) throw new Error('alerts are measured together for one organization')

@@ -2,7 +2,7 @@ import { compileFilters } from '../../conditions/predicate.ts'
 import { type ConditionSql, filtersSql, isExact } from '../../conditions/sql.ts'
 import type { Binder } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
-import type { GoodEvents, Incident } from './evidence.ts'
+import type { EvidenceContext, ValidEvents } from './evidence.ts'
 
 /** A selection of events by name. An empty list and null mean all. */
 export interface NamedEvents {
@@ -25,7 +25,7 @@ export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Bi
 }
 
 /** Returns the events that the rule looks at, restricted to the issue's domain, vendor and event. */
-export function scopeOfIssue({ issue, rule }: Incident & { rule: Alert }, named: NamedEvents): EventScope {
+export function scopeOfIssue({ issue, rule }: EvidenceContext & { rule: Alert }, named: NamedEvents): EventScope {
   return { domainIds: issue.domainId === null ? domainsOf(rule) : [issue.domainId], ...named }
 }
 
@@ -33,7 +33,7 @@ export function scopeOfIssue({ issue, rule }: Incident & { rule: Alert }, named:
  * Returns SQL for the events in this scope that pass the rule's filters; `tests`: more SQL tests, to be joined by AND.
  */
 export function filteredSql(
-  { rule, privacy }: Incident & { rule: Alert },
+  { rule, privacy }: EvidenceContext & { rule: Alert },
   scope: EventScope,
   binder: Binder,
   tests: readonly string[] = [],
@@ -46,7 +46,7 @@ export function filteredSql(
  * Returns `isGood`, which decides for an event that `filteredSql` let through, where SQL alone is not exact; otherwise
  * nothing.
  */
-export function confirmedBy({ rule, privacy }: Incident & { rule: Alert }): Pick<GoodEvents, 'isGood'> {
+export function exactFilter({ rule, privacy }: EvidenceContext & { rule: Alert }): Pick<ValidEvents, 'isValid'> {
   const { filters = [] } = rule
-  return filters.every(isExact) ? {} : { isGood: compileFilters(filters, privacy.regions) }
+  return filters.every(isExact) ? {} : { isValid: compileFilters(filters, privacy.regions) }
 }

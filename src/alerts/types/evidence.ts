@@ -6,7 +6,7 @@ import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
 /** An issue, with what its alert type needs to choose the evidence. */
-export interface Incident {
+export interface EvidenceContext {
   issue: {
     orgId: string
     alertId: string
@@ -31,7 +31,7 @@ export interface Bounds {
 export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
 
 /** A filter on the rows of a relation: a boolean expression for WHERE, with its values in the given binder. */
-export type Tests = Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
+export type EventFilter = Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
 
 /** A series that is counted anew from the history. */
 export interface CountedSeries {
@@ -39,7 +39,7 @@ export interface CountedSeries {
   by: 'windows' | 'hours'
   over: 'counts' | 'events'
   /** Returns the filter on what is counted, beside its organization and time. */
-  where(binder: Binder): Tests
+  where(binder: Binder): EventFilter
   /** True when each window is compared with the one before it. */
   isRelative?: boolean
   /** Returns the bounds of a window. `before`: whole events in the window before; null when unknown. */
@@ -47,10 +47,10 @@ export interface CountedSeries {
 }
 
 /** Events that comply with the rule. */
-export interface GoodEvents {
-  where(binder: Binder): Tests
+export interface ValidEvents {
+  where(binder: Binder): EventFilter
   /** Decides for an event that `where` let through. Present where SQL alone is not exact. */
-  isGood?(event: Omit<StoredEvent, 'orgId'>): boolean
+  isValid?(event: Omit<StoredEvent, 'orgId'>): boolean
 }
 
 /**
@@ -59,17 +59,17 @@ export interface GoodEvents {
  */
 export interface Evidence {
   /** What the series counts, for the documentation: `violating events`. */
-  counted: string
+  seriesDescription: string
   /**
    * Returns the series that shows the issue over time. `occurrences`: the issue's own occurrences by day; null: it is
    * no longer known what was counted. Is not called for types that follow a series (`AlertType.series`); their rows are
    * shown.
    */
-  series(incident: Incident): CountedSeries | 'occurrences' | null
+  series(incident: EvidenceContext): CountedSeries | 'occurrences' | null
   /** Returns the filter for the events that broke the rule. Absent when no such events can be shown. */
-  violating?(incident: Incident, binder: Binder): Tests
+  violating?(incident: EvidenceContext, binder: Binder): EventFilter
   /** True when the good event must have the vendor and event of the bad one, and its host where there is one. */
-  isGoodAlike: boolean
+  validMatchesViolating: boolean
   /** Returns the events of which the newest is shown as the good one. */
-  good(incident: Incident & { rule: Alert }): GoodEvents
+  valid(incident: EvidenceContext & { rule: Alert }): ValidEvents
 }

@@ -5,10 +5,10 @@ import { Closed, parser, Text, Type } from '../../core/schema.ts'
 import { countText } from '../../core/text.ts'
 import { type Binder, query } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
-import { type AlertType, orgOf } from './alert-type.ts'
+import { type AlertType, organizationOf } from './alert-type.ts'
 import { scopeOfIssue, scopeTests } from './event-scope.ts'
-import { type Incident, NO_BOUNDS, type Tests } from './evidence.ts'
-import { refuseConditions } from './reject-conditions.ts'
+import { type EventFilter, type EvidenceContext, NO_BOUNDS } from './evidence.ts'
+import { rejectConditions } from './reject-conditions.ts'
 
 /*
  * A type of alert for tests: no file of the program refers to it. `one-type-more.ts` puts its line into the
@@ -45,7 +45,7 @@ const ABOVE = 'orders above the limit'
 export const orderLimit: AlertType<OrderRow> = {
   kind: 'order_limit',
   title: 'Order limit',
-  looksAt: 'orders, by `limit`',
+  judges: 'orders, by `limit`',
   guide: { fires: 'for orders above a limit', needs: '`limit`: `{"parameter": "value", "most": 100}`' },
   notes: { conditions: 'Not for `order_limit`' },
   configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
@@ -53,14 +53,14 @@ export const orderLimit: AlertType<OrderRow> = {
   countsFirings: false,
   unit: { one: 'order', many: 'orders', meaning: ABOVE },
 
-  words: {
+  text: {
     title: ({ name, where }) => `${name}: there are ${ABOVE}${where}`,
     summary: ({ summary }) => `orders are worth too much, lately ${summary}`,
     expected: 'no order above the limit',
   },
 
   evidence: {
-    counted: ABOVE,
+    seriesDescription: ABOVE,
     series: (incident) => {
       const { rule } = incident
       if (rule === null) return null
@@ -68,8 +68,8 @@ export const orderLimit: AlertType<OrderRow> = {
       return { by: 'hours', over: 'events', where: (binder) => ordersOf({ ...incident, rule }, '>', binder), boundsOf }
     },
     violating: ({ rule, ...others }, binder) => (rule ? ordersOf({ ...others, rule }, '>', binder) : { sql: 'false' }),
-    isGoodAlike: true,
-    good: (incident) => ({ where: (binder) => ordersOf(incident, '<=', binder) }),
+    validMatchesViolating: true,
+    valid: (incident) => ({ where: (binder) => ordersOf(incident, '<=', binder) }),
   },
 
   example: {
@@ -81,7 +81,7 @@ export const orderLimit: AlertType<OrderRow> = {
   },
 
   check(input) {
-    refuseConditions(input, 'has no place in an order_limit alert')
+    rejectConditions(input, 'has no place in an order_limit alert')
     if (readLimit(input.limit, 'limit').parameter !== '*') return
     throw new AppError('invalid', 'limit.parameter: name one')
   },
@@ -92,13 +92,13 @@ export const orderLimit: AlertType<OrderRow> = {
   },
 
   scope: () => ALL,
-  scanOf: ({ id }) => id,
+  scanKey: ({ id }) => id,
 
   measure(alerts, window) {
     const [alert] = alerts
     if (!alert) throw new Error('there is an alert')
     return query('test.order-limit', {
-      orgId: orgOf(alerts),
+      orgId: organizationOf(alerts),
       window,
       write(binder) {
         const { sql, ...reads } = worthOf(alert, '>', binder)
@@ -125,7 +125,7 @@ export const orderLimit: AlertType<OrderRow> = {
   },
 }
 
-function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): Tests {
+function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): EventFilter {
   const { dialect } = binder
   const { parameter, most } = readLimit(limit, 'limit')
   return {
@@ -134,7 +134,7 @@ function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): Tests {
   }
 }
 
-function ordersOf(incident: Incident & { rule: Alert }, op: '>' | '<=', binder: Binder): Tests {
+function ordersOf(incident: EvidenceContext & { rule: Alert }, op: '>' | '<=', binder: Binder): EventFilter {
   const { sql, ...reads } = worthOf(incident.rule, op, binder)
   return { ...reads, sql: [...scopeTests(scopeOfIssue(incident, ALL), binder), sql].join(' AND ') }
 }

@@ -7,7 +7,7 @@ import type { AlertInput } from '../alert.ts'
  * Throws `AppError('invalid')` when an alert has conditions that its type has no use for; `why` follows the field's
  * name in the message.
  */
-export function refuseConditions({ conditions, conditionGroups = [] }: AlertInput, why: string): void {
+export function rejectConditions({ conditions, conditionGroups = [] }: AlertInput, why: string): void {
   const refusal = (field: string) => new AppError('invalid', `${field}: ${why}`)
   if (conditions && conditions.items.length > 0) throw refusal('conditions')
   const group = conditionGroups.findIndex(({ items }) => items.length > 0)
@@ -18,7 +18,7 @@ export function refuseConditions({ conditions, conditionGroups = [] }: AlertInpu
  * Throws `AppError('invalid')` for conditions that SQL can't evaluate exactly, for types that never evaluate single
  * events. `path`: of the list.
  */
-export function refuseInexact(conditions: readonly Condition[], path: string): void {
+export function rejectInexactConditions(conditions: readonly Condition[], path: string): void {
   for (const [index, condition] of conditions.entries()) {
     if (isExact(condition)) continue
     throw new AppError(

@@ -10,19 +10,22 @@ function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kin
 }
 
 /** Returns what each type looks at: `` `a`: single events by `conditions`. `b`, `c`: counts, by `volume` ``. */
-export function lookedAt(): string {
-  return grouped(alertTypes, ({ looksAt }) => looksAt)
+export function describeJudgedData(): string {
+  return grouped(alertTypes, ({ judges }) => judges)
     .map(([kinds, text]) => `${kinds}: ${text}`)
     .join('. ')
 }
 
 /** Returns a text that describes all types: ``Of `a`: violating events; of `b`, `c`: windows that fired``. */
 export function describeByType(describe: (type: AlertType) => string): string {
-  return describeKinds(alertTypes, describe)
+  return describeKindGroups(alertTypes, describe)
 }
 
 /** As `describeByType`, of these kinds. */
-export function describeKinds<K extends { kind: string }>(kinds: readonly K[], describe: (kind: K) => string): string {
+export function describeKindGroups<K extends { kind: string }>(
+  kinds: readonly K[],
+  describe: (kind: K) => string,
+): string {
   const parts = grouped(kinds, describe).map(([names, text]) => `of ${names}: ${text}`)
   return parts.join('; ').replace(/^o/, 'O')
 }

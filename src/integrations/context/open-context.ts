@@ -1,4 +1,4 @@
-import { plainTarget } from '../../alerts/channel-target.ts'
+import { unsealTarget } from '../../alerts/channel-target.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
@@ -222,7 +222,7 @@ export function openTarget(
     return { orgId, integrationId, settings: kept.settings, status: kept.status }
   }
   if (!provider.addresses) throw new AppError('invalid', `${provider.type} needs an integration`)
-  const settings = provider.addresses.settingsOf(plainTarget(box, target), orgFacts(db, box, orgId))
+  const settings = provider.addresses.settingsOf(unsealTarget(box, target), orgFacts(db, box, orgId))
   return { orgId, integrationId: null, settings, status: 'connected' }
 }
 

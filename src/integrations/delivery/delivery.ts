@@ -1,5 +1,5 @@
 import { type Alert, CHANNEL_TYPES } from '../../alerts/alert.ts'
-import { plainChannel } from '../../alerts/channel-target.ts'
+import { unsealChannel } from '../../alerts/channel-target.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
@@ -106,7 +106,7 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
     alertId,
     alertName: messageOfDelivery(record)?.alert?.name ?? null,
     transition,
-    channel: may(principal, 'seeTokens') ? plainChannel(box, channel) : { ...channel, target: '' },
+    channel: may(principal, 'seeTokens') ? unsealChannel(box, channel) : { ...channel, target: '' },
     status,
     attempts,
     dueAt: status === 'pending' ? record.dueAt : null,

@@ -1,6 +1,6 @@
 import type { Channel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
-import { addressOf } from '../../alerts/channel-target.ts'
+import { unsealedPart } from '../../alerts/channel-target.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
@@ -117,7 +117,7 @@ function channelName(
 ): string {
   const title = findProvider(providers, channelType)?.title ?? channelType
   const { integrationId } = parseTarget(channelTarget)
-  if (integrationId === null) return `${title} ${URL.parse(addressOf(channelTarget))?.host ?? ''}`.trim()
+  if (integrationId === null) return `${title} ${URL.parse(unsealedPart(channelTarget))?.host ?? ''}`.trim()
   const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(integrationId)
   return `${title} ${row?.label ?? channelTarget}`
 }

@@ -1,4 +1,4 @@
-import { addressOf } from '../../alerts/channel-target.ts'
+import { unsealedPart } from '../../alerts/channel-target.ts'
 import type { Instant } from '../../core/clock.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import { parseTarget } from '../targets.ts'
@@ -53,14 +53,14 @@ export function wayOf(
   if (channelType === 'email') return { orgId, kind: 'mail', origin: '' }
   const { integrationId } = parseTarget(channelTarget)
   if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })
-  return { orgId, kind: 'http', origin: originOf(addressOf(channelTarget)) }
+  return { orgId, kind: 'http', origin: originOf(unsealedPart(channelTarget)) }
 }
 
 /** Which way the calls of an integration go. */
 export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
   const sql = `SELECT origin, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { origin: string | null; url: unknown }>(db, sql).get(id, orgId)
-  return { orgId, kind: 'http', origin: row?.origin ?? originOf(addressOf(String(row?.url ?? ''))) }
+  return { orgId, kind: 'http', origin: row?.origin ?? originOf(unsealedPart(String(row?.url ?? ''))) }
 }
 
 /**

@@ -72,7 +72,7 @@ function comparisonOf({ issue, observed, expected, expectation, observation }: M
     return rows
   }
   if (!issue) return []
-  const { unit, words } = issueKindOf(issue.alertType)
+  const { unit, text: words } = issueKindOf(issue.alertType)
   if (words.expected === null) return []
   return [
     ['Expected', words.expected],

@@ -1,5 +1,5 @@
 import { alertTypes } from '../../alerts/types/index.ts'
-import { describeKinds } from '../../alerts/types/type-descriptions.ts'
+import { describeKindGroups } from '../../alerts/types/type-descriptions.ts'
 import { AppError } from '../../core/error.ts'
 import type { IssueKind } from './kind.ts'
 import { AUDIT, FLOW_TEST } from './run-kinds.ts'
@@ -19,5 +19,5 @@ export function issueKindOf(kind: string): IssueKind {
 
 /** Returns a text that describes all kinds: ``Of `a`: violating events; of `b`, `c`: windows that fired``. */
 export function describeByKind(describe: (kind: IssueKind) => string): string {
-  return describeKinds(issueKinds, describe)
+  return describeKindGroups(issueKinds, describe)
 }

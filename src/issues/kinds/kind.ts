@@ -4,7 +4,7 @@ import type { Evidence } from '../../alerts/types/evidence.ts'
 /** What the issues of a kind need from an alert's type. */
 type OfAlertType = Pick<
   AlertType,
-  'kind' | 'title' | 'unit' | 'words' | 'countsFirings' | 'explainsFalls' | 'isRise' | 'summarize'
+  'kind' | 'title' | 'unit' | 'text' | 'countsFirings' | 'explainsDrops' | 'isRise' | 'summarize'
 >
 
 /**
@@ -12,8 +12,8 @@ type OfAlertType = Pick<
  * to know of it; every type of alert is one.
  */
 export interface IssueKind extends OfAlertType {
-  /** Without `good` there are no events to hold against the bad ones. */
-  evidence: Omit<Evidence, 'good'> & Partial<Pick<Evidence, 'good'>>
+  /** Absent `valid`: no valid event is shown next to the violating one. */
+  evidence: Omit<Evidence, 'valid'> & Partial<Pick<Evidence, 'valid'>>
   /** True when the next run without a finding ends its issue; otherwise quiet time does. */
   clearsAtOnce?: boolean
   /** An issue that goes on is told again, and stands in its history again, this much later at the earliest; default 0. */

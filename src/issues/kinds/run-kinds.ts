@@ -8,12 +8,12 @@ const TOLD_AGAIN_MS = 12 * HOUR_MS
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
   ...{ kind, title, countsFirings: false, clearsAtOnce: true, tellsAgainAfterMs: TOLD_AGAIN_MS },
   unit: { ...unit, meaning: 'runs with it' },
-  words: {
+  text: {
     title: ({ name, finding }) => `${name}: ${finding.summary}`,
     summary: ({ summary }) => summary ?? `the ${unit.one} found a fault`,
     expected: null,
   },
-  evidence: { counted: 'runs with it', series: () => 'occurrences', isGoodAlike: false },
+  evidence: { seriesDescription: 'runs with it', series: () => 'occurrences', validMatchesViolating: false },
 })
 
 /** Issues of flow tests: `alertId` is the test's id. */

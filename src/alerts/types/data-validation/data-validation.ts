@@ -5,24 +5,24 @@ import { eventsText } from '../../../core/text.ts'
 import { type Binder, query, type Statement } from '../../../warehouse/query.ts'
 import type { Alert } from '../../alert.ts'
 import type { Finding } from '../../finding.ts'
-import { type AlertType, orgOf, perRows } from '../alert-type.ts'
-import { confirmedBy, filteredSql, scopeOfIssue } from '../event-scope.ts'
-import { type Evidence, type Incident, NO_BOUNDS, type Tests } from '../evidence.ts'
-import { ROWS_AT_ONCE } from '../history-query.ts'
-import { explained, summaryOf } from './explain-violation.ts'
+import { type AlertType, cachedByRows, organizationOf } from '../alert-type.ts'
+import { exactFilter, filteredSql, scopeOfIssue } from '../event-scope.ts'
+import { type EventFilter, type Evidence, type EvidenceContext, NO_BOUNDS } from '../evidence.ts'
+import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import { explainViolation, violationSummary } from './explain-violation.ts'
 import type { ViolationRow } from './violation-history.ts'
-import { newestViolations, validationPast } from './violation-history.ts'
+import { newestViolationsQuery, validationHistoryQuery } from './violation-history.ts'
 
 const MAX_HOSTS = 20
 /**
  * With more alerts than this an id filter costs more than reading the violations of all alerts; `judge` ignores those
  * of others.
  */
-const MAX_NAMED = 100
+const MAX_FILTERED_ALERTS = 100
 
 /** Shows the events that broke the rule, by the `violations` stored when they arrived. */
 const validationEvidence: Evidence = {
-  counted: 'violating events',
+  seriesDescription: 'violating events',
 
   series: (incident) => ({
     by: 'hours',
@@ -33,14 +33,14 @@ const validationEvidence: Evidence = {
 
   violating,
 
-  isGoodAlike: true,
+  validMatchesViolating: true,
 
-  good: (incident) => ({
-    ...confirmedBy(incident),
+  valid: (incident) => ({
+    ...exactFilter(incident),
     where(binder) {
       const { vendors = [] } = incident.rule
       const scope = filteredSql(incident, scopeOfIssue(incident, { vendors, event: null }), binder)
-      const sound = soundSql(incident, binder)
+      const sound = validSql(incident, binder)
       return {
         sql: `${scope.sql} AND ${sound.sql}`,
         keys: [...scope.keys, ...sound.keys],
@@ -50,7 +50,7 @@ const validationEvidence: Evidence = {
   }),
 }
 
-function violating({ issue }: Incident, binder: Binder): Tests {
+function violating({ issue }: EvidenceContext, binder: Binder): EventFilter {
   const tests = [
     ...binder.among('domainId', issue.domainId === null ? [] : [issue.domainId]),
     'violated',
@@ -60,7 +60,7 @@ function violating({ issue }: Incident, binder: Binder): Tests {
 }
 
 /** Returns SQL for events that complied when they arrived, and that comply with the current rule. */
-function soundSql({ issue, rule, privacy }: Incident & { rule: Alert }, binder: Binder) {
+function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
   // Whether it complies with a rule that changed since is not asked where that would take seconds.
   if (isCostly(rule)) return { keys: [], wholeParams: false, sql: `NOT ${broke}` }
@@ -76,7 +76,7 @@ function soundSql({ issue, rule, privacy }: Incident & { rule: Alert }, binder: 
 export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
   title: 'Data validation',
-  looksAt: 'single events by `conditions`',
+  judges: 'single events by `conditions`',
   guide: {
     fires: 'for events that break a rule, within seconds',
     needs: '`conditions` or `conditionGroups`',
@@ -87,7 +87,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   unit: { one: 'event', many: 'events', meaning: 'violating events' },
   evidence: validationEvidence,
 
-  words: {
+  text: {
     title: ({ name, what, where, finding: { fault = 'break the rule' } }) =>
       `${name}: ${what ? `${what} events` : 'events'} ${fault}${where}`,
     summary: ({ subject }) => `${subject ? `${subject} ` : ''}events break the rule`,
@@ -114,33 +114,33 @@ export const dataValidation: AlertType<ViolationRow> = {
   },
 
   measure(alerts, window) {
-    const ids = alerts.length <= MAX_NAMED ? alerts.map(({ id }) => id) : []
+    const ids = alerts.length <= MAX_FILTERED_ALERTS ? alerts.map(({ id }) => id) : []
     return query('alerts.violations', {
-      orgId: orgOf(alerts),
+      orgId: organizationOf(alerts),
       window,
-      write: (binder) => violationsOf(binder, ids.length > 0 ? `WHERE ${binder.among('alertId', ids).join('')}` : ''),
+      write: (binder) => violationsSql(binder, ids.length > 0 ? `WHERE ${binder.among('alertId', ids).join('')}` : ''),
     })
   },
 
-  measureApart(alerts, begins, window) {
+  measureSince(alerts, begins, window) {
     return query('alerts.violations-apart', {
-      orgId: orgOf(alerts),
+      orgId: organizationOf(alerts),
       window,
       write(binder) {
         const begun = binder.bind(JSON.stringify(alerts.map(({ id }, at) => ({ id, beginsAt: begins[at] }))))
         const own = binder.dialect.rowsOfJson(begun, { id: 'text', beginsAt: 'integer' })
-        return violationsOf(binder, `JOIN ${own} AS own ON own.id = alertId WHERE receivedAt >= beginsAt`)
+        return violationsSql(binder, `JOIN ${own} AS own ON own.id = alertId WHERE receivedAt >= beginsAt`)
       },
     })
   },
 
   scope: ({ vendors = [] }) => ({ vendors, event: null }),
 
-  pastAtOnce: { rows: ROWS_AT_ONCE },
-  past: validationPast,
-  newest: newestViolations,
-  explain: explained,
-  summarize: summaryOf,
+  historyLimits: { rows: MAX_ROWS_AT_ONCE },
+  historyQuery: validationHistoryQuery,
+  newestViolations: newestViolationsQuery,
+  explain: explainViolation,
+  summarize: violationSummary,
 
   judge(alert, rows) {
     return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)
@@ -151,7 +151,7 @@ export const dataValidation: AlertType<ViolationRow> = {
  * Returns SQL for the violations by alert and domain. `named`: a clause that selects these alerts' rows, by `alertId`
  * and `receivedAt`.
  */
-function violationsOf({ dialect }: Binder, named: string): Statement {
+function violationsSql({ dialect }: Binder, named: string): Statement {
   return {
     sql: `
       SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
@@ -173,7 +173,7 @@ function violationsOf({ dialect }: Binder, named: string): Statement {
   }
 }
 
-const rowsByAlert = perRows((rows: readonly ViolationRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
+const rowsByAlert = cachedByRows((rows: readonly ViolationRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
 
 function findingOf(row: ViolationRow): Finding {
   const occurrences = Math.max(1, Math.round(row.occurrences))

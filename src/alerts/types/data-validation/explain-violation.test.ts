@@ -3,7 +3,7 @@ import { plainEvent } from '../../../core/event.fixture.ts'
 import type { Alert } from '../../alert.ts'
 import { type TotalRow, totalsQuery } from '../../event-totals.ts'
 import type { Finding } from '../../finding.ts'
-import { explained } from './explain-violation.ts'
+import { explainViolation } from './explain-violation.ts'
 
 const finding: Finding = {
   domainId: 'dom_1',
@@ -32,7 +32,7 @@ const b = { parameter: 'b', op: 'lt', values: ['0'] } as const
 const say = (values: Partial<Finding>, conditions: object = { logic: 'any', items: [a] }, rows = totals) => {
   const alert = { conditions } as Alert
   const found = { ...finding, ...values }
-  return explained(alert, found, { event, name: found.event, totals: rows, regions: [] }).summary
+  return explainViolation(alert, found, { event, name: found.event, totals: rows, regions: [] }).summary
 }
 
 describe('a finding says which condition was broken, and of how many events', () => {

@@ -2,23 +2,27 @@ import { isCostly } from '../../../conditions/condition.ts'
 import { type Broken, brokenBy, joinWords } from '../../../conditions/words.ts'
 import { countText } from '../../../core/text.ts'
 import type { Alert } from '../../alert.ts'
-import { type Known, totalOf } from '../../event-totals.ts'
+import { type ExplainContext, totalOf } from '../../event-totals.ts'
 import type { Finding } from '../../finding.ts'
 
 /**
  * Returns the finding with a summary that says which condition was broken and by how many of all events: ``12 of 340
  * purchase events had no `transaction_id`; expected none``.
  */
-export function explained(alert: Alert, finding: Finding, { event, name, totals, regions }: Known): Finding {
+export function explainViolation(
+  alert: Alert,
+  finding: Finding,
+  { event, name, totals, regions }: ExplainContext,
+): Finding {
   // To compile the conditions again would take seconds.
   const broken = isCostly(alert) ? { always: [], here: [] } : brokenBy(alert, event, regions)
   const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
-  const known = { ...finding, ...fault, did: didWhat(broken), total: totalOf(finding, totals) }
-  return { ...known, summary: summaryOf({ ...known, event: name }) }
+  const known = { ...finding, ...fault, did: describeFault(broken), total: totalOf(finding, totals) }
+  return { ...known, summary: violationSummary({ ...known, event: name }) }
 }
 
 /** Returns the summary of an explained finding, from its figures. */
-export function summaryOf({ event, occurrences, total = null, did = 'broke the rule' }: Finding): string {
+export function violationSummary({ event, occurrences, total = null, did = 'broke the rule' }: Finding): string {
   const isKnown = total !== null && total >= occurrences
   const count = `${countText(occurrences)}${isKnown ? ` of ${countText(total)}` : ''}`
   const isOne = (isKnown ? total : occurrences) === 1
@@ -26,7 +30,7 @@ export function summaryOf({ event, occurrences, total = null, did = 'broke the r
   return `${count} ${events} ${did}; expected none`
 }
 
-function didWhat({ always, here }: Broken): string {
+function describeFault({ always, here }: Broken): string {
   if (here.length === 0) return joinWords(always) || 'broke the rule'
   return `${always.length > 0 ? joinWords(always) : 'broke the rule'}; the latest ${joinWords(here)}`
 }

@@ -8,27 +8,27 @@ import { type AnyTest, type Binder, type Query, query, type Statement } from '..
 import { type Alert, domainsOf } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { parsePeriod } from '../../period.ts'
-import { bucketMsOf, byWindow, type Counted, spanOf } from '../../windows.ts'
-import type { NewestOptions, Past, PastOptions } from '../history-query.ts'
+import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../windows.ts'
+import type { HistoryOptions, HistoryQuery, NewestOptions } from '../history-query.ts'
 
 /** The most events, newest first, that are checked in code where SQL can't evaluate the rule exactly. */
 const MAX_CANDIDATES = 100_000
 
 /** Violations of one domain in one bucket. */
-type BucketRow = Counted & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
+type BucketRow = Bucketed & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
 
 const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
 
 /** Evaluates the rule anew on the stored events; the `violations` stored when they arrived are not read. */
-export function validationPast(
+export function validationHistoryQuery(
   alert: Alert,
   windows: readonly Window[],
-  { regions, oneIn }: PastOptions,
-): Past<ViolationRow> {
+  { regions, oneIn }: HistoryOptions,
+): HistoryQuery<ViolationRow> {
   const bucketMs = bucketMsOf(parsePeriod(alert.period))
   const window = spanOf(windows)
   const rowsOf = (rows: readonly BucketRow[]) =>
-    byWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
+    groupByWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
   if (isDecidedBySql(alert)) {
     const broken = query('alerts.past-violations', {
       orgId: alert.orgId,
@@ -36,10 +36,10 @@ export function validationPast(
       write(binder) {
         const columns = `domainId, ${bucketOf(binder.dialect, 'receivedAt', bucketMs)} AS bucketAt,
           sum(weight) AS occurrences, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
-        return violationsOf(alert, binder, { regions, oneIn }, columns, 'GROUP BY domainId, bucketAt')
+        return selectViolations(alert, binder, { regions, oneIn }, columns, 'GROUP BY domainId, bucketAt')
       },
     })
-    return { method: 'sql', query: broken, rowsOf, isWhole: () => true }
+    return { method: 'sql', query: broken, rowsOf, isComplete: () => true }
   }
   const isBroken = compileViolation(alert, regions)
   let checked = 0
@@ -49,20 +49,21 @@ export function validationPast(
   }
   return {
     method: 'sql',
-    query: candidates(alert, window, { regions, oneIn }, read),
+    query: candidatesQuery(alert, window, { regions, oneIn }, read),
     rowsOf,
-    isWhole: () => checked < MAX_CANDIDATES,
+    isComplete: () => checked < MAX_CANDIDATES,
   }
 }
 
 /** Returns the query for the places of the newest events that break the rule. */
-export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
+export function newestViolationsQuery(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
   const options = { regions, oneIn: 1 }
   if (isDecidedBySql(alert)) {
     return query('alerts.newest-violations', {
       orgId: alert.orgId,
       window,
-      write: (binder) => violationsOf(alert, binder, options, 'seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`),
+      write: (binder) =>
+        selectViolations(alert, binder, options, 'seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`),
     })
   }
   const isBroken = compileViolation(alert, regions)
@@ -72,16 +73,16 @@ export function newestViolations(alert: Alert, window: Query['window'], { region
     found++
     return { seq: event.seq, receivedAt: event.receivedAt }
   }
-  return candidates(alert, window, options, read)
+  return candidatesQuery(alert, window, options, read)
 }
 
 const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
 
 /** Returns the query for the newest whole events that may break the rule; `read` decides. */
-function candidates(
+function candidatesQuery(
   alert: Alert,
   window: Query['window'],
-  options: PastOptions,
+  options: HistoryOptions,
   read: (event: StoredEvent) => unknown,
 ): Query {
   return query('alerts.violation-candidates', {
@@ -90,16 +91,16 @@ function candidates(
     read,
     write(binder) {
       const newest = `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`
-      return { ...violationsOf(alert, binder, options, WHOLE_EVENT, newest), wholeParams: true }
+      return { ...selectViolations(alert, binder, options, WHOLE_EVENT, newest), wholeParams: true }
     },
   })
 }
 
 /** Returns a SELECT of the events that break the alert's rule, or that may where SQL is not exact. */
-function violationsOf(
+function selectViolations(
   alert: Alert,
   binder: Binder,
-  { regions, oneIn }: PastOptions,
+  { regions, oneIn }: HistoryOptions,
   select: string,
   more: string,
 ): Statement {

@@ -8,7 +8,7 @@ import { domainsOf } from '../../alert.ts'
 import { keyOf, type Matcher, type Plan } from './journey-plan.ts'
 
 /** An alert whose sessions are queried. */
-export interface WalkedAlert {
+export interface JourneyAlert {
   id: string
   plan: Plan
   domainId?: string
@@ -47,7 +47,7 @@ export class JourneyColumns {
     private readonly membersOf: MembersOf,
   ) {}
 
-  alert(alert: WalkedAlert): AlertSql {
+  alert(alert: JourneyAlert): AlertSql {
     const { plan, filters = [] } = alert
     const { dialect } = this.binder
     const id = this.binder.bind(alert.id)
@@ -55,7 +55,7 @@ export class JourneyColumns {
     const domains = this.binder.among('domainId', domainsOf(alert))
     const filter = filters.length > 0 ? [this.filterColumn(filters)] : []
     const chosen = [...domains, ...filter]
-    const first = firstMatcher(plan)
+    const first = requiredMatcher(plan)
     const reached = first === null ? [] : [matchers[first] ?? NEVER]
     return {
       id,
@@ -69,7 +69,7 @@ export class JourneyColumns {
   }
 
   /** Returns a domain filter; empty when an alert watches every domain. */
-  inAnyDomain(alerts: readonly WalkedAlert[]): string[] {
+  inAnyDomain(alerts: readonly JourneyAlert[]): string[] {
     const lists = alerts.map(domainsOf)
     const union = lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())]
     return this.binder.among('domainId', union)
@@ -147,7 +147,7 @@ const ALWAYS = '(1 = 1)'
 /**
  * Returns the matcher that every session at fault, or counted as reaching that far, matches; null when there is none.
  */
-function firstMatcher(plan: Plan): number | null {
+function requiredMatcher(plan: Plan): number | null {
   return plan.form === 'steps' ? (plan.steps[0]?.anchor ?? null) : (plan.order.at(-1) ?? null)
 }
 

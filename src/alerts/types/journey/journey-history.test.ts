@@ -7,7 +7,7 @@ import { type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.
 import { warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
-import { findInPast } from '../../judge-history.ts'
+import { judgeHistory } from '../../judge-history.ts'
 import { parsePeriod } from '../../period.ts'
 import { wholeWindows } from '../../windows.ts'
 import {
@@ -88,9 +88,9 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[]): Promise<vo
 async function inParts(stand: WarehouseStand, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {
-    const past = journey.past(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
+    const past = journey.historyQuery(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
     const answer = await stand.warehouse.query<never>(past.query)
-    expect(past.isWhole(answer)).toBe(true)
+    expect(past.isComplete(answer)).toBe(true)
     findings.push(...past.rowsOf(answer).map((rows) => journey.judge(alert, rows)))
   }
   return findings
@@ -150,7 +150,7 @@ test('a sample of senders is taken with all of their sessions, and counts for th
   const alert = journeyAlert(thanks)
   const window = { from: Date.UTC(2026, 3, 1, 10), to: Date.UTC(2026, 3, 1, 12), complete: true }
   const ask = async (oneIn: number) => {
-    const past = journey.past(alert, [window], { regions: [], oneIn })
+    const past = journey.historyQuery(alert, [window], { regions: [], oneIn })
     const [rows = []] = past.rowsOf(await history.query<never>(past.query))
     return journey.judge(alert, rows)[0]?.occurrences ?? 0
   }
@@ -165,13 +165,13 @@ test('events of any vendor are in scope, whatever vendors the rule names', async
   using history = await warehouseWith(arrived([sessionOf(bad)]))
   const windows = wholeWindows(parsePeriod('1h'), 'UTC', Date.UTC(2026, 3, 1, 9), Date.UTC(2026, 3, 1, 12))
   const parts = { warehouse: history, domains: watched, privacy: PLAIN_PRIVACY }
-  const { findings, method, exact } = await findInPast(journeyAlert(thanks, { vendors: ['meta'] }), windows, parts)
+  const { findings, method, exact } = await judgeHistory(journeyAlert(thanks, { vendors: ['meta'] }), windows, parts)
   expect(findings.map((of) => of.length)).toEqual([0, 0, 1])
   expect([method, exact]).toEqual(['sql', true])
 })
 
 test('more shapes than the limit make the result incomplete', () => {
-  const past = journey.past(
+  const past = journey.historyQuery(
     journeyAlert(thanks),
     [0, 1].map((n) => ({ from: n, to: n + 1, complete: true })),
     {
@@ -181,7 +181,7 @@ test('more shapes than the limit make the result incomplete', () => {
   )
   const row: Partial<ShapeRow> = { alertId: 'alr_1', windowIndex: 1 }
   const answer = (count: number) => Array.from({ length: count }, () => row) as unknown as never[]
-  expect(past.isWhole(answer(9999))).toBe(true)
-  expect(past.isWhole(answer(10_000))).toBe(false)
+  expect(past.isComplete(answer(9999))).toBe(true)
+  expect(past.isComplete(answer(10_000))).toBe(false)
   expect(past.rowsOf(answer(3)).map((rows) => rows.length)).toEqual([0, 3])
 })

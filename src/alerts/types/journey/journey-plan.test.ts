@@ -20,7 +20,7 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import { planOf, readShape, type Shape, walk } from './journey-plan.ts'
+import { judgeSession, planOf, readShape, type Shape } from './journey-plan.ts'
 import { shapeOf, verdictOn } from './journey-reference.fixture.ts'
 import type { JourneySpec } from './journey-spec.ts'
 
@@ -51,7 +51,7 @@ const shapeFrom = (text: string): Shape => readShape(text).map(({ matches }) => 
 
 function walkOf(spec: JourneySpec, events: readonly StoredEvent[]): string {
   const plan = planOf(spec)
-  const { reached, unmet } = walk(plan, shapeOf(plan, events))
+  const { reached, unmet } = judgeSession(plan, shapeOf(plan, events))
   if (unmet) return `${unmet.step}.${unmet.expect}`
   return reached === 0 ? 'unreached' : 'fine'
 }
@@ -215,18 +215,22 @@ describe('a plan', () => {
 
 describe('a walk', () => {
   const plan = planOf(funnel)
-  const walked = (shape: string) => walk(plan, shapeFrom(shape))
+  const walked = (shape: string) => judgeSession(plan, shapeFrom(shape))
 
   test('says where it stops', () => {
     // /cart, view_cart, /pay, add_payment, /thanks, purchase, Purchase
     expect(walked('0,1;3;2')).toMatchObject({ reached: 2, unmet: { step: 1, expect: 0, at: 2, misplaced: false } })
     expect(walked('0,1;2,3;4;5')).toMatchObject({ reached: 3, unmet: { step: 2, expect: 1, at: 2 } })
     expect(walked('')).toEqual({ reached: 0, unmet: null })
-    expect(walk(planOf(twice), [])).toMatchObject({ reached: 1, unmet: { step: 0, expect: 0, anchor: null, at: -1 } })
+    expect(judgeSession(planOf(twice), [])).toMatchObject({
+      reached: 1,
+      unmet: { step: 0, expect: 0, anchor: null, at: -1 },
+    })
   })
 
   test('tells what is out of order from what is missing', () => {
-    const misplaced = (spec: JourneySpec, shape: string) => walk(planOf(spec), shapeFrom(shape)).unmet?.misplaced
+    const misplaced = (spec: JourneySpec, shape: string) =>
+      judgeSession(planOf(spec), shapeFrom(shape)).unmet?.misplaced
     expect(misplaced(ordered, '1;0;2')).toBe(true)
     expect(misplaced(ordered, '0;2')).toBe(false)
     expect(misplaced(twice, '0')).toBe(false)

@@ -70,7 +70,7 @@ export function planOf(spec: JourneySpec): Plan {
   }
   if (!('version' in spec)) return { form: 'legacy', order: spec.steps.map(placeOf), matchers }
   const steps = spec.steps.map(({ anchor, expect }) => ({
-    anchor: anchorPlace(anchor, placeOf),
+    anchor: anchorMatcher(anchor, placeOf),
     expect: expect.map(({ ordered = false, ...fields }) => ({ matcher: placeOf(fields), ordered })),
   }))
   return { form: 'steps', steps, matchers }
@@ -81,12 +81,12 @@ export const keyOf = ({ page, label, vendor, event, data }: Matcher) =>
   JSON.stringify([page, label, vendor, event, data])
 
 /** Returns every condition that a journey has on events. */
-export function dataOf(spec: JourneySpec): Condition[] {
+export function conditionsIn(spec: JourneySpec): Condition[] {
   if (!('version' in spec)) return []
   return spec.steps.flatMap(({ expect }) => expect.flatMap(({ data = [] }) => data))
 }
 
-function anchorPlace(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher>) => number): number | null {
+function anchorMatcher(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher>) => number): number | null {
   switch (anchor.kind) {
     case 'session':
       return null
@@ -110,8 +110,8 @@ function anchorPlace(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher>)
  * Legacy form: when the session has the last step, all others must come before the last event that matches it, in
  * order, each by an event of its own.
  */
-export function walk(plan: Plan, shape: Shape): Verdict {
-  if (plan.form === 'legacy') return walkLegacy(plan.matchers, plan.order, shape)
+export function judgeSession(plan: Plan, shape: Shape): Verdict {
+  if (plan.form === 'legacy') return judgeLegacySession(plan.matchers, plan.order, shape)
   const { matchers, steps } = plan
   const starts = startsOf(steps, shape)
   for (const [step, start] of starts.entries()) {
@@ -119,9 +119,9 @@ export function walk(plan: Plan, shape: Shape): Verdict {
     const fault = faultIn(expect, shape, Math.max(start, 0), starts[step + 1] ?? shape.length)
     const matcher = fault && matchers[fault.matcher]
     if (!matcher) continue
-    const { place, misplaced } = fault
+    const { index, misplaced } = fault
     const instead = anchor === null ? null : (matchers[anchor] ?? null)
-    return { reached: starts.length, unmet: { step, expect: place, matcher, anchor: instead, at: start, misplaced } }
+    return { reached: starts.length, unmet: { step, expect: index, matcher, anchor: instead, at: start, misplaced } }
   }
   return { reached: starts.length, unmet: null }
 }
@@ -143,7 +143,7 @@ function startsOf(steps: readonly { anchor: number | null }[], shape: Shape): nu
 }
 
 interface Fault {
-  place: number
+  index: number
   matcher: number
   misplaced: boolean
 }
@@ -157,9 +157,9 @@ function faultIn(
 ): Fault | null {
   const used = new Set<number>()
   let next = from
-  for (const [place, { matcher, ordered }] of expect.entries()) {
+  for (const [index, { matcher, ordered }] of expect.entries()) {
     const at = find(shape, matcher, ordered ? next : from, to)
-    if (at < 0) return { place, matcher, misplaced: ordered && find(shape, matcher, from, next, used) >= 0 }
+    if (at < 0) return { index, matcher, misplaced: ordered && find(shape, matcher, from, next, used) >= 0 }
     if (!ordered) continue
     used.add(at)
     next = at + 1
@@ -167,7 +167,7 @@ function faultIn(
   return null
 }
 
-function walkLegacy(matchers: readonly Matcher[], order: readonly number[], shape: Shape): Verdict {
+function judgeLegacySession(matchers: readonly Matcher[], order: readonly number[], shape: Shape): Verdict {
   const last = order.at(-1)
   const at = last === undefined ? -1 : shape.findLastIndex((event) => event.includes(last))
   if (last === undefined || at < 0) return { reached: 0, unmet: null }
@@ -175,8 +175,8 @@ function walkLegacy(matchers: readonly Matcher[], order: readonly number[], shap
   const fault = faultIn(earlier, shape, 0, at)
   const matcher = fault && matchers[fault.matcher]
   if (!matcher) return { reached: 1, unmet: null }
-  const { place, misplaced } = fault
-  return { reached: 1, unmet: { step: 0, expect: place, matcher, anchor: matchers[last] ?? null, at, misplaced } }
+  const { index, misplaced } = fault
+  return { reached: 1, unmet: { step: 0, expect: index, matcher, anchor: matchers[last] ?? null, at, misplaced } }
 }
 
 const NONE: ReadonlySet<number> = new Set()

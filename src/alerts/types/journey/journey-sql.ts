@@ -3,7 +3,7 @@ import type { MembersOf } from '../../../labels/label.ts'
 import type { Dialect } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { spanOf } from '../../windows.ts'
-import { type AlertSql, JourneyColumns, type WalkedAlert } from './journey-columns.ts'
+import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-columns.ts'
 
 /** A session ends after this long without an event; later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS
@@ -52,7 +52,7 @@ export interface JourneyOptions {
  */
 export function journeysQuery(
   orgId: string,
-  alerts: readonly WalkedAlert[],
+  alerts: readonly JourneyAlert[],
   windows: readonly Span[],
   options: JourneyOptions,
 ): Query {
@@ -66,7 +66,7 @@ export function journeysQuery(
 }
 
 function journeysSql(
-  alerts: readonly WalkedAlert[],
+  alerts: readonly JourneyAlert[],
   windows: readonly Span[],
   ended: Span,
   { membersOf, oneIn = 1 }: JourneyOptions,
@@ -84,7 +84,7 @@ function journeysSql(
     SELECT * FROM (
       WITH ${eventsSql(columns, dialect)},
       ${visitsSql(parts, ended, visited)},
-      ${walkedSql(columns, ended)},
+      ${endedSessionsSql(columns, ended)},
       ${shapesSql(columns, parts, { windows, oneIn, dialect })}
     )`
   const { keys, wholeParams, anyTests } = columns
@@ -124,7 +124,7 @@ function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: read
  * Returns SQL for the events of the sessions that ended; `sid` is the `seq` of one of them, `lastAt` the time of the
  * last one.
  */
-function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
+function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): string {
   const visit = 'PARTITION BY domainId, sessionId ORDER BY receivedAt, seq'
   const names = ['domainId', 'receivedAt', 'ts', 'seq', 'host', 'weight', ...columns.keys()].join(', ')
   const hasEnded = `lastAt >= ${from} AND lastAt < ${to}`

@@ -8,13 +8,13 @@ import type { Binder, Query } from '../../../warehouse/query.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { TitleParts } from '../alert-text.ts'
-import { type AlertType, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
+import { type AlertType, cachedByRows, organizationOf, type WatchedDomain } from '../alert-type.ts'
 import { scopeOfIssue, scopeTests } from '../event-scope.ts'
-import type { Evidence, Incident, Tests } from '../evidence.ts'
-import type { Past, PastOptions } from '../history-query.ts'
-import { refuseConditions, refuseInexact } from '../reject-conditions.ts'
+import type { EventFilter, Evidence, EvidenceContext } from '../evidence.ts'
+import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
+import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 import type { Matcher } from './journey-plan.ts'
-import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './journey-plan.ts'
+import { conditionsIn, type Hit, judgeSession, type Plan, planOf, readShape, type Unmet } from './journey-plan.ts'
 import { type JourneySpec, JourneySpecSchema, readSpec } from './journey-spec.ts'
 import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './journey-sql.ts'
 
@@ -24,8 +24,8 @@ const LONG_WINDOW_MS = 6 * HOUR_MS
 /** The sessions of this many events fit into the engine's memory; more would spill to disk. */
 const EVENTS_AT_ONCE = 2_000_000
 
-const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
-const FAULT = 'sessions do not go as expected'
+const byAlert = cachedByRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
+const FAULT_TEXT = 'sessions do not go as expected'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 
 /** One expected event of a journey, in either form. */
@@ -33,14 +33,14 @@ type Expectation = Extract<JourneySpec, { version: 2 }>['steps'][number]['expect
 
 /** The series is the issue's own occurrences, because the events do not show which sessions failed. */
 const journeyEvidence: Evidence = {
-  counted: 'sessions that did not go as expected',
+  seriesDescription: 'sessions that did not go as expected',
 
   series: () => 'occurrences',
 
-  isGoodAlike: false,
+  validMatchesViolating: false,
 
-  good: (incident) => ({
-    where: (binder) => metSql(incident, binder),
+  valid: (incident) => ({
+    where: (binder) => missedEventsSql(incident, binder),
   }),
 }
 
@@ -48,7 +48,7 @@ const journeyEvidence: Evidence = {
  * Returns a filter for events that the sessions of the last firing should have had. It matches none when these missed
  * several expectations.
  */
-function metSql(incident: Incident & { rule: Alert }, binder: Binder): Tests {
+function missedEventsSql(incident: EvidenceContext & { rule: Alert }, binder: Binder): EventFilter {
   const { vendor = null, event = null } = incident.issue.evidence ?? {}
   const { membersOf = noMembers } = incident
   const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
@@ -77,19 +77,19 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
 export const journey = {
   kind: 'journey',
   title: 'Journey',
-  looksAt: 'sessions, by `journey`',
+  judges: 'sessions, by `journey`',
   guide: { fires: 'for sessions that do not go as they must', needs: '`journey`' },
   notes: { vendors: 'Without effect on a journey', filters: 'For a journey: sessions with such an event' },
   configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,
   countsFirings: false,
-  settlesMs: SESSION_GAP_MS,
+  settlingMs: SESSION_GAP_MS,
   unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not go as expected' },
   evidence: journeyEvidence,
 
-  words: {
-    title: ({ name, where }: TitleParts) => `${name}: ${FAULT}${where}`,
-    summary: () => FAULT,
+  text: {
+    title: ({ name, where }: TitleParts) => `${name}: ${FAULT_TEXT}${where}`,
+    summary: () => FAULT_TEXT,
     expected: 'no session that breaks the rule',
   },
 
@@ -115,21 +115,21 @@ export const journey = {
   },
 
   check(input: AlertInput, rule: RuleCheck): void {
-    refuseConditions(
+    rejectConditions(
       input,
       'has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions',
     )
-    refuseInexact(input.filters ?? [], 'filters')
+    rejectInexactConditions(input.filters ?? [], 'filters')
     checkSpec(readSpec(input.journey), rule)
   },
 
-  ownConditions: ({ journey }: Alert) => dataOf(readSpec(journey)),
+  ownConditions: ({ journey }: Alert) => conditionsIn(readSpec(journey)),
 
   // => Whole sessions are evaluated.
   scope: () => ({ vendors: [], event: null }),
 
   // The sessions of a long window for many alerts do not fit into memory together.
-  scanOf: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
+  scanKey: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
 
   /** `membersOf`: the members of the organization's labels. */
   measure(
@@ -139,18 +139,18 @@ export const journey = {
     membersOf: MembersOf = noMembers,
   ): Query {
     const walked = alerts.map((alert) => ({ ...alert, plan: planFor(alert) }))
-    return journeysQuery(orgOf(alerts), walked, [window], { membersOf })
+    return journeysQuery(organizationOf(alerts), walked, [window], { membersOf })
   },
 
-  pastAtOnce: { events: EVENTS_AT_ONCE },
+  historyLimits: { events: EVENTS_AT_ONCE },
 
   /** As `measure`. Sampling selects senders, with all of their sessions. */
-  past(
+  historyQuery(
     alert: Alert,
     windows: readonly Window[],
-    { oneIn }: PastOptions,
+    { oneIn }: HistoryOptions,
     membersOf: MembersOf = noMembers,
-  ): Past<ShapeRow> {
+  ): HistoryQuery<ShapeRow> {
     const rowsOf = (answer: readonly ShapeRow[]) => {
       const byWindow = Map.groupBy(answer, ({ windowIndex }) => windowIndex)
       return windows.map((_, place) => byWindow.get(place) ?? [])
@@ -159,7 +159,7 @@ export const journey = {
       method: 'sql',
       query: journeysQuery(alert.orgId, [{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
       rowsOf,
-      isWhole: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
+      isComplete: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
     }
   },
 
@@ -184,13 +184,13 @@ function checkSpec(spec: JourneySpec, rule: RuleCheck): void {
     for (const [place, { data = [] }] of expect.entries()) {
       const path = `journey.steps[${index}].expect[${place}].data`
       checkConditions(data, path, rule)
-      refuseInexact(data, path)
+      rejectInexactConditions(data, path)
     }
   }
 }
 
 /** A shape with its sessions, and where they fail. */
-interface Walked {
+interface JudgedSessions {
   row: ShapeRow
   hits: readonly Hit[]
   unmet: Unmet
@@ -200,9 +200,9 @@ function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isC
   const verdicts = rows.map((row) => {
     const hits = readShape(row.shape)
     const shape = hits.map(({ matches }) => matches)
-    return { row, hits, ...walk(plan, shape) }
+    return { row, hits, ...judgeSession(plan, shape) }
   })
-  const failed = verdicts.flatMap(({ unmet, ...walked }): Walked[] => (unmet ? [{ ...walked, unmet }] : []))
+  const failed = verdicts.flatMap(({ unmet, ...walked }): JudgedSessions[] => (unmet ? [{ ...walked, unmet }] : []))
   const [first, ...others] = missesOf(failed)
   const newest = failed.toSorted((a, b) => b.row.lastSeq - a.row.lastSeq)[0]
   if (!first || !newest) return []
@@ -232,7 +232,7 @@ function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isC
 const sumOf = (walked: readonly { row: ShapeRow }[]) => walked.reduce((sum, { row }) => sum + row.sessions, 0)
 
 /** Returns the failed expectations, those with most sessions first. */
-function missesOf(failed: readonly Walked[]): Miss[] {
+function missesOf(failed: readonly JudgedSessions[]): Miss[] {
   const byPlace = Map.groupBy(failed, ({ unmet }) => unmet.step * 1000 + unmet.expect)
   return [...byPlace.values()]
     .flatMap((walked): Miss[] => {
@@ -245,7 +245,7 @@ function missesOf(failed: readonly Walked[]): Miss[] {
 }
 
 /** Returns the event that began the failed step: it shows what should have followed. */
-function sampleOf({ row, hits, unmet }: Walked): { sampleSeq: number; sampleAt: number } {
+function sampleOf({ row, hits, unmet }: JudgedSessions): { sampleSeq: number; sampleAt: number } {
   const { seq = 0, receivedAt = 0 } = hits[unmet.at] ?? {}
   return { sampleSeq: row.startSeq + seq, sampleAt: row.startAt + receivedAt }
 }
@@ -256,7 +256,7 @@ function only(values: readonly (string | null)[]): string | null {
 }
 
 /** Most frequent first, then by name. */
-function hostsOf(failed: readonly Walked[]): string[] {
+function hostsOf(failed: readonly JudgedSessions[]): string[] {
   const sessions = new Map<string, number>()
   for (const { row } of failed) {
     if (row.host !== null) sessions.set(row.host, (sessions.get(row.host) ?? 0) + row.sessions)
@@ -284,19 +284,19 @@ interface Miss {
 function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
   const [most, ...others] = misses
   const share = `${countText(failed)} of ${countText(total)} ${total === 1 ? 'session' : 'sessions'}`
-  const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.matcher)}${most.misplaced ? ' out of order' : ''}`
-  const what = fault + placeOf(plan, most.unmet)
+  const fault = `${most.misplaced ? 'showed' : 'missed'} ${matcherText(most.unmet.matcher)}${most.misplaced ? ' out of order' : ''}`
+  const what = fault + anchorText(plan, most.unmet)
   return others.length === 0
     ? `${share} ${what}`
     : `${share} did not go as expected, ${countText(most.sessions)} of them ${what}`
 }
 
-function placeOf(plan: Plan, { anchor }: Unmet): string {
+function anchorText(plan: Plan, { anchor }: Unmet): string {
   if (anchor === null) return ''
-  return ` ${plan.form === 'legacy' ? 'before' : 'after'} ${nameOf(anchor)}`
+  return ` ${plan.form === 'legacy' ? 'before' : 'after'} ${matcherText(anchor)}`
 }
 
-function nameOf({ page, label, vendor, event, data }: Matcher): string {
+function matcherText({ page, label, vendor, event, data }: Matcher): string {
   if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
   const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
   const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${parameterNames(data)}`] : [])]

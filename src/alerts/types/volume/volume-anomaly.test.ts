@@ -180,7 +180,7 @@ describe('of every signal', () => {
 })
 
 test('is judged at ticks, in part, and counts firings', () => {
-  const { partial, countsFirings, measure, past, newest } = volumeAnomaly
+  const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
   expect({ partial, countsFirings, measure, past, newest }).toEqual({
     ...{ partial: true, countsFirings: true, measure: undefined, past: undefined, newest: undefined },
   })

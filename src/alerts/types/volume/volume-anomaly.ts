@@ -5,20 +5,20 @@ import { countText, eventsText, timeText } from '../../../core/text.ts'
 import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
-import { type Finding, signalNamed } from '../../finding.ts'
+import { type Finding, signalOf } from '../../finding.ts'
 import { type Period, parsePeriod, windowAt } from '../../period.ts'
 import type { AlertType } from '../alert-type.ts'
 import type { NamedEvents } from '../event-scope.ts'
 import { NO_BOUNDS } from '../evidence.ts'
 import {
-  countedEvent,
-  refuseForVolume,
+  CountedEventSchema,
+  rejectForVolume,
   volumeConfiguration,
-  volumeWords,
+  volumeText,
   watchedOf,
   windowUnit,
 } from './volume-count.ts'
-import { LOOKS_AT, volumeEvidence } from './volume-evidence.ts'
+import { JUDGES_COUNTS, volumeEvidence } from './volume-evidence.ts'
 
 /** In deviations; for alerts without a sensitivity. */
 export const DEFAULT_SENSITIVITY = 4
@@ -31,7 +31,7 @@ export const AnomalySchema = Closed(
       description: 'The vendor whose events are followed. `*`: each event of each vendor, by itself',
       examples: ['Google Analytics 4', '*'],
     }),
-    event: countedEvent,
+    event: CountedEventSchema,
     sensitivity: Type.Optional(
       Type.Number({
         minimum: 2,
@@ -52,7 +52,7 @@ export const AnomalySchema = Closed(
 const readAnomaly = parser(AnomalySchema)
 
 /** Returns the configuration of an alert that follows every signal of its domains. */
-export function everySignal(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
+export function allSignals(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
   return { alertType: volumeAnomaly.kind, volume: { vendor: EVERY, sensitivity }, period: '1h' }
 }
 
@@ -64,7 +64,7 @@ export function sensitivityOf({ volume }: AlertInput): number {
 function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents {
   const { vendor, event } = readAnomaly(volume, 'volume')
   if (vendor !== EVERY) return { vendors: [vendor], event: event || null }
-  const signal = signalNamed(finding ?? null)
+  const signal = signalOf(finding ?? null)
   return { vendors: signal.vendor === null ? [] : [signal.vendor], event: signal.event }
 }
 
@@ -76,7 +76,7 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
   title: 'Volume anomaly',
-  looksAt: LOOKS_AT,
+  judges: JUDGES_COUNTS,
   guide: {
     fires: 'when a count is not what its own past makes likely, or stops',
     needs: '`volume`: `{"vendor": "Meta Pixel"}`',
@@ -85,9 +85,9 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   configuration: volumeConfiguration(AnomalySchema),
   partial: true,
   countsFirings: true,
-  explainsFalls: true,
+  explainsDrops: true,
   unit: windowUnit,
-  words: volumeWords,
+  text: volumeText,
   evidence: volumeEvidence('the rows by which an anomaly is judged', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
 
   example: {
@@ -101,9 +101,9 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   },
 
   check(input) {
-    refuseForVolume(input)
+    rejectForVolume(input)
     const { vendor, event } = readAnomaly(input.volume, 'volume')
-    refuseScope(input, vendor)
+    rejectScope(input, vendor)
     if (vendor !== EVERY) return
     if (event) throw new AppError('invalid', 'volume.event: has no place beside vendor *, which stands for every event')
     if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
@@ -134,7 +134,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   },
 }
 
-function refuseScope({ filters = [], vendors = [] }: AlertInput, vendor: string): void {
+function rejectScope({ filters = [], vendors = [] }: AlertInput, vendor: string): void {
   if (filters.length > 0) {
     throw new AppError(
       'invalid',
@@ -162,7 +162,7 @@ function offsetOf(period: Period, timezone: string, stepMs: number): number {
 function findingsIn(rows: readonly VerdictRow[]): Finding[] {
   const causes = rows.filter(({ explains }) => explains)
   const signals = rows.filter(({ vendor, open, muted }) => vendor !== null && open && !muted)
-  return [...causes.map(wholeFinding), ...signals.map(findingOf)]
+  return [...causes.map(domainDropFinding), ...signals.map(findingOf)]
 }
 
 function findingOf(row: VerdictRow): Finding {
@@ -186,7 +186,7 @@ function findingOf(row: VerdictRow): Finding {
   }
 }
 
-function wholeFinding(row: VerdictRow): Finding {
+function domainDropFinding(row: VerdictRow): Finding {
   return { ...findingOf(row), summary: `the whole traffic of the domain fell: ${summaryOf(row)}` }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { alertOf, domainsNamed, HOUR_BEFORE_NOON, volumeInput } from '../../alert.fixture.ts'
 import type { AlertInput } from '../../alert.ts'
 import { alertTypeOf } from '../index.ts'
-import { changeLimits, thresholdLimits } from './volume-bounds.ts'
+import { changeBounds, thresholdBounds } from './volume-bounds.ts'
 
 /** Whether the alert fires on a window with so many events, after one with so many. */
 function fires(input: AlertInput, count: number, before: number): boolean {
@@ -23,7 +23,7 @@ test('a change fires exactly at its limit and beyond', () => {
   fc.assert(
     fc.property(direction, aPercent, aCount, aCount, (direction, percent, before, count) => {
       const volume = { direction, percent }
-      const { expected, low, high } = changeLimits(volume, before)
+      const { expected, low, high } = changeBounds(volume, before)
       const input = { ...volumeInput, alertType: 'tag_volume_change' as const, volume }
       expect(expected).toBe(before)
       for (const near of [count, low ?? 0, (low ?? 0) + 1, high ?? 0, Math.max(0, (high ?? 0) - 1)]) {
@@ -39,7 +39,7 @@ test('a threshold fires exactly at its limit and beyond', () => {
   fc.assert(
     fc.property(fc.constantFrom('lte' as const, 'gte' as const), fc.nat(20), fc.nat(20), (op, limit, count) => {
       const volume = { op, count: limit }
-      const { low, high } = thresholdLimits(volume)
+      const { low, high } = thresholdBounds(volume)
       const isBeyond = (low !== null && count <= low) || (high !== null && count >= high)
       expect(fires({ ...volumeInput, volume }, count, 0)).toBe(isBeyond)
     }),
@@ -48,5 +48,5 @@ test('a threshold fires exactly at its limit and beyond', () => {
 
 test('where the window before is not known, nothing is held against it', () => {
   const nothing = { expected: null, low: null, high: null }
-  expect(changeLimits({ direction: 'decrease', percent: 50 }, null)).toEqual(nothing)
+  expect(changeBounds({ direction: 'decrease', percent: 50 }, null)).toEqual(nothing)
 })

@@ -4,12 +4,12 @@ import { type Bounds, NO_BOUNDS } from '../evidence.ts'
 export const MIN_EVENTS = 20
 
 /** Returns the bounds of a threshold. */
-export function thresholdLimits({ op, count }: { op: 'lte' | 'gte'; count: number }): Bounds {
+export function thresholdBounds({ op, count }: { op: 'lte' | 'gte'; count: number }): Bounds {
   return op === 'lte' ? { ...NO_BOUNDS, low: count } : { ...NO_BOUNDS, high: count }
 }
 
 /** Returns the bounds of a change. `before`: whole events in the window before, null when unknown. */
-export function changeLimits(
+export function changeBounds(
   { direction, percent }: { direction: 'increase' | 'decrease'; percent: number },
   before: number | null,
 ): Bounds {

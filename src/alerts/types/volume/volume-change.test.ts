@@ -154,11 +154,11 @@ describe('the window before', () => {
     const window = { from: start, to: end, complete: true }
     const scans = ['UTC', 'Europe/London', 'UTC'].map((timezone) => {
       expect(windowAt(parsePeriod('1d'), timezone, start)).toEqual({ start, end })
-      return type.scanOf?.(change({ period: '1d', timezone }), window)
+      return type.scanKey?.(change({ period: '1d', timezone }), window)
     })
     expect(new Set(scans).size).toBe(2)
     expect(scans[0]).toBe(scans[2])
-    expect(type.scanOf?.(change({ period: '24h' }), window)).toBe(scans[0])
+    expect(type.scanKey?.(change({ period: '24h' }), window)).toBe(scans[0])
   })
 
   test('is the one that is judged before, whatever the period and the zone', () => {

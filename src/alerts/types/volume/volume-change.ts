@@ -4,11 +4,11 @@ import type { Alert } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { type PeriodWindow, parsePeriod, previousWindow } from '../../period.ts'
 import type { MeasuredType } from '../alert-type.ts'
-import { ROWS_AT_ONCE } from '../history-query.ts'
-import { changeLimits, MIN_EVENTS } from './volume-bounds.ts'
+import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import { changeBounds, MIN_EVENTS } from './volume-bounds.ts'
 import {
-  countedEvent,
-  refuseForVolume,
+  CountedEventSchema,
+  rejectForVolume,
   type Volume,
   type VolumeRow,
   volumeConfiguration,
@@ -16,12 +16,12 @@ import {
   volumeIn,
   volumeQuery,
   volumeSource,
-  volumeWords,
+  volumeText,
   watchedOf,
   windowUnit,
 } from './volume-count.ts'
-import { LOOKS_AT, OWN_WINDOWS, volumeEvidence, volumeScope } from './volume-evidence.ts'
-import { volumePast } from './volume-history.ts'
+import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
+import { volumeHistoryQuery } from './volume-history.ts'
 
 export const PercentageChangeSchema = Closed(
   {
@@ -38,7 +38,7 @@ export const PercentageChangeSchema = Closed(
       description: 'By how many per cent of the window before, at least',
       examples: [50],
     }),
-    event: countedEvent,
+    event: CountedEventSchema,
   },
   {
     description: 'For `tag_volume_change`: the count against that of the period before',
@@ -57,7 +57,7 @@ const readChange = parser(PercentageChangeSchema)
 export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
   title: 'Volume change',
-  looksAt: LOOKS_AT,
+  judges: JUDGES_COUNTS,
   guide: {
     fires: "when a period's count fell or rose against the period before",
     needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
@@ -66,10 +66,10 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   partial: false,
   countsFirings: true,
   unit: windowUnit,
-  words: volumeWords,
-  evidence: volumeEvidence(OWN_WINDOWS, volumeScope, ({ volume }) => {
+  text: volumeText,
+  evidence: volumeEvidence(EVENTS_PER_WINDOW, volumeScope, ({ volume }) => {
     const change = readChange(volume, 'volume')
-    return { isRelative: true, boundsOf: (before) => changeLimits(change, before) }
+    return { isRelative: true, boundsOf: (before) => changeBounds(change, before) }
   }),
 
   example: {
@@ -83,28 +83,28 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
     channels: [{ type: 'email', target: 'ann@example.com' }],
   },
 
-  check: refuseForVolume,
+  check: rejectForVolume,
   scope: volumeScope,
   isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase',
 
   // Windows of the same length may follow windows of different lengths, depending on their time zones.
-  scanOf: (alert, window) => `${volumeSource(alert)} ${beforeOf(alert, window).start}`,
+  scanKey: (alert, window) => `${volumeSource(alert)} ${windowBefore(alert, window).start}`,
 
-  counted(alert, window) {
-    const { start, end } = beforeOf(alert, window)
+  countedRanges(alert, window) {
+    const { start, end } = windowBefore(alert, window)
     return [{ from: start, to: end }, window]
   },
 
   measure(alerts, window) {
     const [first] = alerts
-    return volumeQuery(alerts, window, first ? beforeOf(first, window) : null)
+    return volumeQuery(alerts, window, first ? windowBefore(first, window) : null)
   },
 
-  pastAtOnce: { rows: ROWS_AT_ONCE },
+  historyLimits: { rows: MAX_ROWS_AT_ONCE },
 
-  past(alert, windows, options) {
+  historyQuery(alert, windows, options) {
     const [first] = windows
-    return volumePast(alert, windows, options, first ? beforeOf(alert, first) : null)
+    return volumeHistoryQuery(alert, windows, options, first ? windowBefore(alert, first) : null)
   },
 
   judge(alert, rows, window, domains) {
@@ -113,14 +113,14 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
       const volume = volumeIn(alert, rows, domain.id)
       if (!isFiring(change, volume)) return []
       const { count, before } = volume
-      const summary = `${eventsText(count)}, ${spellChange(volume)} than the ${countText(before)} of the window before`
+      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} of the window before`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: before })]
     })
   },
 }
 
 /** The window before one of the alert's own. */
-function beforeOf({ period, timezone }: Alert, { from, to }: Window): PeriodWindow {
+function windowBefore({ period, timezone }: Alert, { from, to }: Window): PeriodWindow {
   return previousWindow(parsePeriod(period), timezone, { start: from, end: to })
 }
 
@@ -132,7 +132,7 @@ function isFiring({ direction, percent }: PercentageChange, { count, before }: V
 }
 
 /** Returns `60% fewer`. Rounded down, so that it never overstates. */
-function spellChange({ count, before }: Volume): string {
+function changeText({ count, before }: Volume): string {
   const percent = Math.floor((Math.abs(count - before) / before) * 1000) / 10
   return `${countText(percent)}% ${count < before ? 'fewer' : 'more'}`
 }

@@ -6,9 +6,9 @@ import { type Binder, type Query, query, type Statement } from '../../../warehou
 import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { PeriodWindow } from '../../period.ts'
-import type { Unit, Words } from '../alert-text.ts'
-import { type Configuration, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
-import { refuseConditions, refuseInexact } from '../reject-conditions.ts'
+import type { AlertText, Unit } from '../alert-text.ts'
+import { type Configuration, cachedByRows, organizationOf, type WatchedDomain } from '../alert-type.ts'
+import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 
 /**
  * What the types of alert share that count events: scope, subject, and how the history is queried. Alerts without filters
@@ -61,7 +61,7 @@ export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: numb
 }
 
 function queryOf(alerts: readonly Alert[], spans: Spans): Query {
-  const scope = { orgId: orgOf(alerts), window: { from: spans.from, to: spans.window.to } }
+  const scope = { orgId: organizationOf(alerts), window: { from: spans.from, to: spans.window.to } }
   if (alerts.every((alert) => volumeSource(alert) === 'counts')) {
     return query('alerts.volume', { ...scope, over: 'counts', write: (binder) => countsSql(alerts, spans, binder) })
   }
@@ -83,7 +83,7 @@ interface Spans {
 function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
   const { window, hasBefore } = spans
   const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
-  const events = namesOf(alerts, (alert) => [eventOf(alert) ?? []].flat())
+  const events = namesOf(alerts, (alert) => [countedEventOf(alert) ?? []].flat())
   const scope = [
     ...inScope('domainId', namesOf(alerts, domainsOf), binder),
     ...inScope('vendor', vendors, binder),
@@ -155,7 +155,7 @@ const beforeColumn = ({ id }: Alert) => `before ${id}`
 /** Returns the filter on the events that an alert counts, in any domain. */
 function scopeSql(alert: Alert, binder: Binder): string {
   const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
-  const event = eventOf(alert)
+  const event = countedEventOf(alert)
   if (event !== null) tests.push(`event = ${binder.bind(event)}`)
   return [...tests, filtersSql(alert.filters ?? [], binder).sql].join(' AND ')
 }
@@ -176,9 +176,9 @@ interface DomainSums {
 }
 
 /** Joins with NUL, which no name contains. */
-const bothOf = (vendor: string, event: string) => `${vendor}\0${event}`
+const vendorAndEvent = (vendor: string, event: string) => `${vendor}\0${event}`
 
-const sumsOf = perRows((rows: readonly VolumeRow[]) => {
+const sumsOf = cachedByRows((rows: readonly VolumeRow[]) => {
   const domains = new Map<string, DomainSums>()
   for (const { domainId, vendor = null, event = null, count, before } of rows) {
     let sums = domains.get(domainId)
@@ -190,12 +190,12 @@ const sumsOf = perRows((rows: readonly VolumeRow[]) => {
     add(sums.all, volume)
     if (vendor !== null) addTo(sums.byVendor, vendor, volume)
     if (event !== null) addTo(sums.byEvent, event, volume)
-    if (vendor !== null && event !== null) addTo(sums.byBoth, bothOf(vendor, event), volume)
+    if (vendor !== null && event !== null) addTo(sums.byBoth, vendorAndEvent(vendor, event), volume)
   }
   return domains
 })
 
-const rowsByDomain = perRows((rows: readonly VolumeRow[]) => Map.groupBy(rows, ({ domainId }) => domainId))
+const rowsByDomain = cachedByRows((rows: readonly VolumeRow[]) => Map.groupBy(rows, ({ domainId }) => domainId))
 
 function add(sum: Volume, { count, before }: Volume): void {
   sum.count += count
@@ -227,9 +227,11 @@ export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: str
 
 function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
   const vendors = [...new Set(alert.vendors)]
-  const event = eventOf(alert)
+  const event = countedEventOf(alert)
   if (vendors.length === 0) return [event === null ? sums.all : sums.byEvent.get(event)]
-  return vendors.map((vendor) => (event === null ? sums.byVendor.get(vendor) : sums.byBoth.get(bothOf(vendor, event))))
+  return vendors.map((vendor) =>
+    event === null ? sums.byVendor.get(vendor) : sums.byBoth.get(vendorAndEvent(vendor, event)),
+  )
 }
 
 /**
@@ -248,7 +250,7 @@ export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): read
 }
 
 /** Returns the event that the alert counts; null: all. Each shape of `volume` has it. */
-export const eventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
+export const countedEventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
 
 /**
  * Returns the finding of a window that fired, about the vendor and the event that the alert counts, where there is only
@@ -261,7 +263,7 @@ export function volumeFinding(
   fields: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation'>,
 ): Finding {
   const [vendor = null, ...others] = alert.vendors ?? []
-  const subject = { vendor: others.length === 0 ? vendor : null, event: eventOf(alert) }
+  const subject = { vendor: others.length === 0 ? vendor : null, event: countedEventOf(alert) }
   return {
     domainId,
     subject: [subject.vendor, subject.event].filter(Boolean).join(' '),
@@ -277,7 +279,7 @@ export function volumeFinding(
 }
 
 /** The field `event`, common to all shapes of `volume`. */
-export const countedEvent = Type.Optional(
+export const CountedEventSchema = Type.Optional(
   Type.String({
     maxLength: 200,
     description: 'The event whose count is meant; left out or empty: all events in scope',
@@ -291,15 +293,15 @@ export function volumeConfiguration(schema: TSchema): Configuration {
 }
 
 /** Throws `AppError('invalid')`, naming the field, for fields that an alert that counts does not use. */
-export function refuseForVolume(input: AlertInput): void {
-  refuseConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
-  refuseInexact(input.filters ?? [], 'filters')
+export function rejectForVolume(input: AlertInput): void {
+  rejectConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
+  rejectInexactConditions(input.filters ?? [], 'filters')
 }
 
 export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'windows that fired' }
 
 /** For types that judge the count of a window: the finding has the numbers of the window that opened the issue. */
-export const volumeWords: Words = {
+export const volumeText: AlertText = {
   title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
   summary: ({ subject, summary }) => `${summary ?? 'the volume is wrong'}${subject ? ` (${subject})` : ''}`,
   expected: null,

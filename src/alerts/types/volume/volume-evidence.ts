@@ -1,19 +1,22 @@
 import type { Binder } from '../../../warehouse/query.ts'
 import type { Alert } from '../../alert.ts'
 import type { Finding } from '../../finding.ts'
-import { confirmedBy, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } from '../event-scope.ts'
-import type { CountedSeries, Evidence, Incident } from '../evidence.ts'
-import { eventOf, volumeSource } from './volume-count.ts'
+import { exactFilter, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } from '../event-scope.ts'
+import type { CountedSeries, Evidence, EvidenceContext } from '../evidence.ts'
+import { countedEventOf, volumeSource } from './volume-count.ts'
 
 /** `AlertType.looksAt` of types that count. */
-export const LOOKS_AT = 'counts, by `volume`'
+export const JUDGES_COUNTS = 'counts, by `volume`'
 /** `Evidence.counted` of types that judge each window by itself. */
-export const OWN_WINDOWS = 'events in scope in each of its own windows'
+export const EVENTS_PER_WINDOW = 'events in scope in each of its own windows'
 
-type Known = Incident & { rule: Alert }
+type ContextWithRule = EvidenceContext & { rule: Alert }
 
 /** Returns which events an alert of this kind counts. */
-export const volumeScope = (alert: Alert): NamedEvents => ({ vendors: alert.vendors ?? [], event: eventOf(alert) })
+export const volumeScope = (alert: Alert): NamedEvents => ({
+  vendors: alert.vendors ?? [],
+  event: countedEventOf(alert),
+})
 
 /** Shows the counts of the alert's own windows. `scope`: as the type's; `limits`: the bounds of each window. */
 export function volumeEvidence(
@@ -21,12 +24,12 @@ export function volumeEvidence(
   scope: (alert: Alert, finding: Finding | null) => NamedEvents,
   limits: (alert: Alert) => Pick<CountedSeries, 'boundsOf' | 'isRelative'>,
 ): Evidence {
-  const scopeIn = (incident: Known) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
+  const scopeIn = (incident: ContextWithRule) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
   // The same events that alerts count.
-  const filtered = (incident: Known, binder: Binder) =>
+  const filtered = (incident: ContextWithRule, binder: Binder) =>
     filteredSql(incident, scopeIn(incident), binder, [`kind <> 'library'`])
   return {
-    counted,
+    seriesDescription: counted,
 
     series({ rule, ...others }) {
       if (rule === null) return null
@@ -41,8 +44,8 @@ export function volumeEvidence(
       return { ...series, over: 'counts', where }
     },
 
-    isGoodAlike: true,
+    validMatchesViolating: true,
 
-    good: (incident) => ({ where: (binder) => filtered(incident, binder), ...confirmedBy(incident) }),
+    valid: (incident) => ({ where: (binder) => filtered(incident, binder), ...exactFilter(incident) }),
   }
 }

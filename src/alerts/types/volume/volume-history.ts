@@ -1,31 +1,31 @@
 import type { Alert } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { type PeriodWindow, parsePeriod } from '../../period.ts'
-import { bucketMsOf, byWindow, type Counted, spanOf } from '../../windows.ts'
-import type { Past, PastOptions } from '../history-query.ts'
+import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../windows.ts'
+import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
 import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
 
 /**
  * Counts each window. `before`: the window before the first, where each is compared with the one before it; windows are
  * adjacent, so the others are among them.
  */
-export function volumePast(
+export function volumeHistoryQuery(
   alert: Alert,
   windows: readonly Window[],
-  { oneIn }: PastOptions,
+  { oneIn }: HistoryOptions,
   before: PeriodWindow | null,
-): Past<VolumeRow> {
+): HistoryQuery<VolumeRow> {
   const all = before ? [{ from: before.start, to: before.end, complete: true }, ...windows] : windows
   return {
     method: volumeSource(alert) === 'counts' ? 'rollup' : 'sql',
     query: bucketsQuery(alert, spanOf(all), bucketMsOf(parsePeriod(alert.period)), oneIn),
-    rowsOf(answer: readonly (VolumeRow & Counted)[]) {
-      const groups = byWindow(answer, all)
+    rowsOf(answer: readonly (VolumeRow & Bucketed)[]) {
+      const groups = groupByWindow(answer, all)
       return windows.map((_, index) =>
         before ? sumUp(alert, groups[index + 1] ?? [], groups[index] ?? []) : sumUp(alert, groups[index] ?? [], []),
       )
     },
-    isWhole: () => true,
+    isComplete: () => true,
   }
 }
 

@@ -156,7 +156,7 @@ describe('alerts without filters', () => {
   })
 
   test('are measured apart from those with filters', () => {
-    const { scanOf } = alertTypeOf('volume_threshold')
+    const { scanKey: scanOf } = alertTypeOf('volume_threshold')
     const filters: Condition[] = [{ parameter: 'k', op: 'is_blank' }]
     const scans = [volume({}), volume({ filters: [] }), volume({ filters })].map((alert) =>
       scanOf?.(alert, HOUR_BEFORE_NOON),

@@ -1,23 +1,23 @@
 import { Closed, Int, OneOf, parser } from '../../../core/schema.ts'
 import { countText, eventsText } from '../../../core/text.ts'
 import type { MeasuredType } from '../alert-type.ts'
-import { ROWS_AT_ONCE } from '../history-query.ts'
-import { thresholdLimits } from './volume-bounds.ts'
+import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import { thresholdBounds } from './volume-bounds.ts'
 import {
-  countedEvent,
-  refuseForVolume,
+  CountedEventSchema,
+  rejectForVolume,
   type VolumeRow,
   volumeConfiguration,
   volumeFinding,
   volumeIn,
   volumeQuery,
   volumeSource,
-  volumeWords,
+  volumeText,
   watchedOf,
   windowUnit,
 } from './volume-count.ts'
-import { LOOKS_AT, OWN_WINDOWS, volumeEvidence, volumeScope } from './volume-evidence.ts'
-import { volumePast } from './volume-history.ts'
+import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
+import { volumeHistoryQuery } from './volume-history.ts'
 
 export const CountThresholdSchema = Closed(
   {
@@ -33,7 +33,7 @@ export const CountThresholdSchema = Closed(
       description: 'Events in one period',
       examples: [20],
     }),
-    event: countedEvent,
+    event: CountedEventSchema,
   },
   {
     description: 'For `volume_threshold`: the count against a fixed number',
@@ -47,7 +47,7 @@ const readThreshold = parser(CountThresholdSchema)
 export const volumeThreshold: MeasuredType<VolumeRow> = {
   kind: 'volume_threshold',
   title: 'Volume threshold',
-  looksAt: LOOKS_AT,
+  judges: JUDGES_COUNTS,
   guide: {
     fires: "when a period's count is too low or too high",
     needs: '`volume`: `{"op": "lte", "count": 20}` or `gte`',
@@ -56,9 +56,9 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
   partial: false,
   countsFirings: true,
   unit: windowUnit,
-  words: volumeWords,
-  evidence: volumeEvidence(OWN_WINDOWS, volumeScope, ({ volume }) => {
-    const limits = thresholdLimits(readThreshold(volume, 'volume'))
+  text: volumeText,
+  evidence: volumeEvidence(EVENTS_PER_WINDOW, volumeScope, ({ volume }) => {
+    const limits = thresholdBounds(readThreshold(volume, 'volume'))
     return { boundsOf: () => limits }
   }),
 
@@ -74,20 +74,20 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
     channels: [{ type: 'email', target: 'ann@example.com' }],
   },
 
-  check: refuseForVolume,
+  check: rejectForVolume,
   scope: volumeScope,
   isRise: ({ volume }) => readThreshold(volume, 'volume').op === 'gte',
 
-  scanOf: volumeSource,
+  scanKey: volumeSource,
 
-  counted: (_alert, window) => [window],
+  countedRanges: (_alert, window) => [window],
 
   measure(alerts, window) {
     return volumeQuery(alerts, window, null)
   },
 
-  pastAtOnce: { rows: ROWS_AT_ONCE },
-  past: (alert, windows, options) => volumePast(alert, windows, options, null),
+  historyLimits: { rows: MAX_ROWS_AT_ONCE },
+  historyQuery: (alert, windows, options) => volumeHistoryQuery(alert, windows, options, null),
 
   judge(alert, rows, window, domains) {
     const { op, count: limit } = readThreshold(alert.volume, 'volume')
