@@ -174,7 +174,7 @@ test('the page of an issue shows the run that found it', async () => {
     await screen.press('Sign in with an API key')
     await screen.type('API key', owner.apiKey)
     await screen.press('Sign in')
-    await screen.sees('link', 'The whole run')
+    await screen.sees('link', 'View run')
     const picture = await screen.page.waitForSelector('img[alt^="What the browser showed"]')
     const width = await picture?.evaluate(async (image) => {
       await (image as HTMLImageElement).decode()
@@ -204,9 +204,9 @@ test('a run is shared with the screenshots that were looked at and ticked, on a 
     await screen.press('Sign in')
     for (const [ticked, width] of [360, 1280].entries()) {
       await screen.page.setViewport({ width, height: 800 })
-      await screen.press('Share the run')
+      await screen.press('Share run')
       await screen.page.waitForFunction(
-        () => document.querySelectorAll('[role=dialog] fieldset img[alt^="Picture of"]').length === 4,
+        () => document.querySelectorAll('[role=dialog] fieldset img[alt^="Screenshot of"]').length === 4,
       )
       const boxes = await screen.page.$$('[role=dialog] fieldset input[type=checkbox]')
       const states = await Promise.all(boxes.map((box) => box.evaluate(({ checked }) => checked)))
@@ -217,7 +217,7 @@ test('a run is shared with the screenshots that were looked at and ticked, on a 
       expect(tooWide).toEqual([])
       if (ticked > 0) await screen.page.locator('[role=dialog] fieldset input[type=checkbox]').click()
       if (PICTURES) await screen.page.screenshot({ path: join(PICTURES, `sharing-${width}.png`) })
-      await screen.press('Make a link')
+      await screen.press('Create link')
       const link = await screen.page.waitForSelector('[role=dialog] input[readonly], [role=dialog] code')
       const url = await link?.evaluate((one) => (one as HTMLInputElement).value ?? one.textContent ?? '')
       const page = await program.app.fetch(new Request(`http://localhost${new URL(url ?? '').pathname}`))

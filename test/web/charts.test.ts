@@ -55,8 +55,8 @@ describe('charts', () => {
       all.map(({ textContent }) => textContent ?? ''),
     )
     expect(rows).toHaveLength(SERIES.length)
-    expect(rows.filter((row) => row.includes('Not as expected'))).toHaveLength(8)
-    expect(rows.at(-1)).toContain('Not complete')
+    expect(rows.filter((row) => row.includes('Outside expected range'))).toHaveLength(8)
+    expect(rows.at(-1)).toContain('Incomplete')
     // Names are text, whatever is in them.
     expect(rows.some((row) => row.includes('<b>Release</b> 2026.3.1 of the shop'))).toBe(true)
     await screen.press('Show as chart')
@@ -67,7 +67,7 @@ describe('charts', () => {
     await using screen = await openGallery()
     const { page } = screen
     await focusWalker(screen)
-    expect(await spoken(screen)).toMatch(/93 observed, .* expected, Not complete$/)
+    expect(await spoken(screen)).toMatch(/93 observed, .* expected, Incomplete$/)
     await page.keyboard.press('Home')
     const first = await spoken(screen)
     expect(first).toContain(`${SERIES[0]?.observed} observed`)

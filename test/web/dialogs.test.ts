@@ -40,12 +40,12 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
   { of: 'pages/explore/events/session-page.tsx', at: '/explore/sessions/', press: 'main ol button' },
   { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: button('New label') },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Add an event to') },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Add event to') },
   { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Delete') },
-  { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete the test') },
-  { of: 'pages/tests/run/share-dialog.tsx', at: '/tests/runs/', press: button('Share the run') },
-  { of: 'pages/tests/run/share-dialog.tsx', at: '/audits/run_', press: button('Share the audit') },
-  { of: 'pages/integrations/integration-page.tsx', at: '/integrations/int_', press: button('Delete the integration') },
+  { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete test') },
+  { of: 'pages/tests/run/share-dialog.tsx', at: '/tests/runs/', press: button('Share run') },
+  { of: 'pages/tests/run/share-dialog.tsx', at: '/audits/run_', press: button('Share audit') },
+  { of: 'pages/integrations/integration-page.tsx', at: '/integrations/int_', press: button('Delete integration') },
   { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: button('Invite a member') },
   { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: beginning('Remove') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: button('New project') },
@@ -104,7 +104,7 @@ test('every dialog and menu of a phone has a name, runs nothing and fits, whatev
   await screen.press('Search')
   await page.waitForSelector('[role=dialog]')
   await page.keyboard.type('WWW')
-  await screen.reads('Found')
+  await screen.reads('Results')
   await look('what the palette found')
   await close()
 

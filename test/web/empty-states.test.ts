@@ -13,7 +13,7 @@ test.each([
   ['/audits', 'link', 'New audit'],
   ['/integrations', 'link', 'Connect'],
   ['/deliveries', 'link', 'New alert'],
-  ['/report', 'link', 'The week before'],
+  ['/report', 'link', 'Previous week'],
   ['/explore/labels', 'button', 'New label'],
   ['/settings/projects', 'button', 'New project'],
 ])('%s offers the %s %s where there is nothing yet', async (path, role, name) => {

@@ -102,17 +102,17 @@ describe('Explore', () => {
     const { page } = screen
     await screen.sees('figure', 'Where sessions go')
     await screen.press('/products/electronics/phones, step 2, 6 sessions, 60\u00a0%')
-    await screen.reads('What fires on this page in step 2')
+    await screen.reads('Tags on this page in step 2')
     expect(new URL(page.url()).search).toBe('?step=1&path=%2Fproducts%2Felectronics%2Fphones')
     await page.reload()
-    await screen.sees('table', 'What fires on this page in step 2')
-    expect(await rowsOf(screen, 'What fires on this page in step 2')).toEqual([
+    await screen.sees('table', 'Tags on this page in step 2')
+    expect(await rowsOf(screen, 'Tags on this page in step 2')).toEqual([
       ['Google Analytics 4 · view_item', '5', '0.83'],
       ['Google Analytics 4 · purchase', '1', '0.17'],
     ])
     expect(await rowsOf(screen, 'Journeys')).toEqual([
       ['/', '/products/electronics/phones', '1', '6', '60 %'],
-      ['/', 'left', '1', '4', '40 %'],
+      ['/', 'left the site', '1', '4', '40 %'],
     ])
     await screen.press('Show as table')
     await screen.sees('table', 'Where sessions go')
@@ -135,7 +135,7 @@ describe('Explore', () => {
   test('where nothing arrived a longer time is a press away', async () => {
     const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'empty.example' })
     await using screen = await openExplore(`/explore/execution?domainId=${id}`)
-    await screen.reads('Nothing arrived in this time.')
+    await screen.reads('No events in this time range.')
     await screen.press('Show 30 days')
     await screen.page.waitForFunction(() => location.search.includes('range=30d'))
     expect(await screen.has('button', 'Show 30 days')).toBe(false)

@@ -36,7 +36,7 @@ test('names of every kind run nothing and change no layout, on any page', async 
   }
   // A dialog is named after what it is about.
   await navigateTo(page, '/explore/labels')
-  const opener = 'main button[aria-label^="Add an event to"]'
+  const opener = 'main button[aria-label^="Add event to"]'
   await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
   await page.waitForSelector('[role=dialog]')
   const faults = await layoutFaults(page)
@@ -47,5 +47,5 @@ test('names of every kind run nothing and change no layout, on any page', async 
 test('a kind and a key of personal data are said whatever they are called', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   await openAs(screen, here.server.app.owner.apiKey, '/compliance')
-  await screen.reads('Own pattern constructor in constructor')
+  await screen.reads('Custom pattern constructor in constructor')
 })

@@ -24,7 +24,7 @@ test('the link of a message leads to the issue, after signing in, and hostile va
   await screen.press('Sign in')
   await screen.reads('Personal data on shop.example: Shop contact events had an e-mail address')
   expect(screen.page.url()).toBe(server.url + pathname)
-  await screen.sees('table', 'Bad beside good')
+  await screen.sees('table', 'Violating vs. valid event')
   await screen.reads('<img src=//evil.example>j***@e***.com')
   await screen.reads('prices')
   expect(await screen.page.$('img')).toBeNull()
@@ -34,7 +34,7 @@ test('the link of a message leads to the issue, after signing in, and hostile va
   // Whoever signed in here needs no second time.
   await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
   await screen.reads('There is no such issue')
-  await screen.press('To the issues', 'link')
+  await screen.press('Back to issues', 'link')
   await screen.sees('heading', 'Issues')
   expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
 })

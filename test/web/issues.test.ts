@@ -132,7 +132,7 @@ describe('the list of issues', () => {
       await screen.sees('table', 'Issues')
       expect(await titles(page)).toEqual(['Small'])
       await screen.type('Search', 'nothing is called so')
-      await screen.reads('No issue matches these filters.')
+      await screen.reads('No issues match these filters.')
       expect(new URL(page.url()).searchParams.get('q')).toBe('nothing is called so')
       await screen.press('Clear filters')
       await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
@@ -147,7 +147,7 @@ describe('the list of issues', () => {
       '/issues',
       async (screen, page) => {
         await screen.sees('table', 'Issues')
-        await screen.reads('You can look.')
+        await screen.reads('Read-only.')
         expect(await screen.has('checkbox', 'Select One')).toBe(false)
         await page.keyboard.press('j')
         await page.keyboard.press('Enter')
@@ -184,7 +184,7 @@ describe('the page of an issue', () => {
       expect(await page.title()).toBe('One · Tagwarden')
       await screen.reads('1 of 2')
       await screen.type('Note', 'The checkout team looks into it')
-      await screen.reads('Saved.')
+      await screen.reads('Changes saved')
       expect((await server.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
       await screen.press('Mute')
       await screen.press('1 day', 'menuitem')
@@ -215,13 +215,13 @@ describe('the page of an issue', () => {
     const runId = storeRun(server.app, aRun(), { picture: () => PNG })
     server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
     await onPage('/issues/iss_0', async (screen, page) => {
-      await screen.reads('The run that found it last')
+      await screen.reads('Most recent run with this finding')
       await screen.reads('there is no such element')
       await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
       // One at a time: at first the last one before the step that failed.
-      await screen.sees('image', 'What the browser showed at Click “Buy”')
-      await screen.press('Show the picture of Open shop.example')
-      await screen.sees('image', 'What the browser showed at Open shop.example')
+      await screen.sees('image', 'Screenshot of Click “Buy”')
+      await screen.press('Show screenshot of Open shop.example')
+      await screen.sees('image', 'Screenshot of Open shop.example')
       expect(await page.evaluate(() => document.images.length)).toBe(1)
       expect(await axeFindings(page)).toEqual([])
       expect(screen.errors).toEqual([])
@@ -231,7 +231,7 @@ describe('the page of an issue', () => {
   test('that there is none is said, with a link to the list', async () => {
     await onPage('/issues/iss_nowhere', async (screen) => {
       await screen.sees('heading', 'There is no such issue')
-      await screen.press('To the issues', 'link')
+      await screen.press('Back to issues', 'link')
       await screen.sees('heading', 'Issues')
     })
   })

@@ -44,7 +44,7 @@ async function isWhole({ page, errors }: Screen): Promise<void> {
 
 test('without a domain there is one thing to do, for who may', async () => {
   await using looking = await open('/', viewer)
-  await looking.reads('needs the role Admin or above')
+  await looking.reads('requires the Admin role or higher')
   expect(await looking.has('link', 'Add a domain')).toBe(false)
   await using screen = await open()
   await screen.reads('Watch your first website')
@@ -60,11 +60,11 @@ test('a domain that nothing came from is waited for; a project without one says 
   await isWhole(screen)
   const { id } = (await server.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
   await screen.open(`/?project=${id}`)
-  await screen.reads('This project has no domain.')
-  await screen.sees('link', 'To the projects')
+  await screen.reads('This project has no domains.')
+  await screen.sees('link', 'Edit projects')
   expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All well')
   await screen.open('/')
-  await screen.press('Open the domain', 'link')
+  await screen.press('Open domain', 'link')
   await screen.sees('heading', 'shop.example')
 })
 
@@ -96,6 +96,6 @@ test('signals that learn say until when', async () => {
   expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
   await using screen = await open()
   await screen.reads('Signals are still learning; rules work now.')
-  await screen.reads('They have learnt by')
+  await screen.reads('Ready by')
   await isWhole(screen)
 })

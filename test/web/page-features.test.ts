@@ -105,7 +105,7 @@ describe('the dictionary', () => {
     await screen.press('New')
     await keys('$new_id')
     expect(new URL(page.url()).search).toBe('?seen=new')
-    await screen.press('Gone')
+    await screen.press('Missing')
     await keys('old_id')
     await page.reload()
     await keys('old_id')
@@ -122,7 +122,7 @@ describe('the dictionary', () => {
 
   test('a longer time than the server looks back is answered for what it does', async () => {
     await using screen = await open('/explore/dictionary?range=30d')
-    await screen.reads('What arrived in the last 7')
+    await screen.reads('events in the last 7')
     expect(await screen.has('button', 'New')).toBe(false)
     expect(screen.errors).toEqual([])
   })
@@ -138,13 +138,13 @@ describe('a new test', () => {
   test('begins with the visit of a session, or with a HAR', async () => {
     await using screen = await open('/explore/sessions/visit-1?range=7d')
     const { page } = screen
-    await screen.press('Make a test of it', 'link')
+    await screen.press('Create test from session', 'link')
     await screen.reads('The draft has 2 pages and 2 tags.')
     expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
       ...['Visit of shop.example', 'Shop', 'page_view', '0'],
     ])
-    await screen.type('Session of a visitor', 'nobody')
-    await screen.press('Draft from the session')
+    await screen.type('Session ID', 'nobody')
+    await screen.press('Draft from session')
     await screen.reads('there are no events of such a session')
     const [har] = (await page.$$('input[type=file]')).slice(-1)
     await har?.uploadFile(HAR)
@@ -156,7 +156,7 @@ describe('a new test', () => {
       'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
     )
     expect(await axeFindings(page)).toEqual([])
-    await screen.press('Save the test')
+    await screen.press('Save test')
     await screen.sees('heading', 'Visit of shop.example')
     const { tests } = (await server.app.call('GET', '/v1/flows/tests')).body
     expect(tests[0].recording.steps).toMatchObject([{ type: 'navigate', url: 'https://shop.example/thanks' }])
@@ -174,24 +174,24 @@ test('the tag is put into a container, whose tags are chosen by name', async () 
   await using screen = await open(`/integrations/${id}`, apiKey)
   const { page } = screen
   await (await page.waitForSelector('aria/Domain'))?.select(shop.id)
-  await screen.type('Address of the container', `https://tagmanager.google.com/#/container/${CONTAINER}/workspaces/2`)
+  await screen.type('Container URL', `https://tagmanager.google.com/#/container/${CONTAINER}/workspaces/2`)
   await screen.type('Container ID', 'GTM-SHOP')
-  await screen.press('Read the tags of the container')
+  await screen.press('Load container tags')
   await screen.press('Purchase', 'checkbox')
   await screen.press('Variables of Purchase', 'combobox')
   await screen.press('Order ID', 'option')
   await page.keyboard.press('Escape')
   expect(await axeFindings(page)).toEqual([])
-  await screen.press('Deploy the tag')
-  await screen.reads('It is deployed in the workspace Tagwarden')
+  await screen.press('Deploy tag')
+  await screen.reads('Deployed to workspace Tagwarden')
   await screen.reads('1 tag is reported by name.')
   const [purchase] = tagManager.space('Tagwarden')?.tags.filter(({ name }) => name === 'Purchase') ?? []
   expect(JSON.stringify(purchase)).toContain('{{Order ID}}')
   await page.setViewport({ width: 360, height: 800 })
   expect(await isSideways(screen)).toBe(false)
   await page.reload()
-  await screen.type('Address of the container', CONTAINER)
-  await screen.reads('The last deployment into this container was done.')
+  await screen.type('Container URL', CONTAINER)
+  await screen.reads('The last deployment to this container succeeded.')
   expect(screen.errors).toEqual([])
 })
 

@@ -42,8 +42,8 @@ test.each(['keys', 'digest', 'preferences'])('a key that only reads changes noth
   })
   await using screen = await openScreen(server.url, browser.browser)
   await openAs(screen, readOnly.secret, `/settings/${name}`)
-  await screen.reads('You can look. This API key is read-only.')
-  const changing = ['New API key', 'Revoke reads', 'Save', 'Save the name', 'Change the password']
+  await screen.reads('Read-only. This API key can’t make changes.')
+  const changing = ['New API key', 'Revoke reads', 'Save', 'Save name', 'Change password']
   const there = await Promise.all(changing.map((name) => screen.has('button', name)))
   expect(changing.filter((_, index) => there[index])).toEqual([])
 })

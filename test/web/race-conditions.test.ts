@@ -107,7 +107,7 @@ describe('a key presses what one sees', () => {
     await onPage(`/domains/${one.id}/settings`, async (screen) => {
       await screen.type('Name', 'renamed.example')
       await pressed(screen, 'Control+Enter')
-      await screen.reads('The domain was renamed.')
+      await screen.reads('Domain renamed.')
       const { name, token } = (await server.app.call('GET', `/v1/domains/${one.id}`)).body
       expect({ name, token }).toEqual({ name: 'renamed.example', token: one.token })
     })
@@ -186,7 +186,7 @@ describe('while an answer is on its way', () => {
       await until('the question', () => held.count() > 0)
       await pressed(screen, 'Control+a', 'Delete', 'Tab')
       held.release()
-      await screen.reads('Saved.')
+      await screen.reads('Changes saved')
       await until('the first text', async () => (await note()) === null)
     })
   })

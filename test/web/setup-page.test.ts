@@ -39,7 +39,7 @@ describe('the set-up page', () => {
       }
       await until(file.name, async () => (await code()) === file.code)
       await screen.press('Copy the code')
-      await screen.reads('The code was copied.')
+      await screen.reads('Code copied.')
     }
     const isApp = system === 'mobile_a' || system === 'mobile_b'
     expect(await screen.has('combobox', 'Devices that send in production')).toBe(isApp)
@@ -51,7 +51,7 @@ describe('the set-up page', () => {
     expect(await code()).toContain('mapOf("prod" to 1.0, "dev" to 1.0)')
     const share = await page.waitForSelector(named('combobox', 'Devices that send in production'))
     await share?.select('0.1')
-    await here.screen.press('Save the shares')
+    await here.screen.press('Save rates')
     await until('the share', async () => (await code()).includes('mapOf("prod" to 0.1, "dev" to 1.0)'))
   })
 
@@ -71,7 +71,7 @@ describe('the set-up page', () => {
   test('shows a member the code, and no form', async () => {
     await openSetup('mobile_b', 'member')
     expect(await code()).toContain('Bearer \\(token)')
-    expect(await here.screen.has('button', 'Save the shares')).toBe(false)
+    expect(await here.screen.has('button', 'Save rates')).toBe(false)
   })
 
   test('lists vendors whose library loads while none of their events is captured', async () => {

@@ -36,7 +36,7 @@ test('the link of the first start makes the owner, an invitation a member, and b
     page.evaluate(() => JSON.parse(localStorage.getItem('tagwarden-session') ?? '{}').credential ?? '')
 
   await screen.open('/')
-  await screen.reads('Nobody has set up this server yet: open the link in its log.')
+  await screen.reads('This server is not set up yet. Open the link in its log.')
   await screen.open('/#setup=su_of-an-earlier-start')
   await screen.sees('heading', 'Set up Tagwarden')
   await screen.type('Organization', 'Acme')
@@ -58,7 +58,7 @@ test('the link of the first start makes the owner, an invitation a member, and b
   // A link that somebody made up ends no session.
   await screen.open('/#reset=rs_made-up')
   await screen.type('Password', 'correct horse battery')
-  await screen.press('Set the password')
+  await screen.press('Set password')
   await screen.sees('alert', '')
   await screen.open('/')
   await screen.sees('navigation', 'Main')
@@ -80,7 +80,7 @@ test('the link of the first start makes the owner, an invitation a member, and b
   await screen.sees('navigation', 'Main')
 
   await screen.open(link)
-  await screen.reads('This server is set up already, and the link of its first start is used up: sign in.')
+  await screen.reads('This server is already set up, and the set-up link has been used. Sign in instead.')
   expect(await screen.has('heading', 'Set up Tagwarden')).toBe(false)
 
   const { hash } = new URL(inviteUrl)

@@ -1,4 +1,4 @@
-/** Words of the API as people read them. */
+/** Display names of API values, and texts that all pages share. */
 export const api = {
   severities: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' },
   statuses: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', muted: 'Muted' },
@@ -12,8 +12,8 @@ export const api = {
     audit: 'Audit',
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
-  /** What a screen reader says for –. */
-  notKnown: 'not known',
+  /** What a screen reader announces for –. */
+  notKnown: 'unknown',
   ago: (age: string) => `${age} ago`,
   ahead: (age: string) => `in ${age}`,
   copyTime: (kind: string) => `Copy ${kind}`,

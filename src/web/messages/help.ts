@@ -1,27 +1,34 @@
-/** What terms mean, in a sentence each. */
+/** Explanations of terms, in one or two sentences each. */
 export const help = {
   sensitivity: {
     term: 'Sensitivity',
     sentence:
-      'Fires when volume is so many times further from normal than usual swings go. 2 reacts to small changes, 8 only to drastic ones.',
+      'How many times larger than the usual variation a deviation must be to fire. 2 reacts to small changes, 8 only to drastic ones.',
   },
   state: {
-    term: 'State',
+    term: 'Status',
     sentence:
-      'Low and high: beside what is expected. Silent: nothing came for longer than usual. Learning: needs 3 days of traffic before it can judge; until then it raises nothing.',
+      'Low and high: outside the expected range. Silent: no events for longer than usual. Learning: needs 3 days of traffic, and opens no issues until then.',
   },
-  mutedOrOff: { term: 'Muted, off', sentence: 'Muted: still counted, tells nobody. Off: not watched.' },
+  mutedOrOff: {
+    term: 'Muted, off',
+    sentence: 'Muted: still monitored, but sends no notifications. Off: not monitored.',
+  },
   value: {
     term: 'Value',
-    sentence: 'What this trouble is worth to you, as set in its alert. Used to sort and to sum.',
+    sentence: 'Estimated cost per issue, as set in the alert. Used for sorting and totals.',
   },
   occurrences: {
     term: 'Occurrences',
-    sentence: 'Events that broke the rule. For volume rules: checks that fired. For tests and audits: runs with it.',
+    sentence:
+      'For rules: events that violated the rule. For volume alerts: checks that fired. For tests and audits: runs with this finding.',
   },
-  score: { term: 'Score', sentence: '100 is no known trouble. The sentence names the three largest causes.' },
+  score: {
+    term: 'Score',
+    sentence: '100 means no known problems. The text below it names the three largest causes.',
+  },
   beside: {
-    term: 'Bad beside good',
-    sentence: 'The latest event that broke the rule, beside the latest of the same kind that kept it.',
+    term: 'Violating vs. valid event',
+    sentence: 'The most recent event that violated the rule, next to the most recent valid event of the same kind.',
   },
 }

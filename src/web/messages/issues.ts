@@ -1,12 +1,12 @@
 const counted = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)
 
-/** "3 issues acknowledged. 1 was left as it is: it is resolved already" */
+/** "3 issues acknowledged. 1 unchanged: it is resolved already" */
 const done = (what: string) => (count: number, left: number, why: string | null) =>
-  `${count === 0 ? 'Nothing' : counted(count)} ${what}.${left === 0 ? '' : ` ${left} left as before${why === null ? '.' : `: ${why}`}`}`
+  `${count === 0 ? 'No issues' : counted(count)} ${what}.${left === 0 ? '' : ` ${left} unchanged${why === null ? '.' : `: ${why}`}`}`
 
-const DURATIONS = { hour: '1 hour', day: '1 day', week: '1 week', forever: 'until I unmute' }
+const DURATIONS = { hour: '1 hour', day: '1 day', week: '1 week', forever: 'Until I unmute' }
 
-/** The list of issues, and the page of one. */
+/** The list of issues, and the actions on issues. */
 export const issues = {
   table: 'Issues',
   status: 'Status',
@@ -46,16 +46,16 @@ export const issues = {
     muted: done('muted'),
   },
   nothingTo: {
-    open: 'Nothing to reopen here.',
-    acknowledged: 'Nothing to acknowledge here.',
-    resolved: 'Nothing to resolve here.',
-    muted: 'Nothing to mute here.',
+    open: 'No issue to reopen.',
+    acknowledged: 'No issue to acknowledge.',
+    resolved: 'No issue to resolve.',
+    muted: 'No issue to mute.',
   },
-  takenBack: (count: number) => `Taken back: ${counted(count)} as before.`,
+  takenBack: (count: number) => `Undone: ${counted(count)} restored.`,
   nothingWrong: 'Nothing is wrong that Tagwarden knows of.',
-  watching: (signals: string, alerts: string) => `${signals} and ${alerts} are watching.`,
+  watching: (signals: string, alerts: string) => `Monitored by ${signals} and ${alerts}.`,
   signals: (count: number, isAll: boolean) => `${count}${isAll ? '' : '+'} ${count === 1 ? 'signal' : 'signals'}`,
   alerts: (count: number, isAll: boolean) => `${count}${isAll ? '' : '+'} ${count === 1 ? 'alert' : 'alerts'}`,
-  noneMatches: 'No issue matches these filters.',
+  noneMatches: 'No issues match these filters.',
   changing: 'Changing issues',
 }

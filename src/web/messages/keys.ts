@@ -1,4 +1,4 @@
-/** The dialog of keyboard shortcuts. Keys of a sequence are separated by a blank. */
+/** The dialog of keyboard shortcuts. Keys of a sequence are separated by spaces. */
 export const keys = [
   {
     title: 'Everywhere',
@@ -7,7 +7,7 @@ export const keys = [
       { key: '?', does: 'Show this list' },
       { key: '/', does: 'Search on this page' },
       { key: 'c', does: 'New alert' },
-      { key: 'z', does: 'Undo the last act' },
+      { key: 'z', does: 'Undo the last action' },
       { key: '1 2 3 4', does: 'Time range: 24 h, 3 d, 7 d, 30 d' },
       { key: 'Esc', does: 'Close, or clear the selection' },
     ],
@@ -45,10 +45,10 @@ export const keys = [
   {
     title: 'On an issue',
     keys: [
-      { key: 'j k', does: 'Next, previous issue of the list' },
+      { key: 'j k', does: 'Next, previous issue in the list' },
       { key: 'a r u m', does: 'Acknowledge, resolve, reopen, mute' },
       { key: 'n', does: 'Write a note' },
-      { key: 'y', does: 'Copy the link' },
+      { key: 'y', does: 'Copy link' },
     ],
   },
   { title: 'In a form', keys: [{ key: 'Ctrl Enter', does: 'Save' }] },

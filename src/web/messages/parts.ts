@@ -1,20 +1,20 @@
-/** Parts that many pages share: tables, filters, what is compared, help. */
+/** Components that many pages share: tables, filters, comparisons. */
 export const parts = {
   select: (name: string) => `Select ${name}`,
   selectAll: 'Select all loaded',
   any: 'Any',
-  none: 'None',
+  none: 'No options',
   search: 'Search',
   filters: 'Filters',
-  without: (filter: string) => `Without ${filter}`,
+  without: (filter: string) => `Remove filter ${filter}`,
   chip: (label: string) => `${label}:`,
   clearAll: 'Clear all',
   clearFilters: 'Clear filters',
-  back: 'Back',
+  back: 'Previous',
   goOn: 'Next',
   place: (first: string, last: string, of: string | null) =>
-    of === null ? `${first} to ${last} of more` : `${first} to ${last} of ${of}`,
-  noneMatch: 'Nothing matches these filters.',
+    of === null ? `${first} to ${last} of many` : `${first} to ${last} of ${of}`,
+  noneMatch: 'No results match these filters.',
   parameter: 'Parameter',
   differs: 'differs',
   blank: 'blank',

@@ -1,10 +1,10 @@
-/** `/signals`: what is followed over time by itself. */
+/** `/signals`: the volume of each event, compared with its expected range. */
 export const signals = {
   what: 'Changing signals',
-  intro: 'Every event of every vendor is followed by itself. What leaves its expected range opens an issue.',
-  none: 'No signals yet. A signal begins when an event came on 3 days; it needs a domain that sends.',
+  intro: 'Tagwarden learns the normal volume of every event and opens an issue when it leaves the expected range.',
+  none: 'No signals yet. A signal is created once an event has been seen on 3 days.',
   addDomain: 'Add a domain',
-  state: 'State',
+  state: 'Status',
   signal: 'Signal',
   lastWeek: 'Last 7 days',
   now: 'Now',
@@ -18,10 +18,10 @@ export const signals = {
   modes: { auto: 'Auto', muted: 'Muted', off: 'Off' },
   sensitivityOf: (vendor: string, event: string) => `Sensitivity of ${vendor} ${event}`,
   modeOf: (vendor: string, event: string) => `Mode of ${vendor} ${event}`,
-  changed: (vendor: string, event: string) => `${vendor} ${event} was changed.`,
+  changed: (vendor: string, event: string) => `${vendor} ${event} updated.`,
   spark: (vendor: string, event: string, state: string) => `${vendor} ${event} in the last 7 days: ${state}`,
   until: 'until',
-  since: 'began',
-  explained: 'Part of a wider issue',
+  since: 'since',
+  explained: 'Part of a larger issue',
   range: (low: string, high: string) => `${low} to ${high}`,
 }

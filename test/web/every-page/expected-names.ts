@@ -38,13 +38,13 @@ export const PAGES: Record<string, readonly string[]> = {
   ],
   '/issues/{id}': [
     ...['button Acknowledge', 'button Resolve', 'button Mute', 'button Copy link', 'button Copy as Markdown'],
-    ...['figure Expected against observed', 'table Bad beside good', 'list What happened', 'field Note'],
+    ...['figure Expected against observed', 'table Violating vs. valid event', 'list Notification', 'field Note'],
   ],
   '/alerts': [
     ...['heading Alerts', 'table Alerts', 'link New alert', 'button Import', 'button Export', 'region Suggested rules'],
   ],
   '/alerts/new': [
-    ...['heading New alert', ...ALERT, 'field Start from', 'button Save switched off', 'button Save and switch on'],
+    ...['heading New alert', ...ALERT, 'field Start from', 'button Save as disabled', 'button Save and enable'],
   ],
   '/alerts/{id}': ALERT,
   '/signals': [

@@ -99,10 +99,10 @@ test('an integration with a provider that the pages do not know is filled in, re
   await screen.page.keyboard.type('wake up')
   await screen.page.keyboard.press('Enter')
   expect(await axeFindings(screen.page)).toEqual([])
-  await press(screen, 'Connect it')
+  await press(screen, 'Connect')
   await refused(screen, 'has no pagers')
   await fill(screen, 'Team', 'shop')
-  await press(screen, 'Connect it')
+  await press(screen, 'Connect')
   await screen.sees('heading', 'On call')
   const [{ id }] = (await get('/v1/integrations')).integrations
   const config = { team: 'shop', ringSeconds: 20, urgency: 'loud', isNightly: true, words: ['wake up'] }
@@ -120,7 +120,7 @@ test('an integration with a provider that the pages do not know is filled in, re
 
 test('an alert of a type, with a channel, that the pages do not know is filled in and saved', async () => {
   await using screen = await open('/alerts/new')
-  const before = await placeOf(screen, 'Save and switch on')
+  const before = await placeOf(screen, 'Save and enable')
   await fill(screen, 'Name', 'Large orders')
   await choose(screen, 'Type', 'order_limit')
   await screen.reads('Fires for orders above a limit.')
@@ -130,12 +130,12 @@ test('an alert of a type, with a channel, that the pages do not know is filled i
   // One of the integrations that fit, or an address.
   await screen.sees('combobox', 'Integration 1')
   await fill(screen, 'Target 1', 'ann')
-  await press(screen, 'Save and switch on')
+  await press(screen, 'Save and enable')
   await refused(screen, 'must have four digits')
   // Neither a shorter form nor what is told of the past moves it from under a pointer.
-  expect(Math.abs((await placeOf(screen, 'Save and switch on')) - before)).toBeLessThan(2)
+  expect(Math.abs((await placeOf(screen, 'Save and enable')) - before)).toBeLessThan(2)
   await fill(screen, 'Target 1', '1234')
-  await press(screen, 'Save and switch on')
+  await press(screen, 'Save and enable')
   await screen.sees('heading', 'Alerts')
   await screen.reads('Large orders')
   const [alert] = (await get('/v1/alerts')).alerts
@@ -146,7 +146,7 @@ test('an alert of a type, with a channel, that the pages do not know is filled i
   await screen.open(`/alerts/${alert.id}`)
   await screen.sees('heading', 'Large orders')
   await fill(screen, 'Most', '200')
-  await press(screen, 'Save and switch on')
+  await press(screen, 'Save and enable')
   await screen.sees('heading', 'Alerts')
   expect((await get(`/v1/alerts/${alert.id}`)).limit).toEqual({ parameter: 'value', most: 200 })
 })

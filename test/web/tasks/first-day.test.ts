@@ -42,7 +42,7 @@ test('the first day, by keyboard: set-up, first event, alert, issue, resolved, u
   await screen.sees('heading', 'shop.example')
   await screen.reads('Waiting for the first event')
   await press('Copy the code')
-  await screen.reads('The code was copied.')
+  await screen.reads('Code copied.')
   const code = await page.$eval('textarea', (field) => field.value)
   const [token = ''] = /pt_[\w-]+/.exec(code) ?? []
   await purchase(token, 'first')

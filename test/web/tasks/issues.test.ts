@@ -50,7 +50,7 @@ test('three issues at once: acknowledged, taken back, and resolved by the toolba
   await reads('3 issues acknowledged.')
   expect(await statuses()).toBe('acknowledged acknowledged acknowledged open')
   await keys('z')
-  await reads('Taken back: 3 issues as before.')
+  await reads('Undone: 3 issues restored.')
   expect(await statuses()).toBe('open open open open')
   await press('Acknowledge')
   await reads('3 issues acknowledged.')

@@ -43,9 +43,9 @@ test('a key is made, used and revoked', async () => {
   // The focus is where it was before the dialog.
   await person.page.waitForFunction(() => document.activeElement?.textContent === 'New API key')
   await press('Revoke pipeline')
-  await sees('dialog', 'Revoke an API key')
+  await sees('dialog', 'Revoke API key')
   await press('Revoke key')
-  await reads('pipeline was revoked.')
+  await reads('pipeline revoked.')
   expect(await statusOf('GET', '/v1/issues')).toBe(401)
   // A second thought: a question can be left by its key.
   await press('New API key')

@@ -86,7 +86,7 @@ const HARMLESS = [
     'Pause',
     'Details',
     'New',
-    'Gone',
+    'Missing',
   ],
   ...['7 d', '14 d', '30 d', 'Show 30 days', 'Search', 'Domain', 'Vendor', 'Event', 'Parameter', 'Shop', 'purchase'],
 ]

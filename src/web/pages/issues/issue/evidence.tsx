@@ -78,13 +78,14 @@ const UNITS = {
 
 function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
   if (series.length === 0) return <Text c="dimmed">{messages.issue.noSeries}</Text>
-  const unit = messages.issue.units[UNITS[issue.alertType] ?? 'events'][grain]
+  const counted = UNITS[issue.alertType] ?? 'events'
+  const unit = messages.issue.units[counted][grain]
   const total = series.reduce((sum, { observed }) => sum + observed, 0)
   return (
     <Suspense fallback={<Lines count={6} />}>
       <BandChart
         title={messages.issue.expected}
-        summary={messages.issue.summary(formatNumber(total), unit)}
+        summary={messages.issue.totals[counted](formatNumber(total))}
         points={series}
         unit={unit}
         scope={issue.domain ?? undefined}

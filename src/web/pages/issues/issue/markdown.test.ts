@@ -35,7 +35,7 @@ It broke.
 - Last seen: 2026-11-23 13:19 UTC
 - Likely cause: Release 41
 
-| Parameter | Bad | Last good |
+| Parameter | Violating event | Valid event |
 |---|---|---|
 | \`a\\|b\` | \`\`x\`y\`\` | \`z\` |
 | \`value\` | blank | \`49.90\` |
