@@ -2,6 +2,7 @@ import '../src/production.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertTypes } from '../src/alerts/types/index.ts'
+import { describeConfig } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { rolesDocument } from '../src/http/roles.ts'
 import type { Route } from '../src/http/route.ts'
@@ -15,6 +16,7 @@ export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   return {
     'openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
     'api/roles.md': rolesDocument(routes),
+    'operate/settings.md': withSettings(readFileSync(goldenPath('operate/settings.md'), 'utf8')),
     'use/alerts.md': withTypes(readFileSync(goldenPath('use/alerts.md'), 'utf8')),
   }
 }
@@ -23,6 +25,15 @@ export function goldenFiles(routes: readonly Route[]): Record<string, string> {
 export function withTypes(guide: string): string {
   const rows = alertTypes.map(({ kind, guide: { fires, needs } }) => `| \`${kind}\` | ${fires} | ${needs} |\n`)
   return guide.replace(/^(\| `alertType` .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
+}
+
+/** Returns the page of settings with its table regenerated; the rest is written by hand. */
+function withSettings(page: string): string {
+  const rows = describeConfig({}, {}).map(
+    ({ name, default: fallback, meaning }) =>
+      `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${meaning.replaceAll('|', '\\|')} |\n`,
+  )
+  return page.replace(/^(\| Setting .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
 /** The path of a file of `docs/`. */

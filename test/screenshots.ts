@@ -10,7 +10,8 @@ import { openScreen } from './web/screen.ts'
 
 /*
  * Pictures of every page of the demo, in both themes and three widths, and a contact sheet of each, in `dist/screenshots`.
- * Arguments: parts of addresses; only those pages are taken.
+ * Arguments: parts of addresses, to take only those pages; `--readme` takes the pictures of README.md alone, into
+ * `docs/pictures`.
  */
 
 const FOLDER = resolve(import.meta.dir, '../dist/screenshots')
@@ -23,6 +24,7 @@ const WALKED_MS = 900_000
 const A_MOMENT_MS = 200
 
 const wanted = process.argv.slice(2)
+const isForReadme = wanted.includes('--readme')
 const env = {
   TAGWARDEN_CHROMIUM: await installedChromium(),
   // Nobody opens 250 pages as fast.
@@ -33,6 +35,10 @@ await using demo = await startDemo(env)
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
+if (isForReadme) {
+  for (const theme of THEMES) await takeForReadme(screen.page, theme)
+  process.exit(0)
+}
 await rm(FOLDER, { recursive: true, force: true })
 const addresses = (await dashboardPaths(demo.get)).filter(
   (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
@@ -45,6 +51,24 @@ for (const line of new Set(screen.errors)) console.log(`trouble: ${line}`)
 async function isWalked(): Promise<boolean> {
   const { audits } = (await demo.get('/v1/audits')) ?? { audits: [] }
   return audits.some(({ status }: { status: string }) => status === 'finished' || status === 'failed')
+}
+
+/** The top of the overview and of the most severe issue, small enough to be loaded with README.md. */
+async function takeForReadme(page: Page, theme: string): Promise<void> {
+  await page.setViewport({ width: 1280, height: 800 })
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }])
+  await screen.open(demo.link)
+  const { issues } = (await demo.get('/v1/issues?limit=1')) ?? { issues: [] }
+  for (const [name, address] of [
+    ['overview', '/'],
+    ['issue', `/issues/${issues[0]?.id}`],
+  ]) {
+    await page.goto(demo.url + address)
+    await settled(page)
+    const path = resolve(import.meta.dir, `../docs/pictures/${name}-${theme}.webp`) as `${string}.webp`
+    await page.screenshot({ path, type: 'webp', quality: 75 })
+    console.log(path)
+  }
 }
 
 async function takeAll(page: Page, theme: string, width: number): Promise<void> {

@@ -65,8 +65,10 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
   expect(lines.filter((line) => line.startsWith('WRONG'))).toEqual([expect.stringMatching(expected)])
 })
 
-test("the folder that the README's systemd unit makes is in order", async () => {
-  const unit = /```ini\n(?<unit>.+?)```/s.exec(readFileSync(resolve(import.meta.dir, '../../README.md'), 'utf8'))
+test('the data folder of the documented systemd unit is in order', async () => {
+  const unit = /```ini\n(?<unit>.+?)```/s.exec(
+    readFileSync(resolve(import.meta.dir, '../../docs/operate/install.md'), 'utf8'),
+  )
   // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= sets another.
   const mode = /^StateDirectoryMode=(\d+)$/m.exec(unit?.groups?.unit ?? '')?.[1] ?? '0755'
   using root = temporaryFolder()

@@ -45,6 +45,12 @@ test('whoever opens the documentation sees every operation, and can try one with
     expect(await page.$eval('rapi-doc', (docs) => getComputedStyle(docs).backgroundColor)).toBe(color)
   }
 
+  for (const path of ['index', 'use/alerts', 'use/flow-tests']) {
+    await page.goto(`${server.url}/docs/${path}`)
+    await page.waitForSelector('main h1')
+    expect(await page.$$eval('img', (all) => all.filter(({ naturalWidth }) => naturalWidth === 0).length)).toBe(0)
+  }
+
   await page.goto(`${server.url}/docs#auth`)
   await page.locator('rapi-doc >>> input[placeholder=api-token]').fill(apiKey)
   await page.locator('rapi-doc >>> .api-key-input + button').click()
