@@ -12,7 +12,7 @@ import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { noteSetting } from './changes/store.ts'
-import { checkOwnPatterns } from './compliance/own-pattern.ts'
+import { checkCustomPatterns } from './compliance/custom-patterns.ts'
 import { complianceRoutes } from './compliance/routes.ts'
 import { compileMask, maskPersonal } from './conditions/mask.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
@@ -308,7 +308,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
     ...resetRoutes({ ...parts, limits, audit, mail }),
     ...oidcRoutes(oidc),
     ...orgRoutes(parts),
-    ...organizationRoutes({ ...parts, changed, deleted, checkPiiPatterns: checkOwnPatterns }),
+    ...organizationRoutes({ ...parts, changed, deleted, checkPiiPatterns: checkCustomPatterns }),
     ...memberRoutes({ ...parts, limits, mail }),
   ]
 }

@@ -170,11 +170,11 @@ test('a journey by label, which is judged by the members that the label has then
 })
 
 test.each<[object, string]>([
-  [{ parameter: '$label', op: 'contains', values: ['a'] }, 'op: $label takes equals and not_equals only'],
-  [{ parameter: '$label', op: 'is_blank' }, 'op: $label takes equals and not_equals only'],
-  [{ parameter: '$label', op: 'regex', values: ['('] }, 'op: $label takes equals and not_equals only'],
-  [{ parameter: '$label', op: 'equals', values: [] }, 'values: equals needs at least one value'],
-  [{ parameter: '$label', op: 'not_equals' }, 'values: not_equals needs at least one value'],
+  [{ parameter: '$label', op: 'contains', values: ['a'] }, 'op: $label allows only equals and not_equals'],
+  [{ parameter: '$label', op: 'is_blank' }, 'op: $label allows only equals and not_equals'],
+  [{ parameter: '$label', op: 'regex', values: ['('] }, 'op: $label allows only equals and not_equals'],
+  [{ parameter: '$label', op: 'equals', values: [] }, 'values: at least one value is required for equals'],
+  [{ parameter: '$label', op: 'not_equals' }, 'values: at least one value is required for not_equals'],
   [{ parameter: '$labels', op: 'equals', values: ['a'] }, 'parameter: $labels is no field of an event'],
 ])('%j is refused: %s', async (condition, error) => {
   await using app = await testApp()

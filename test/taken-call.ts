@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { noteFindings } from '../src/compliance/store.ts'
+import { recordSightings } from '../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { createDomain } from '../src/domains/store.ts'
 import { keptFlowTest, learn } from '../src/flows/store.ts'
@@ -168,7 +168,7 @@ const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string,
     const domainId = createDomain(app.db, clock, orgId, { name: `Shop ${++made}` })
     const about = { vendor: 'Shop', key: 'mail', kind: 'email' }
     const seen = { count: 1, example: 'jane@example.com', firstSeenAt: clock.now(), lastSeenAt: clock.now() }
-    noteFindings(app.db, [{ orgId, domainId, ...about, ...seen }], { privacyOf: () => PLAIN_PRIVACY })
+    recordSightings(app.db, [{ orgId, domainId, ...about, ...seen }], { privacyOf: () => PLAIN_PRIVACY })
     return about
   },
   joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),

@@ -1,5 +1,5 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import type { Meter } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
@@ -113,7 +113,7 @@ export class ActiveRules {
   /** Returns the enabled validation rules of an organization, with their labels read, one at a time. */
   *rulesOf(orgId: string): Generator<AlertRule> {
     const members = membersOf(this.db, orgId)
-    for (const alert of iterateAlerts(this.db, orgId)) if (isJudgedOnArrival(alert)) yield readLabels(alert, members)
+    for (const alert of iterateAlerts(this.db, orgId)) if (isJudgedOnArrival(alert)) yield resolveLabels(alert, members)
   }
 
   /**
@@ -165,7 +165,7 @@ export class ActiveRules {
   private put({ id, orgId, fingerprint, cost, read }: StoredAlert): void {
     if (this.known.get(id)?.fingerprint === fingerprint) return
     const alert = read()
-    const rule = readLabels(alert, membersOf(this.db, orgId))
+    const rule = resolveLabels(alert, membersOf(this.db, orgId))
     this.known.set(id, { orgId, fingerprint, namesLabel: rule !== alert })
     const { onArrival: book, late } = this.entryOf(orgId)
     if (!isJudgedOnArrival(alert)) late.delete(id)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anEvent, aRule, membersOf } from '../conditions/agreement.fixture.ts'
 import { checkRule } from '../conditions/condition.ts'
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
@@ -79,7 +79,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
     const start = stand.clock.now()
     const alerts = inputs.map((input, index): Alert => alertOf(input, `alr_${index}`))
     const judge = judgeOf(
-      alerts.map((alert) => readLabels(alert, membersOf)),
+      alerts.map((alert) => resolveLabels(alert, membersOf)),
       () => regions,
     )
     const events = sent.map(({ event: { seq, receivedAt, ...event }, domainId, vendor }) => ({

@@ -1,4 +1,4 @@
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import { type MembersOf, noMembers } from '../labels/label.ts'
@@ -59,7 +59,7 @@ export async function judgeHistory(
   sensitivities: readonly number[] = [],
 ): Promise<HistoryFindings> {
   const { gapsOf = () => [], membersOf = noMembers } = parts
-  const alert = readLabels(saved, membersOf)
+  const alert = resolveLabels(saved, membersOf)
   const type = alertTypeOf(alert.alertType)
   if (type.series) return followHistory(type, alert, windows, parts, sensitivities)
   const found = await measureHistory(type, alert, windows, parts)

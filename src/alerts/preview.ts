@@ -1,4 +1,4 @@
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
@@ -47,7 +47,7 @@ export type AlertPreview = Static<typeof AlertPreviewSchema>
  * at least the last one; the others the hours as one window.
  */
 export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
-  const alert = readLabels(saved, parts.membersOf ?? noMembers)
+  const alert = resolveLabels(saved, parts.membersOf ?? noMembers)
   const type = alertTypeOf(alert.alertType)
   const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }

@@ -1,7 +1,7 @@
 import { findAlert } from '../alerts/alert-store.ts'
 import { Audits } from '../audits/audits.ts'
 import { Browsers } from '../browser/browsers.ts'
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { AppError } from '../core/error.ts'
 import type { Stores } from '../data-folder/open.ts'
@@ -56,7 +56,7 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
 /** Null when it was deleted meanwhile. */
 function alertWithLabels({ db }: Stores, key: { orgId: string; id: string }) {
   try {
-    return readLabels(findAlert(db, key), membersOf(db, key.orgId))
+    return resolveLabels(findAlert(db, key), membersOf(db, key.orgId))
   } catch (error) {
     if (error instanceof AppError && error.code === 'notFound') return null
     throw error

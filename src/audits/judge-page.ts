@@ -1,5 +1,5 @@
+import { joinWords } from '../conditions/condition-text.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { joinWords } from '../conditions/words.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from '../flows/duplicates.ts'
 import { demandOf, deviationOf, eventName, expectedName, timesText } from '../flows/finding-words.ts'

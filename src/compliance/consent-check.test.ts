@@ -10,12 +10,12 @@ import { createDomain } from '../domains/store.ts'
 import { updateOrg } from '../org/store.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { type ConsentCheckParts, checkConsent } from './consent-check.ts'
-import { checkConsentAnew } from './consent-store.ts'
+import { type ConsentCheckDeps, checkConsent } from './consent-check.ts'
+import { resetConsentCounts } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
 
-/** A history with one organization and domain that is looked at. */
+/** A history with one organization and one domain, and the consent check over it. */
 class Watched implements AsyncDisposable {
   private constructor(
     readonly stand: WarehouseStand,
@@ -31,12 +31,12 @@ class Watched implements AsyncDisposable {
     return new Watched(stand, alice.orgId, domainId)
   }
 
-  get parts(): ConsentCheckParts {
+  get parts(): ConsentCheckDeps {
     const { db, warehouse, spool } = this.stand
     return { db, warehouse, spool, privacyOf: () => PLAIN_PRIVACY }
   }
 
-  /** One event after the other, a second apart. */
+  /** Sends events in order, one second apart. */
   async send(...said: Said[]): Promise<void> {
     for (const one of said) {
       this.stand.clock.advance(SECOND_MS)
@@ -44,7 +44,7 @@ class Watched implements AsyncDisposable {
     }
   }
 
-  /** The first time, there must be a file; afterwards the spool is looked at too. */
+  /** Runs the check. The first run needs a file; later runs also read the spool. */
   async check(): Promise<void> {
     if (this.stand.levels().length === 0) await this.stand.flush()
     this.stand.clock.advance(SECOND_MS)
@@ -80,7 +80,7 @@ const granted = (more: Said = {}): Said => ({
 const meta = (more: Said = {}): Said => ({ vendor: 'Meta Pixel', sessionId: 's', params: { ev: 'PageView' }, ...more })
 const DENIED = '13p3p3p3p5'
 
-describe('made sessions', () => {
+describe('generated sessions', () => {
   const cases: [what: string, events: Said[], found: string[]][] = [
     ['a default that is denied', [ga4(DENIED)], []],
     [
@@ -91,7 +91,7 @@ describe('made sessions', () => {
     ['both blank', [{ vendor: GA4, params: { gcs: '', gcd: ' ' } }], [`${GA4} no_signal 1`]],
     ['gcs alone', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
     [
-      'loads of code, reports of a tag manager and tests',
+      'library loads, tag manager reports and tests',
       [
         { vendor: GA4, kind: 'library' },
         { vendor: GA4, kind: 'tag' },
@@ -116,7 +116,7 @@ describe('made sessions', () => {
     ['a vendor for analytics', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
     ['its code, and a test', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
     [
-      'a request with a consent string of its own',
+      'a request with its own consent string',
       [ga4(DENIED), meta({ params: { gdpr: '1', 'consent.gdpr': 'applies' } })],
       [],
     ],
@@ -152,14 +152,14 @@ describe('made sessions', () => {
     await watched.send(...events)
     await watched.check()
     expect(watched.found()).toEqual(expected)
-    // Again, and after the files were merged: nothing counts twice.
+    // A second check, after the files were merged, counts nothing twice.
     await watched.stand.flush()
     await watched.stand.compact()
     await watched.check()
     expect(watched.found()).toEqual(expected)
   })
 
-  test('say in one sentence what was seen, and since when', async () => {
+  test('describe the finding and when it was first seen in one sentence', async () => {
     await using watched = await Watched.open()
     await watched.send({ vendor: GA4 }, ga4(DENIED), ga4(DENIED), meta())
     await watched.check()
@@ -174,13 +174,13 @@ describe('made sessions', () => {
         .sort(),
     ).toEqual([
       'after_denial: On 2026-01-05 100 % of 1 requests of Meta Pixel were sent although ad_storage was denied or GPC was on; first seen 2026-01-05 12:00 UTC.',
-      'no_signal: On 2026-01-06 14.3 % of 7 requests of Google Analytics 4 said nothing of consent (neither gcs nor gcd); first seen 2026-01-05 12:00 UTC.',
-      'not_set: On 2026-01-06 85.7 % of 7 requests of Google Analytics 4 said that no consent was set (every letter of gcd is l); first seen 2026-01-06 12:00 UTC.',
+      'no_signal: On 2026-01-06 14.3 % of 7 requests of Google Analytics 4 carried no consent signal (neither gcs nor gcd); first seen 2026-01-05 12:00 UTC.',
+      'not_set: On 2026-01-06 85.7 % of 7 requests of Google Analytics 4 reported that consent was not set (every letter of gcd is l); first seen 2026-01-06 12:00 UTC.',
     ])
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })
 
-  test('a session whose signal came in an earlier look, and one whose signal is too old', async () => {
+  test('a session whose signal was read by an earlier check, and one whose signal is too old', async () => {
     await using watched = await Watched.open()
     await watched.send(ga4(DENIED), ga4(DENIED, { sessionId: 't' }))
     await watched.check()
@@ -195,7 +195,7 @@ describe('made sessions', () => {
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
   })
 
-  test('granted by default is a finding as long as people must opt in', async () => {
+  test('consent granted by default is a finding while the organization requires opt-in', async () => {
     await using watched = await Watched.open()
     const { db } = watched.stand
     updateOrg(db, watched.orgId, { consentOptIn: false })
@@ -277,7 +277,7 @@ describe('over 20,000 events', () => {
   })
   afterAll(() => watched[Symbol.asyncDispose]())
 
-  test('however often it looks, and whatever is merged, restarted or killed in between, each request counts once', async () => {
+  test('each request counts once through repeated checks, merges, restarts and kills', async () => {
     const { stand, orgId, domainId } = watched
     const random = randomOf(11)
     let n = 0
@@ -303,13 +303,13 @@ describe('over 20,000 events', () => {
       }
     }
     await watched.check()
-    // GPC that comes on later is not held against what was looked at before: sessions here live for an hour at most.
+    // GPC that is turned on later does not affect earlier checks: sessions here last at most an hour.
     const withoutDenials = (found: readonly string[]) => found.filter((one) => !one.includes('after_denial'))
     expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(stand.events)))
     expect(watched.found().length).toBeGreaterThan(12)
   })
 
-  test('in one look it finds what a plain loop finds', async () => {
+  test('one check finds the same as a simple loop', async () => {
     const { stand } = watched
     for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour']) stand.db.exec(`DELETE FROM ${table}`)
     await watched.check()
@@ -347,7 +347,9 @@ test('through the program: collected, found by the job, listed, and counted once
 })
 
 describe('the banner on eight days', () => {
-  /** Seven days on which two of three answer, and one on which nobody does from `brokenAt` (an hour of it) on. */
+  /**
+   * Seven days on which two of three visitors answer, then one on which no visitor answers from the hour `brokenAt`.
+   */
   async function visits(watched: Watched, brokenAt: number): Promise<void> {
     const { stand, orgId, domainId } = watched
     const start = stand.clock.now()
@@ -365,7 +367,7 @@ describe('the banner on eight days', () => {
     stand.clock.set(start + 8 * DAY_MS + HOUR_MS)
   }
 
-  test('a day on which nobody answers is a finding, with each session once', async () => {
+  test('a day without answers is a finding that counts each session once', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.check()
@@ -375,14 +377,14 @@ describe('the banner on eight days', () => {
     expect(finding?.count).toBeGreaterThan(200)
     expect(finding?.count).toBeLessThanOrEqual(24 * 12 + 24 * 12)
     expect(finding?.example).toMatch(
-      /^0 % of \d+ sessions denied by default answered the banner from .* UTC to .* UTC; in the seven days before 66\.7 % did\.$/,
+      /^0 % of \d+ sessions denied by default answered the banner from .* UTC to .* UTC, compared with 66\.7 % in the previous seven days\.$/,
     )
     const before = watched.findings()
     await watched.check()
     expect(watched.findings()).toEqual(before)
   })
 
-  test('the same, looked at every few hours', async () => {
+  test('the same when checked every few hours', async () => {
     await using atOnce = await Watched.open()
     await visits(atOnce, 10)
     await atOnce.check()
@@ -399,20 +401,20 @@ describe('the banner on eight days', () => {
     expect(bitByBit.found()).toHaveLength(1)
   })
 
-  test('days like all others are none', async () => {
+  test('ordinary days are not a finding', async () => {
     await using watched = await Watched.open()
     await visits(watched, 24)
     await watched.check()
     expect(watched.found()).toEqual([])
   })
 
-  test('what was imported later is counted, and what was counted is not counted twice', async () => {
+  test('events imported later are counted, and counted events are not counted twice', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.send({ vendor: GA4 })
     await watched.check()
     const before = watched.found()
-    checkConsentAnew(watched.stand.db)
+    resetConsentCounts(watched.stand.db)
     expect(watched.found()).toEqual([])
     await watched.check()
     expect(watched.found()).toEqual(before)
@@ -420,9 +422,9 @@ describe('the banner on eight days', () => {
 })
 
 describe.skipIf(capturesFolder === null)(
-  `real captures${capturesFolder ? '' : ' (the folder of captures is not there)'}`,
+  `real captures${capturesFolder ? '' : ' (skipped: the folder of captures is missing)'}`,
   () => {
-    /** What is found in these captures; `also`: what else is sent in each, at its end. */
+    /** Returns the findings in the matching captures. `also`: events appended to each. */
     async function foundIn(isMeant: (name: string) => boolean, also: Said[] = []): Promise<string[]> {
       await using watched = await Watched.open()
       const { stand, orgId, domainId } = watched
@@ -437,7 +439,7 @@ describe.skipIf(capturesFolder === null)(
       return watched.found()
     }
 
-    test('mostly were made before there was a consent mode, or without one', async () => {
+    test('were mostly recorded before consent mode existed, or without it', async () => {
       expect(await foundIn(() => true)).toEqual([
         'Google Ads no_signal 4',
         `${GA4} no_signal 4`,
@@ -455,9 +457,9 @@ describe.skipIf(capturesFolder === null)(
         'www.izettle.com',
         ['Google Ads no_signal 2', 'Google Floodlight no_signal 1', 'Google Universal Analytics no_signal 3'],
       ],
-      // A banner that was declined, and nobody else's tags.
+      // A declined banner, and no other tags.
       ['early-hints', []],
-      // One tag says default, update and not set, each for another signal, and the other nothing.
+      // One tag sends default, update and not set for different signals; the other tag sends no signal.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
     ])('%s: %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)

@@ -1,5 +1,6 @@
 import type { Privacy } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { countText, timeText } from '../core/text.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
@@ -10,11 +11,10 @@ import {
   choicesQuery,
   type DeniedRow,
   deniedQuery,
-  type SaidRow,
+  type SignalRow,
   type Span,
-  saidQuery,
+  signalsQuery,
 } from './consent-queries.ts'
-import { fallSentence, faultsOf, type RequestKind, sentenceOf } from './consent-sightings.ts'
 import {
   addToDay,
   type CountedDomain,
@@ -24,31 +24,33 @@ import {
   moveConsentCursor,
   putHours,
 } from './consent-store.ts'
-import { ADVERTISING_VENDORS } from './consent-vendors.ts'
+import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
+import type { ConsentKind } from './finding.ts'
 import { CONSENT_KEY, type Sighting } from './finding.ts'
-import { noteFindings } from './store.ts'
-import { rateFallAt } from './update-rate.ts'
+import { recordSightings } from './store.ts'
+import type { RateDrop } from './update-rate.ts'
+import { rateDropAt } from './update-rate.ts'
 
-export interface ConsentCheckParts {
+export interface ConsentCheckDeps {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents' | 'storage'>
   spool: Pick<Spool, 'watermark'>
   privacyOf(orgId: string): Privacy
 }
 
-/** The most that is looked at in one go. */
+/** Longest time span checked in one query. */
 const STEP_MS = DAY_MS
-/** Of more sessions it is not asked by name. */
+/** Above this number of sessions, the query reads all sessions instead of naming them. */
 const MAX_NAMED_SESSIONS = 2000
-/** As much of the past as a fall of the update rate is told by, and the hour before. */
+/** History needed to detect a drop of the update rate, plus the hour before it. */
 const REMEMBERED_MS = 8 * DAY_MS + HOUR_MS
 
 /**
- * Looks at what was received since the last time: what requests say of consent, whether advertising vendors were sent
- * something after a denial, and whether visitors still answer the banner. What was found and how far it looked are stored
- * in one transaction, so that each request counts once. Ends early when the program stops.
+ * Checks the events received since the last check: the consent signals of requests, requests to advertising vendors
+ * after consent was denied, and whether visitors still answer the banner. Findings and the cursor are stored in one
+ * transaction, so each request counts once. Returns early when the program stops.
  */
-export async function checkConsent(parts: ConsentCheckParts, stopping?: AbortSignal): Promise<void> {
+export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
   const watermark = spool.watermark()
   const from = consentCursor(db).requestsTo || firstKnown(parts, watermark)
@@ -66,8 +68,8 @@ export async function checkConsent(parts: ConsentCheckParts, stopping?: AbortSig
 
 const hourOf = (instant: Instant) => Math.floor(instant / HOUR_MS) * HOUR_MS
 
-/** Returns when the oldest event was received that is stored; `before` without one. */
-function firstKnown({ warehouse }: ConsentCheckParts, before: Instant): Instant {
+/** Returns when the oldest stored event was received; `before` when there are no events. */
+function firstKnown({ warehouse }: ConsentCheckDeps, before: Instant): Instant {
   const parts = warehouse.storage().filter(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
   return parts.reduce((first, { firstAt }) => Math.min(first, firstAt), before)
 }
@@ -76,9 +78,9 @@ function* stepsOf(from: Instant, to: Instant): Iterable<Span> {
   for (let at = from; at < to; at += STEP_MS) yield { from: at, to: Math.min(to, at + STEP_MS) }
 }
 
-async function checkRequests(parts: ConsentCheckParts, span: Span): Promise<void> {
+async function checkRequests(parts: ConsentCheckDeps, span: Span): Promise<void> {
   const { db, warehouse, privacyOf } = parts
-  const said = warehouse.hasEvents(span) ? await warehouse.query<SaidRow>(saidQuery(span)) : []
+  const said = warehouse.hasEvents(span) ? await warehouse.query<SignalRow>(signalsQuery(span)) : []
   const denied = said.some(({ vendor }) => Object.hasOwn(ADVERTISING_VENDORS, vendor))
     ? await deniedRequests(parts, span)
     : []
@@ -88,13 +90,13 @@ async function checkRequests(parts: ConsentCheckParts, span: Span): Promise<void
       ...said.flatMap((row) => faultsOf(row).map((kind) => ({ ...row, kind }))),
       ...denied.map((row) => ({ ...row, kind: 'after_denial' as const })),
     ]
-    noteFindings(db, sightingsOf(db, found), { privacyOf })
+    recordSightings(db, sightingsOf(db, found), { privacyOf })
     const { hoursTo } = consentCursor(db)
     moveConsentCursor(db, { requestsTo: span.to, hoursTo: hoursTo || hourOf(span.from) })
   })
 }
 
-async function deniedRequests({ warehouse }: ConsentCheckParts, span: Span): Promise<DeniedRow[]> {
+async function deniedRequests({ warehouse }: ConsentCheckDeps, span: Span): Promise<DeniedRow[]> {
   const sessions = await warehouse.query<{ sessionId: string }>(adSessionsQuery(span))
   if (sessions.length === 0) return []
   const named = sessions.length <= MAX_NAMED_SESSIONS ? sessions.map(({ sessionId }) => sessionId) : null
@@ -103,7 +105,7 @@ async function deniedRequests({ warehouse }: ConsentCheckParts, span: Span): Pro
 
 type Found = DeniedRow & { kind: RequestKind }
 
-/** One sighting for each domain, vendor, kind and day, with the share of the whole day so far. */
+/** Returns a sighting for each domain, vendor, kind and day, with the share of the day so far. */
 function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
   const groups = Map.groupBy(found, ({ domainId, vendor, kind, day }) => JSON.stringify([domainId, vendor, kind, day]))
   return [...groups.values()].flatMap((group) => {
@@ -125,30 +127,83 @@ function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
   })
 }
 
-async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckParts, span: Span): Promise<void> {
+async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckDeps, span: Span): Promise<void> {
   const rows = await warehouse.query<ChoiceRow>(choicesQuery(span))
   tx(db, () => {
     putHours(db, rows)
     const falls = hoursBetween(db, span.from - REMEMBERED_MS, span.to).flatMap((domain) => fallsIn(domain, span))
-    noteFindings(db, falls, { privacyOf })
+    recordSightings(db, falls, { privacyOf })
     moveConsentCursor(db, { ...consentCursor(db), hoursTo: span.to })
   })
 }
 
-/** One sighting for each hour at whose end the rate has fallen; `count` has each session once. */
+/** Returns a sighting for each hour at whose end the rate has dropped; `count` includes each session once. */
 function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span): Sighting[] {
-  let wasFallen = rateFallAt(hours, from) !== null
+  let wasFallen = rateDropAt(hours, from) !== null
   const sightings: Sighting[] = []
   for (let end = from + HOUR_MS; end <= to; end += HOUR_MS) {
-    const fall = rateFallAt(hours, end)
+    const fall = rateDropAt(hours, end)
     const began = wasFallen ? end - HOUR_MS : (fall?.from ?? end)
     wasFallen = fall !== null
     const count = wasFallen && fall ? (began === fall.from ? fall.sessions : (hours.get(began)?.sessions ?? 0)) : 0
     if (!fall || count === 0) continue
     sightings.push({
       ...{ orgId, domainId, vendor: fall.vendor, key: CONSENT_KEY, kind: 'update_rate', count },
-      ...{ example: fallSentence(fall), firstSeenAt: began, lastSeenAt: end },
+      ...{ example: rateDropSentence(fall), firstSeenAt: began, lastSeenAt: end },
     })
   }
   return sightings
+}
+
+/** Kinds of consent findings about single requests. */
+type RequestKind = Exclude<ConsentKind, 'update_rate'>
+
+/** Returns the faults in the consent signals of Google's requests, usually none; always none for other vendors. */
+function faultsOf({ vendor, gcs, gcd }: Pick<SignalRow, 'vendor' | 'gcs' | 'gcd'>): RequestKind[] {
+  if (!Object.hasOwn(GOOGLE_VENDORS, vendor)) return []
+  if (!gcs?.trim() && !gcd?.trim()) return ['no_signal']
+  const letters = (gcd ?? '').replaceAll(/[^a-z]/g, '')
+  if (letters === '') return []
+  if (/^l+$/.test(letters)) return ['not_set']
+  return [
+    ...(/[mn]/.test(letters) ? (['no_default'] as const) : []),
+    ...(/[tv]/.test(letters) ? (['granted_by_default'] as const) : []),
+  ]
+}
+
+const WORDS: Readonly<Record<RequestKind, string>> = {
+  no_signal: 'carried no consent signal (neither gcs nor gcd)',
+  not_set: 'reported that consent was not set (every letter of gcd is l)',
+  no_default: 'were sent before a consent default was set (m or n in gcd)',
+  granted_by_default: 'had consent granted by default (t or v in gcd)',
+  after_denial: 'were sent although ad_storage was denied or GPC was on',
+}
+
+/** The requests of one vendor with one fault on one UTC day: `count` of `requests`, first seen at `since`. */
+interface Seen {
+  vendor: string
+  kind: RequestKind
+  day: number
+  count: number
+  requests: number
+  since: number
+}
+
+/** `On 2026-01-05 12.5 % of 1,234 requests of Google Ads …; first seen 2026-01-03 10:12 UTC.` */
+function sentenceOf({ vendor, kind, day, count, requests, since }: Seen): string {
+  const date = new Date(day).toISOString().slice(0, 10)
+  const all = countText(Math.max(1, Math.round(requests)))
+  return `On ${date} ${shareText(count / requests)} of ${all} requests of ${vendor} ${WORDS[kind]}; first seen ${timeText(since)}.`
+}
+
+function rateDropSentence({ from, to, sessions, rate, rateBefore }: RateDrop): string {
+  return (
+    `${shareText(rate)} of ${countText(sessions)} sessions denied by default answered the banner from ${timeText(from)} ` +
+    `to ${timeText(to)}, compared with ${shareText(rateBefore)} in the previous seven days.`
+  )
+}
+
+function shareText(share: number): string {
+  const percent = Math.min(100, share * 100)
+  return percent > 0 && percent < 0.1 ? 'under 0.1 %' : `${Math.round(percent * 10) / 10} %`
 }

@@ -7,7 +7,7 @@ export interface Span {
   to: Instant
 }
 
-/** Whose, where and when requests came that have something in common; `count` weighted. */
+/** A group of requests of one vendor, domain and UTC day. `count` is weighted. */
 interface Requests {
   orgId: string
   domainId: string
@@ -19,16 +19,16 @@ interface Requests {
   lastSeenAt: Instant
 }
 
-/** Requests that said the same; null: they lacked the parameter. */
-export interface SaidRow extends Requests {
+/** Requests with the same consent signals; null: the parameter was missing. */
+export interface SignalRow extends Requests {
   gcs: string | null
   gcd: string | null
 }
 
-/** Requests that were sent although the visitor had denied them. */
+/** Requests sent although the visitor had denied consent. */
 export type DeniedRow = Requests
 
-/** Sessions that are denied by default, by the hour in which they began, and those of them that chose later on. */
+/** Sessions denied by default, by the hour in which they began, and the number of them that chose later. */
 export interface ChoiceRow {
   domainId: string
   hour: Instant
@@ -37,27 +37,30 @@ export interface ChoiceRow {
   chosen: number
 }
 
-/** A signal is in force for so long. */
+/** A consent signal applies to the session for this long. */
 export const SIGNAL_MS = 4 * HOUR_MS
-/** Visitors may think for so long at least before they count as those that chose nothing. */
+/** Visitors have at least this long to answer the banner before they count as not having chosen. */
 export const CHOICE_MS = 30 * MINUTE_MS
 
-/** Real visitors' requests: no loads of code, no reports of a tag manager, no tests. */
+/** Requests of real visitors: neither library loads nor tag manager reports nor tests. */
 const REAL = `env = 'prod' AND kind IN ('event', 'hit')`
 const SESSION = 'domainId, sessionId'
-/** https://www.simoahava.com/analytics/consent-mode-v2-google-tags/; the first letter is of `ad_storage`. */
+/** https://www.simoahava.com/analytics/consent-mode-v2-google-tags/: the first letter is the state of `ad_storage`. */
 const DENYING = '(^1.[pqmu])'
 const GRANTING = '(^1.[trnv])'
 const UNSET = '(^1.l)'
 const DENIED_BY_DEFAULT = '([pqr])'
 const CHOSEN = '([qr])'
 
-/** What a request says of consent by itself, in the words of the decoders; `consent.gpc` is what the browser says. */
+/** Parameters with a request's own consent signals, as named by the decoders. The browser sends `consent.gpc`. */
 const OWN_WORDS = ['consent.personalized_ads', 'consent.gdpr', 'consent.tcf.version', 'consent.us_privacy.sale']
 const GPC = ['gpc', 'consent.gpc', 'consent.usnat.gpc']
 
-/** Asks what Google's requests say, and how many there are of other advertising vendors; of all organizations. */
-export function saidQuery(window: Span): Query {
+/**
+ * Returns the query for the consent signals of Google's requests and the number of requests of other advertising
+ * vendors, of all organizations.
+ */
+export function signalsQuery(window: Span): Query {
   return query('compliance.consent-said', {
     orgId: null,
     window,
@@ -78,7 +81,7 @@ export function saidQuery(window: Span): Query {
   })
 }
 
-/** Asks for the sessions of the window in which an advertising vendor was sent something. */
+/** Returns the query for the sessions of the window with requests to an advertising vendor. */
 export function adSessionsQuery(window: Span): Query {
   return query('compliance.ad-sessions', {
     orgId: null,
@@ -91,9 +94,9 @@ export function adSessionsQuery(window: Span): Query {
 }
 
 /**
- * Asks for requests of advertising vendors without a signal of their own, received in this time, in sessions of which the
- * latest signal before the request, at most `SIGNAL_MS` old, denies `ad_storage`, or in which `gpc` is on. `sessionIds`:
- * only these; null: all.
+ * Returns the query for requests to advertising vendors that carry no consent signal and were sent in a session whose
+ * most recent signal, at most `SIGNAL_MS` old, denies `ad_storage`, or in which `gpc` is on. `sessionIds`: only these;
+ * null: all.
  */
 export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | null): Query {
   return query('compliance.after-denial', {
@@ -105,7 +108,7 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
       const turn = `PARTITION BY ${SESSION}, turn`
       return {
         keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
-        // Most sessions deny nothing. A signal begins a turn, and is in force in it.
+        // Most sessions deny nothing. A signal begins a turn and applies until the next one.
         sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
             min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
@@ -138,7 +141,7 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
   })
 }
 
-/** `denies`: 1, 0, or NULL where the event is no signal; `gpc` and `isRequest`: 1 or 0. */
+/** Columns `denies` (1, 0, or NULL where the event is not a signal), `gpc` and `isRequest` (1 or 0). */
 function signalColumns(binder: Binder): string {
   const { dialect } = binder
   const key = (name: string) => dialect.key(name)
@@ -167,8 +170,8 @@ function signalColumns(binder: Binder): string {
 }
 
 /**
- * Asks how many sessions began in each hour of this time with consent denied by default, and how many of them chose. The
- * time begins and ends with an hour; sessions are known for `CHOICE_MS` behind its end.
+ * Returns the query for the number of sessions that began in each hour with consent denied by default, and how many of
+ * them chose. The span begins and ends on an hour, and events are available until `CHOICE_MS` after its end.
  */
 export function choicesQuery({ from, to }: Span): Query {
   return query('compliance.consent-choices', {

@@ -5,7 +5,7 @@ import type { ChoiceRow } from './consent-queries.ts'
 import { CONSENT_KEY, type ConsentKind } from './finding.ts'
 import type { HourCount } from './update-rate.ts'
 
-/** How far requests were looked at, and sessions counted; 0: not yet. */
+/** The ends of the spans of checked requests and counted sessions; 0: not checked yet. */
 export interface ConsentCursor {
   requestsTo: Instant
   hoursTo: Instant
@@ -21,10 +21,10 @@ export function moveConsentCursor(db: Db, cursor: ConsentCursor): void {
 }
 
 /**
- * Forgets what was counted, so that the next round counts all that is kept anew: what was imported lies before the cursor,
- * among what was counted already. What was decided about findings stays.
+ * Resets the counts, so that the next check counts all stored events again. Imported events lie before the cursor, among
+ * events that were already counted. Decisions about findings are preserved.
  */
-export function checkConsentAnew(db: Db): void {
+export function resetConsentCounts(db: Db): void {
   tx(db, () => {
     for (const table of ['consentCursor', 'consentDay', 'consentHour']) db.prepare(`DELETE FROM ${table}`).run()
     db.prepare(`UPDATE finding SET count = 0, formed = 0 WHERE key = '${CONSENT_KEY}'`).run()
@@ -40,7 +40,7 @@ export interface DayCount {
   count: number
 }
 
-/** Adds to what was looked at on a day. Returns the sum; of a domain that is gone `count`. */
+/** Adds to the count of a day and returns the sum; for a deleted domain, `count` itself. */
 export function addToDay(db: Db, added: DayCount): number {
   const add = prepared<[object], { count: number }>(
     db,
@@ -51,7 +51,7 @@ export function addToDay(db: Db, added: DayCount): number {
   return add.get(added)?.count ?? added.count
 }
 
-/** True when consent of the vendor's requests in the domain was checked on a day (UTC) before that of the instant. */
+/** Returns whether the vendor's requests in the domain were checked on a UTC day before that of the instant. */
 export function isConsentKnownBefore(
   db: Db,
   { domainId, vendor }: { domainId: string; vendor: string },
@@ -64,7 +64,7 @@ export function isConsentKnownBefore(
   return find.get(domainId, vendor, Math.floor(instant / DAY_MS) * DAY_MS) !== undefined
 }
 
-/** Returns when the finding was seen first; null when it is new. */
+/** Returns when the finding was first seen; null when it is new. */
 export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; vendor: string; kind: ConsentKind }) {
   const find = prepared<[string, string, string], { firstSeenAt: Instant }>(
     db,
@@ -73,7 +73,7 @@ export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; ve
   return find.get(orgId, vendor, kind)?.firstSeenAt ?? null
 }
 
-/** Stores how many sessions began in hours, in the place of what was known of them. */
+/** Stores the sessions that began in each hour, replacing earlier counts. */
 export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
   const put = prepared(
     db,
@@ -83,14 +83,14 @@ export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
   for (const row of rows) put.run(row)
 }
 
-/** A domain with the hours that are known of it, by their starts. */
+/** A domain with its counted hours, by their starts. */
 export interface CountedDomain {
   orgId: string
   domainId: string
   hours: Map<Instant, HourCount>
 }
 
-/** Returns the hours from `from` to before `to` of all domains that have any. */
+/** Returns the counted hours from `from` to before `to`, by domain. */
 export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[] {
   const rows = prepared<[Instant, Instant], HourCount & { orgId: string; domainId: string; hour: Instant }>(
     db,
@@ -103,7 +103,7 @@ export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[
   }))
 }
 
-/** Deletes what was counted before the retention time. */
+/** Deletes counts older than the retention time. */
 export const removeOldConsentCounts: Retention = (db, now) => {
   db.prepare('DELETE FROM consentDay WHERE day < ?').run(now - RECORDS_KEPT_MS - DAY_MS)
   db.prepare('DELETE FROM consentHour WHERE hour < ?').run(now - RECORDS_KEPT_MS)

@@ -1,20 +1,19 @@
 /**
- * Whose requests carry `gcs` and `gcd`: Google's products for measurement and advertising.
+ * Vendors whose requests carry `gcs` and `gcd`: Google's products for measurement and advertising.
  * https://developers.google.com/tag-platform/security/concepts/consent-mode
  */
 export const GOOGLE_VENDORS: Readonly<Record<string, string>> = {
-  'Google Analytics 4': 'measurement; every request of the Google tag says both',
-  'Google Universal Analytics': 'measurement; said both as long as it was served',
-  'Google Ads': 'conversions and remarketing; every request of the Google tag says both',
-  'Google Floodlight': 'conversions of Campaign Manager; every request of the Google tag says both',
+  'Google Analytics 4': 'measurement; every request of the Google tag carries both',
+  'Google Universal Analytics': 'measurement; carried both until it was shut down',
+  'Google Ads': 'conversions and remarketing; every request of the Google tag carries both',
+  'Google Floodlight': 'conversions of Campaign Manager; every request of the Google tag carries both',
 }
-// Not among them: Google Tag Manager and Google Optimize, which load code and measure nothing by themselves.
+// Google Tag Manager and Google Optimize are excluded: they load code and measure nothing.
 
 /**
- * Vendors that use what they are sent for advertising, and whose tags say nothing of consent by themselves: what keeps
- * them from sending is the site alone. Left out are Google's, and those whose requests say what was decided: Microsoft's
- * UET (`asc`), and those that pass on a string of the TCF or GPP when the site has one. A request that says anything of
- * consent is never held against its vendor.
+ * Vendors that use the data they receive for advertising and whose tags carry no consent signal, so that only the site
+ * can stop them. Excluded are Google's products and vendors whose requests carry the decision: Microsoft's UET (`asc`)
+ * and those that pass on a TCF or GPP string. A request that carries any consent signal is never a finding.
  */
 export const ADVERTISING_VENDORS: Readonly<Record<string, string>> = {
   'AdRoll Pixel': 'retargeting',

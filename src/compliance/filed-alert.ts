@@ -7,13 +7,16 @@ import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './fi
 
 const MAX_NAME_LENGTH = 200
 const MAX_PARAMETER_LENGTH = 200
-/** No regular expression knows a checksum: these find the form, in a key that turned out to hold such values. */
+/**
+ * Patterns of the form only, because a regular expression can't verify a checksum. They apply to a key known to hold
+ * such values.
+ */
 const FORMS = new Map([
   ['card', `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`],
   ['iban', `(?:^|[^0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?:[ .+-]?[0-9A-Za-z]){11,30}(?:$|[^0-9A-Za-z])`],
 ])
 
-/** What one event shows of the consent kinds; of the others no event does, and their alert never fires by itself. */
+/** Conditions that detect a consent kind in a single event. Alerts for the other kinds never fire on their own. */
 const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = {
   no_signal: [
     { parameter: 'gcs', op: 'is_blank' },
@@ -29,7 +32,7 @@ const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = 
 const EVENT_KEYS: readonly string[] = ['$title', '$path', '$event', '$account', '$sessionId']
 const isMasked = (name: string) => name.includes('***')
 
-/** As conditions spell a key. Of one that is masked, or too long, nobody knows the spelling: any parameter. */
+/** Returns a key as written in conditions; `*` for a masked or truncated key, whose original is unknown. */
 function parameterOf(key: string): string {
   if (isMasked(key)) return '*'
   const parameter = key.startsWith('$') && !key.startsWith('$$') && !EVENT_KEYS.includes(key) ? `$${key}` : key
@@ -41,13 +44,13 @@ function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }:
   if (kind === 'email') return { parameter, op: 'contains_email' }
   if (kind === 'phone') return { parameter, op: 'contains_phone' }
   const pattern = FORMS.get(kind) ?? patterns.find(({ name }) => name === kind)?.pattern
-  // A pattern that is no longer among the settings finds nothing any more.
+  // A pattern removed from the settings no longer matches anything.
   return pattern === undefined
     ? { parameter: '$vendor', op: 'is_blank' }
     : { parameter, op: 'custom_pii_regex', values: [pattern] }
 }
 
-/** What findings are about, in a few words: `an e-mail address or a phone number in ep.user`. */
+/** Describes findings briefly: `an e-mail address or a phone number in ep.user`. */
 export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): string {
   const [first] = findings
   if (first && isConsentKind(first.kind)) return kindInWords(first.kind)
@@ -55,8 +58,8 @@ export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): s
 }
 
 /**
- * Returns the alert that judges what comes later of findings of one vendor and key: of personal data any of their
- * kinds, of consent the one kind. It tells the owners of the organization, once a day.
+ * Returns the alert for future events of findings of one vendor and key: any of their kinds of personal data, or one
+ * kind of consent. It notifies the owners of the organization once a day.
  */
 export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
   const [first] = findings

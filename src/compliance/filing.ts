@@ -14,7 +14,7 @@ import { filedAlert, subjectOf } from './filed-alert.ts'
 import { isConsentKind } from './finding.ts'
 import { decide, requireFindings, type StoredFinding } from './store.ts'
 
-export interface FilingParts {
+export interface FilingDeps {
   db: Db
   clock: Clock
   enqueue: Enqueue
@@ -23,7 +23,7 @@ export interface FilingParts {
   alertsChanged(ids: readonly string[]): void
 }
 
-/** What is filed, by whom: all of a key, or one kind of it. */
+/** A request to file all findings of a key, or one kind of them (`kind` not null). */
 export interface Filing {
   orgId: string
   userId: string
@@ -34,12 +34,12 @@ export interface Filing {
 }
 
 /**
- * Files findings of one vendor and key: each gets the issue of a validation alert that judges what comes later.
- * Findings of personal data share one alert, with a condition for each kind that was filed; each kind of consent has its
- * own. While the issue is unresolved, filing again changes nothing but the note. Returns the id of the (first) issue.
- * Fails with `notFound` when there is no such finding. Runs in the caller's transaction.
+ * Files findings of one vendor and key: each gets the issue of a validation alert that judges future events. Findings of
+ * personal data share one alert with a condition for each filed kind; each kind of consent has a separate alert. While
+ * the issue is unresolved, filing again only changes the note. Returns the id of the first issue. Throws `notFound` when
+ * the finding does not exist. Runs in the caller's transaction.
  */
-export function fileFindings(parts: FilingParts, filing: Filing): string {
+export function fileFindings(parts: FilingDeps, filing: Filing): string {
   const found = requireFindings(parts.db, filing)
   const ofKey = requireFindings(parts.db, { ...filing, kind: null })
   const groups = [...Map.groupBy(found, groupOf)].map(([group, findings]) => {
@@ -52,9 +52,9 @@ export function fileFindings(parts: FilingParts, filing: Filing): string {
 /** Findings of one group share an alert. */
 const groupOf = ({ kind }: StoredFinding) => (isConsentKind(kind) ? kind : '')
 
-/** `known`: all findings of the group, with what was filed of them before. */
+/** `known`: all findings of the group, including those filed before. */
 function fileTogether(
-  parts: FilingParts,
+  parts: FilingDeps,
   filing: Filing,
   findings: readonly StoredFinding[],
   known: readonly StoredFinding[],
@@ -66,9 +66,9 @@ function fileTogether(
   return issueId
 }
 
-/** Returns the alert of the group, with a condition for each of these findings; a new one where there is none yet. */
+/** Returns the alert of the group with a condition for each of these findings; creates it when missing. */
 function alertFor(
-  { db, clock, privacyOf, alertsChanged }: FilingParts,
+  { db, clock, privacyOf, alertsChanged }: FilingDeps,
   orgId: string,
   findings: readonly StoredFinding[],
   known: readonly StoredFinding[],
@@ -83,13 +83,13 @@ function alertFor(
   const { id, orgId: _org, createdAt, updatedAt, ...rest } = before
   const { logic = 'any', items = [] } = rest.conditions ?? {}
   const missing = (input.conditions?.items ?? []).filter((one) => !items.some((item) => Bun.deepEquals(item, one)))
-  // Whoever made it another rule meant it.
+  // A rule that was changed by hand is left as it is.
   if (missing.length === 0 || logic !== 'any' || rest.alertType !== input.alertType) return before
   alertsChanged([id])
   return updateAlert(db, clock, { orgId, id }, { ...rest, conditions: { logic, items: [...items, ...missing] } })
 }
 
-/** Returns what `find` returns; null where it fails with `notFound`. */
+/** Returns the result of `find`; null when it throws `notFound`. */
 function present<T>(find: () => T): T | null {
   try {
     return find()
@@ -99,9 +99,9 @@ function present<T>(find: () => T): T | null {
   }
 }
 
-/** Returns the issue of the group that is not resolved, or was so lately that it is opened again; null: there is none. */
+/** Returns the unresolved issue of the group, reopening one that was resolved recently; null when there is none. */
 function unresolvedIssue(
-  { db, clock, enqueue }: FilingParts,
+  { db, clock, enqueue }: FilingDeps,
   { orgId, userId }: Filing,
   known: readonly StoredFinding[],
   alert: Alert,
@@ -119,8 +119,8 @@ function unresolvedIssue(
   return null
 }
 
-/** Opens the issue of the domain that is first in the list; those of the others open when something comes there. */
-function openIssue({ db, clock, enqueue }: FilingParts, alert: Alert, findings: readonly StoredFinding[]): string {
+/** Opens the issue of the first domain. Issues of the other domains open at their next violating event. */
+function openIssue({ db, clock, enqueue }: FilingDeps, alert: Alert, findings: readonly StoredFinding[]): string {
   const now = clock.now()
   const { period, timezone } = scheduleOf(alert)
   const occurrences = findings.reduce((sum, { count }) => sum + count, 0)
@@ -138,7 +138,7 @@ function openIssue({ db, clock, enqueue }: FilingParts, alert: Alert, findings: 
             ? first.example
             : `${countText(occurrences)} values with ${subjectOf(findings)}, such as ${first?.example}`,
           firstAt: findings.reduce((at, { firstSeenAt }) => Math.min(at, firstSeenAt), now),
-          // It is quiet from now on that resolves it.
+          // The issue resolves after a quiet time that starts now.
           lastAt: now,
           ...{ hosts: [], sample: null, sampleSeq: null },
         },

@@ -2,7 +2,7 @@ import { PERSONAL_KINDS } from '../conditions/personal.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** What is wrong with the consent of an event. Their findings have the key `$consent`. */
+/** Kinds of consent findings. Their key is `$consent`. */
 export const CONSENT_KINDS = [
   'no_signal',
   'not_set',
@@ -14,8 +14,8 @@ export const CONSENT_KINDS = [
 export type ConsentKind = (typeof CONSENT_KINDS)[number]
 export const CONSENT_KEY = '$consent'
 
-/** Names that a pattern of an organization's own can't have. */
-export const OUR_KINDS: readonly string[] = [...PERSONAL_KINDS, ...CONSENT_KINDS]
+/** Built-in kinds, which can't be the name of an organization's own pattern. */
+export const BUILT_IN_KINDS: readonly string[] = [...PERSONAL_KINDS, ...CONSENT_KINDS]
 
 export const isConsentKind = (kind: string): kind is ConsentKind => CONSENT_KINDS.some((one) => one === kind)
 
@@ -32,10 +32,10 @@ const KIND_WORDS = new Map([
   ['update_rate', 'fewer answers to the consent banner'],
 ])
 
-/** The kind in words, `an e-mail address`; an own pattern by its name. */
+/** Returns a kind as text, `an e-mail address`; an organization's own pattern by its name. */
 export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
-/** What was decided about a finding. `watch`: nothing yet. */
+/** Decisions about a finding. `watch`: not decided yet. */
 export const ACTIONS = ['watch', 'file', 'ignore'] as const
 export type Action = (typeof ACTIONS)[number]
 
@@ -43,19 +43,19 @@ export const FindingSchema = Closed(
   {
     vendor: Type.String(),
     key: Type.String({
-      description: 'The parameter, or `$title $path $event $account $sessionId`; `$consent` of findings of consent',
+      description: 'The parameter, or `$title $path $event $account $sessionId`; `$consent` for consent findings',
     }),
     kind: Type.String({
       description: `Personal data: \`${PERSONAL_KINDS.join(' ')}\` or the name of an own pattern. Consent: \`${CONSENT_KINDS.join(' ')}\``,
     }),
-    domainIds: Type.Array(Type.String(), { description: 'Where it was seen' }),
-    count: Int({ description: 'Values, each with the weight of its event' }),
-    example: Type.String({ description: 'One value, masked; of consent a sentence' }),
+    domainIds: Type.Array(Type.String(), { description: 'Domains in which it was seen' }),
+    count: Int({ description: 'Number of values, weighted by the sampling of their events' }),
+    example: Type.String({ description: 'A masked value; for consent findings a sentence' }),
     firstSeenAt: InstantSchema,
     lastSeenAt: InstantSchema,
-    action: OneOf(ACTIONS, { description: '`watch` until somebody decides otherwise' }),
+    action: OneOf(ACTIONS, { description: '`watch` until it is filed or ignored' }),
     note: Nullable(Type.String()),
-    issueId: Nullable(Type.String({ description: 'The issue that was filed last' })),
+    issueId: Nullable(Type.String({ description: 'The most recently filed issue' })),
   },
   {
     $id: 'ComplianceFinding',
@@ -78,22 +78,22 @@ export const FindingSchema = Closed(
 )
 export type Finding = Static<typeof FindingSchema>
 
-/** What was seen of one finding in one domain: it makes the finding or is added to it. */
+/** Occurrences of one finding in one domain, which create the finding or are added to it. */
 export interface Sighting {
   orgId: string
   domainId: string
-  /** These three are masked by the store, the example too. */
+  /** Masked by the store, like `key` and `example`. */
   vendor: string
   key: string
   kind: string
-  /** How many values, weighted; 0 where only the form was seen. */
+  /** Weighted number of values; 0 when only the form was seen. */
   count: number
   /**
-   * How many values have the form of the kind, weighted; left out: `count`. A finding of which less than half are
-   * values of the kind is not shown: its key holds something else that looks alike.
+   * Weighted number of values with the form of the kind; default: `count`. A finding is hidden when less than half of
+   * them are real, because its key then holds other values that look alike.
    */
   formed?: number
-  /** A value, masked or not, or a sentence; empty where only the form was seen. */
+  /** A value, masked or not, or a sentence; empty when only the form was seen. */
   example: string
   firstSeenAt: Instant
   lastSeenAt: Instant

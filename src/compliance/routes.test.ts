@@ -9,7 +9,7 @@ import { updateOrg } from '../org/store.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { Sighting } from './finding.ts'
 import { complianceRoutes } from './routes.ts'
-import { noteFindings, removeOldFindings } from './store.ts'
+import { recordSightings, removeOldFindings } from './store.ts'
 
 function setUp() {
   const db = memoryDb()
@@ -31,7 +31,7 @@ function setUp() {
     ...{ vendor: 'GA4', key: 'ep.user', kind: 'email', count: 1, example: 'jane.doe@mail.example.com' },
     ...{ firstSeenAt: clock.now(), lastSeenAt: clock.now(), ...values },
   })
-  const see = (...values: Partial<Sighting>[]) => noteFindings(db, values.map(sighting), { privacyOf })
+  const see = (...values: Partial<Sighting>[]) => recordSightings(db, values.map(sighting), { privacyOf })
   const list = async (query = '', which = 'pii') =>
     (await call('GET', `/v1/compliance/${which}${query}`, { as: people.vera.key })).body
   const act = (body: object, as = people.bob.key) => call('POST', '/v1/compliance/pii/action', { as, body })
@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe('findings', () => {
-  test('are one for a vendor, key and kind, with the sum of their values and all domains', async () => {
+  test('are merged by vendor, key and kind, with the sum of their values and all domains', async () => {
     const { see, list, shop, blog, clock } = setUp()
     see({ count: 2.5 }, { kind: 'phone', example: '+1 506 234 5678' })
     clock.advance(1000)
@@ -55,7 +55,7 @@ describe('findings', () => {
     ])
   })
 
-  test('are listed by page, domain, vendor, kind and action, those of consent apart', async () => {
+  test('are listed by page, domain, vendor, kind and action, consent findings separately', async () => {
     const { see, list, act, blog } = setUp()
     for (let n = 0; n < 7; n++)
       see({ key: `k${n}`, vendor: n % 2 ? 'GA4' : 'Meta', ...(n === 3 ? { domainId: blog } : {}) })
@@ -77,7 +77,7 @@ describe('findings', () => {
     expect(await keys('', 'consent')).toEqual(['$consent'])
   })
 
-  test('hide where less than half of what has the form is of the kind', async () => {
+  test('are hidden when less than half of the values with the form are of the kind', async () => {
     const { see, list } = setUp()
     const card = { kind: 'card', key: 'order', example: '4111111111111111' }
     see({ ...card, count: 1, formed: 2 })
@@ -88,13 +88,13 @@ describe('findings', () => {
     expect((await list()).findings).toMatchObject([{ kind: 'card', count: 2 }])
   })
 
-  test('of names that are equal when masked are one', async () => {
+  test('are merged when their names are equal once masked', async () => {
     const { see, list } = setUp()
     see({ key: 'of jane@a.example' }, { key: 'of june@a.example' })
     expect((await list()).findings).toMatchObject([{ key: 'of j***@a***.example', count: 2 }])
   })
 
-  test('go with their last domain, and after 400 days', async () => {
+  test('are deleted with their last domain, and after 400 days', async () => {
     const { db, see, list, clock, shop, blog } = setUp()
     see({}, { domainId: blog }, { key: 'other', domainId: 'dom_nobodys' })
     db.prepare('DELETE FROM domain WHERE id = ?').run(shop)
@@ -111,7 +111,7 @@ describe('findings', () => {
 describe('actions', () => {
   const about = { vendor: 'GA4', key: 'ep.user' }
 
-  test('file opens one issue of a visible alert, the same until it is resolved', async () => {
+  test('file opens one issue of a visible alert and returns it until it is resolved', async () => {
     const { db, clock, see, act, list, people, notices, changed, enqueue, shop } = setUp()
     see({ count: 4 }, { kind: 'phone', count: 2, example: '+1 506 234 5678' })
     const { status, body } = await act({ ...about, action: 'file', kind: 'email', note: 'to the shop team' })
@@ -160,7 +160,7 @@ describe('actions', () => {
     expect(findIssue(db, people.orgId, next)).toMatchObject({ status: 'open', alertId: issue.alertId })
   })
 
-  test('ignore keeps its note, watch is the state of new ones', async () => {
+  test('ignore keeps its note, and watch is the initial action', async () => {
     const { see, act, list } = setUp()
     see({}, { kind: 'phone', example: '+1 506 234 5678' })
     expect((await act({ ...about, action: 'ignore', note: 'a test account' })).body).toEqual({ ok: true })
@@ -196,7 +196,7 @@ describe('actions', () => {
     expect((await act(body)).status).toBe(status)
   })
 
-  test('are for members of the organization', async () => {
+  test('are limited to members of the organization', async () => {
     const { see, act, people } = setUp()
     see({})
     expect((await act({ ...about, action: 'ignore' }, people.vera.key)).status).toBe(403)

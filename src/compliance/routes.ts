@@ -3,18 +3,18 @@ import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
-import { type FilingParts, fileFindings } from './filing.ts'
+import { type FilingDeps, fileFindings } from './filing.ts'
 import { ACTIONS, type Action, FindingSchema } from './finding.ts'
 import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
 
 const tag = 'Compliance'
 
 const ListQuery = Closed({
-  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Seen in this domain' })),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Seen in a domain of this project' })),
-  vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, spelled exactly' })),
+  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only findings in this domain' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only findings in domains of this project' })),
+  vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, exact name' })),
   kind: Type.Optional(Type.String({ maxLength: 40, description: 'Only this kind' })),
-  action: Type.Optional(OneOf(ACTIONS, { description: 'Only those in this state' })),
+  action: Type.Optional(OneOf(ACTIONS, { description: 'Only findings with this action' })),
   ...pagingFields,
 })
 
@@ -26,12 +26,12 @@ const FindingListSchema = Closed(
 const ActionInputSchema = Closed(
   {
     action: OneOf(ACTIONS, {
-      description: '`file`: open an issue; `ignore`: it is known and right; `watch`: as it was when it was found',
+      description: '`file`: open an issue; `ignore`: accept the finding; `watch`: return to the initial state',
     }),
     vendor: Type.String({ maxLength: 200, description: 'As in the list of findings' }),
     key: Text(1, 300, { description: 'As in the list of findings' }),
-    kind: Type.Optional(Type.String({ maxLength: 40, description: 'Left out: every kind of the key' })),
-    note: Type.Optional(Type.String({ maxLength: 2000, description: 'Why; left out: the note stays' })),
+    kind: Type.Optional(Type.String({ maxLength: 40, description: 'Default: every kind of the key' })),
+    note: Type.Optional(Type.String({ maxLength: 2000, description: 'Reason; when omitted, the note is unchanged' })),
   },
   {
     $id: 'ComplianceActionInput',
@@ -44,19 +44,19 @@ const ActionResultSchema = Closed(
   { $id: 'ComplianceActionResult', examples: [{ ok: true, issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }] },
 )
 
-/** Findings of personal data and of consent, and what is decided about them. */
-export function complianceRoutes(parts: FilingParts): Route[] {
+/** Routes for findings of personal data and consent, and for decisions about them. */
+export function complianceRoutes(parts: FilingDeps): Route[] {
   return [
     listRoute(parts, {
       id: 'listPersonalData',
       path: '/v1/compliance/pii',
-      summary: 'Where personal data was sent to vendors, what was seen last first',
+      summary: 'List findings of personal data sent to vendors, most recently seen first',
       consent: false,
     }),
     listRoute(parts, {
       id: 'listConsentFindings',
       path: '/v1/compliance/consent',
-      summary: 'What is wrong with the consent of what was sent, what was seen last first',
+      summary: 'List consent findings, most recently seen first',
       consent: true,
     }),
     actionRoute(parts),
@@ -64,7 +64,7 @@ export function complianceRoutes(parts: FilingParts): Route[] {
 }
 
 function listRoute(
-  { db }: FilingParts,
+  { db }: FilingDeps,
   { consent, ...names }: { id: string; path: string; summary: string; consent: boolean },
 ): Route {
   return route({
@@ -92,17 +92,17 @@ function listRoute(
 const placeOf = ({ lastSeenAt, id }: StoredFinding) => [lastSeenAt, id]
 const shown = ({ id, alertId, ...finding }: StoredFinding) => finding
 
-function actionRoute(parts: FilingParts): Route {
+function actionRoute(parts: FilingDeps): Route {
   return route({
     id: 'decideFinding',
     method: 'POST',
     path: '/v1/compliance/pii/action',
     access: 'edit',
     tag,
-    summary: 'File an issue of a finding, ignore it, or watch it again',
+    summary: 'File, ignore or watch a finding',
     description:
-      'Acts on findings of personal data and of consent. `file` answers the issue of a visible validation ' +
-      'alert on this vendor and key, which judges what comes later; while it is unresolved, the same again.',
+      '`file` creates a visible validation alert on this vendor and key, which judges future events, and returns its ' +
+      'issue. While that issue is unresolved, filing again returns the same issue.',
     refusals: ['notFound', 'conflict'],
     tool: true,
     body: ActionInputSchema,
@@ -121,7 +121,7 @@ interface Decision {
   note?: string
 }
 
-function act(parts: FilingParts, { orgId, userId }: Principal, { action, ...about }: Decision) {
+function act(parts: FilingDeps, { orgId, userId }: Principal, { action, ...about }: Decision) {
   if (action === 'file') return { ok: true, issueId: fileFindings(parts, { orgId, userId, ...about }) }
   const { note } = about
   const findings = requireFindings(parts.db, { orgId, ...about })

@@ -11,8 +11,7 @@ import { createDomain } from '../domains/store.ts'
 import { privacySettings, updateOrg } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
 import { aKey, aValue, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { FIELDS } from './candidates.ts'
-import { scan } from './scan.ts'
+import { FIELDS, scan } from './scan.ts'
 import { listFindings } from './store.ts'
 
 const encoded = (text: string) => encodeURIComponent(text)
@@ -97,7 +96,7 @@ const anEvent = (domains: Stand['domains']): fc.Arbitrary<Said> =>
     })
     .map(({ domain: { id, orgId }, ...rest }) => ({ domainId: id, orgId, ...rest }) as Said)
 
-/** What the scan finds, the plain way. */
+/** Reference implementation of the scan. */
 function reference(events: readonly StoredEvent[], orgId: string, privacy: Privacy) {
   const found = new Map<
     string,
@@ -136,7 +135,7 @@ describe('the scan finds', () => {
     for (let at = 0; at < events.length; at += 1000) {
       one.stand.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
       await one.stand.add(events.slice(at, at + 1000))
-      // Some files are looked through as they come, some once they were merged, some once they are sorted and shredded.
+      // Some files are scanned as they arrive, some after merging, some after sorting and shredding.
       if (at % 2000 === 0) await one.stand.flush()
       if (at % 5000 === 0) await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
       if (at === 12_000) await one.stand.compact()
@@ -147,7 +146,7 @@ describe('the scan finds', () => {
   })
   afterAll(() => one?.stand[Symbol.asyncDispose]())
 
-  test('what a plain look at every event finds, each value once', () => {
+  test('the same as a simple loop over every event, each value once', () => {
     for (const orgId of one.orgs) {
       const expected = reference(one.stand.events, orgId, one.privacyOf(orgId))
       const rows = one.stand.db
@@ -165,7 +164,7 @@ describe('the scan finds', () => {
           }
         >('SELECT * FROM finding WHERE orgId = ?')
         .all(orgId)
-      // Names are masked where they are stored.
+      // Names are masked when stored.
       const plain = [...expected].filter(([place]) => !place.includes('@'))
       const stored = new Map(rows.map((row) => [JSON.stringify([row.vendor, row.key, row.kind]), row]))
       for (const [place, { count, formed, domainIds, first, last }] of plain) {
@@ -197,7 +196,7 @@ describe('the scan finds', () => {
   })
 })
 
-test('SQL lets everything pass that is personal', async () => {
+test('the SQL selects everything that is personal', async () => {
   const { stand, orgs, privacyOf } = await open()
   try {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
@@ -240,7 +239,7 @@ test('SQL lets everything pass that is personal', async () => {
   }
 })
 
-test('a look that is not settled comes again, and one that files left is void', async () => {
+test('a scan that was not committed is repeated, and one whose files are gone is void', async () => {
   const { stand, domains, orgs } = await open()
   try {
     const [domain] = domains

@@ -1,29 +1,30 @@
 import { type PersonalForm, personalIn } from '../conditions/personal.ts'
+import { type OrgPrivacy, personalCandidates } from '../conditions/personal-sql.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
 import { cutText } from '../core/text.ts'
 import { orgsWithPrivacy, privacySettings } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
+import { query } from '../warehouse/query.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
-import { type Candidate, candidatesQuery, FIELD_KEYS } from './candidates.ts'
 import type { Sighting } from './finding.ts'
-import { noteFindings } from './store.ts'
+import { recordSightings } from './store.ts'
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
-/** More of a value would not be shown. */
+/** Longer values are cut: the rest would not be shown. */
 const MAX_EXAMPLE_LENGTH = 1000
 
-export interface ScanParts {
+export interface ScanDeps {
   db: Db
   warehouse: Pick<Warehouse, 'lookThrough'>
 }
 
 /**
- * Looks through all events that were not looked through yet, and notes the personal data in them. What was found and that
- * it was looked for are written in one transaction, so killed anywhere and run again, each event counts once. Ends early
- * when the program stops.
+ * Scans all events that were not scanned yet and records the personal data in them. Findings and progress are written in
+ * one transaction, so each event counts once even when the process is killed. Returns early when the program stops.
  */
-export async function scan({ db, warehouse }: ScanParts, stopping?: AbortSignal): Promise<void> {
+export async function scan({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
     const privacyOf = memo((orgId: string) => privacyFrom(privacySettings(db, orgId)))
     const owns = orgsWithPrivacy(db)
@@ -33,17 +34,17 @@ export async function scan({ db, warehouse }: ScanParts, stopping?: AbortSignal)
     const query = candidatesQuery(owns, { orgId: null, window: WHOLE }, (candidate) => seen.add(candidate))
     const look = await warehouse.lookThrough(query)
     if (look === null) return
-    look.settle(() => noteFindings(db, seen.all(), { privacyOf }))
+    look.settle(() => recordSightings(db, seen.all(), { privacyOf }))
   }
 }
 
-/** What was seen of each finding in each domain. */
+/** Sightings by finding and domain. */
 class Sightings {
   private readonly found = new Map<string, Sighting>()
 
   constructor(private readonly privacyOf: (orgId: string) => Privacy) {}
 
-  /** Adds what the value contains; returns null, so that nothing is kept of it. */
+  /** Adds the personal data in a value. Returns null, so that the query stores no row. */
   add(candidate: Candidate): null {
     const key = keyOf(candidate)
     const privacy = this.privacyOf(candidate.orgId)
@@ -81,7 +82,7 @@ function merged(known: Sighting, one: Sighting): Sighting {
   }
 }
 
-/** As findings spell the key: a parameter that is called like a field has one more `$`. */
+/** Returns the key as written in findings: a parameter named like a field gets a second `$`. */
 function keyOf({ key, isField }: Candidate): string {
   if (isField) return `$${key}`
   return FIELD_KEYS.includes(key) ? `$${key}` : key
@@ -94,4 +95,54 @@ function memo<T>(make: (key: string) => T): (key: string) => T {
     known.set(key, value)
     return value
   }
+}
+
+/** Fields that are scanned in addition to the parameters. */
+export const FIELDS: readonly string[] = ['title', 'path', 'event', 'account', 'sessionId']
+/** Keys of findings in fields. A parameter with the same key is written with a second `$`, as in conditions. */
+const FIELD_KEYS: readonly string[] = FIELDS.map((field) => `$${field}`)
+
+/** A value of one vendor and domain that could be personal data. */
+interface Candidate {
+  orgId: string
+  domainId: string
+  vendor: string
+  /** A parameter, or the name of a field. */
+  key: string
+  isField: boolean
+  value: string
+  weight: number
+  firstAt: Instant
+  lastAt: Instant
+}
+
+/**
+ * Returns the query for every value of all organizations that could be personal data. `owns`: organizations with their
+ * own countries or patterns. `read` is called with each row, so that the rows are not all in memory.
+ */
+export function candidatesQuery(
+  owns: readonly OrgPrivacy[],
+  scope: Pick<Query, 'orgId' | 'window'>,
+  read?: (candidate: Candidate) => unknown,
+): Query {
+  return query('compliance.candidates', {
+    ...scope,
+    ...(read && { read }),
+    write(binder) {
+      const { any, field, own, entry } = personalCandidates(binder, owns)
+      const either = [any.column, own, ...FIELDS.map(field)]
+      const texts = `SELECT orgId, domainId, vendor, weight, receivedAt, ${binder.dialect.textRows(FIELDS)} FROM events`
+      return {
+        sql: `SELECT orgId, domainId, vendor, key, isField, value, sum(weight) AS weight,
+            min(receivedAt) AS firstAt, max(receivedAt) AS lastAt
+          FROM (${texts}) AS texts WHERE value IS NOT NULL AND ${entry('key', 'value')}
+          GROUP BY orgId, domainId, vendor, key, isField, value
+          ORDER BY orgId, domainId, vendor, key, isField, value`,
+        wholeParams: true,
+        anyTests: [any],
+        where: either.join(' OR '),
+        either,
+      }
+    },
+  })
 }

@@ -8,23 +8,23 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
 
-/** The most findings of one organization: names of keys come from outside. More are not noted. */
+/** Maximum findings of one organization, because senders choose the keys. Further findings are not recorded. */
 export const MAX_FINDINGS = 10_000
 const MAX_EXAMPLE_LENGTH = 200
 
-/** A finding as it is stored, with what was filed of it. */
+/** A stored finding. */
 export interface StoredFinding extends Finding {
   id: number
-  /** The alert that judges what comes later; null before something was filed. */
+  /** The alert that judges future events; null until the finding is filed. */
   alertId: string | null
 }
 
 /**
- * Adds what was seen to the findings, in one transaction or in the caller's; each sighting is given once only. Names and
- * examples are stored masked, by the privacy of their organization, so values that are equal when masked are one
- * finding. Sightings of domains that are gone are left out.
+ * Adds sightings to the findings, in one transaction or in the caller's. Each sighting must be passed once. Names and
+ * examples are masked with the privacy settings of their organization, so values that are equal when masked are one
+ * finding. Sightings in deleted domains are ignored.
  */
-export function noteFindings(
+export function recordSightings(
   db: Db,
   sightings: readonly Sighting[],
   { privacyOf }: { privacyOf(orgId: string): Privacy },
@@ -59,12 +59,12 @@ function note(db: Db, sighting: Sighting, mask: (text: string, key?: string) => 
   prepared(db, 'INSERT OR IGNORE INTO findingDomain (findingId, domainId) VALUES (?, ?)').run(row.id, domainId)
 }
 
-/** Which findings are listed; null: whichever. */
+/** Filter of a list of findings; null: any. */
 export interface FindingFilter {
   orgId: string
-  /** True: of consent; false: of personal data; null: of both. */
+  /** True: consent; false: personal data; null: both. */
   consent: boolean | null
-  /** Seen in one of these domains; null: in any. */
+  /** Findings seen in one of these domains; null: any. */
   domainIds: readonly string[] | null
   vendor: string | null
   key: string | null
@@ -78,9 +78,9 @@ interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
 }
 
 /**
- * Returns findings, the one seen last first, after the place of a cursor, at most `limit`. Left out is what has less
- * than half of its form, what was seen in domains that are gone only, and consent that is granted by default where the
- * organization does not say that people must opt in.
+ * Returns at most `limit` findings after the cursor, most recently seen first. Left out are findings of which less than
+ * half of the forms are real, those only of deleted domains, and consent granted by default where the organization does
+ * not require opt-in.
  */
 export function listFindings(
   db: Db,
@@ -114,13 +114,13 @@ export function listFindings(
     .map((row) => ({ ...row, count: Math.max(1, Math.round(row.count)), domainIds: JSON.parse(row.domainIds) }))
 }
 
-/** Returns all findings that nobody ignores, the one seen last first. */
+/** Returns all findings that are not ignored, most recently seen first. */
 export function openFindings(db: Db, orgId: string): StoredFinding[] {
   const filter = { orgId, vendor: null, key: null, kind: null, consent: null, domainIds: null, action: null }
   return listFindings(db, filter, { limit: MAX_FINDINGS, after: null }).filter(({ action }) => action !== 'ignore')
 }
 
-/** Returns all findings of a key, or the one of this kind. Fails with `notFound` when there is none. */
+/** Returns all findings of a key, or the one of `kind`. Throws `notFound` when there is none. */
 export function requireFindings(
   db: Db,
   { orgId, vendor, key, kind }: { orgId: string; vendor: string; key: string; kind: string | null },
@@ -131,7 +131,7 @@ export function requireFindings(
   return found
 }
 
-/** Stores what was decided. A note that is left out stays; alert and issue as well. */
+/** Stores a decision. Omitted notes, alerts and issues are unchanged. */
 export function decide(
   db: Db,
   findings: readonly Pick<StoredFinding, 'id'>[],
@@ -146,7 +146,7 @@ export function decide(
   for (const { id } of findings) update.run({ id, action, note, alertId, issueId })
 }
 
-/** Deletes findings that were not seen for 400 days. */
+/** Deletes findings last seen more than 400 days ago. */
 export function removeOldFindings(db: Db, now: Instant): void {
   db.prepare('DELETE FROM finding WHERE lastSeenAt < ?').run(now - RECORDS_KEPT_MS)
 }

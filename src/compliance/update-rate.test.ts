@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { normal, type Random, randomOf } from '../detector/series.fixture.ts'
-import { type HourCount, rateFallAt } from './update-rate.ts'
+import { type HourCount, rateDropAt } from './update-rate.ts'
 
 type Hours = Map<number, HourCount>
 
 const EVEN = (_hour: number) => 1
-/** So many sessions in each hour of so many days, of which this share chooses. */
+/** Returns `perHour` sessions in each hour of `days` days, of which the share `rate` chooses. */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
   for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -41,20 +41,20 @@ describe('the banner on eight days', () => {
     ['nobody ever answered', even(8, 20, 0), 192, null],
     ['nothing at all', new Map(), 192, null],
   ])('%s', (_, hours, end, hoursLong) => {
-    const fall = rateFallAt(hours, end * HOUR_MS)
+    const fall = rateDropAt(hours, end * HOUR_MS)
     expect(fall && (fall.to - fall.from) / HOUR_MS).toBe(hoursLong)
     if (fall) expect(fall.rate).toBeLessThan(fall.rateBefore / 1.5)
   })
 })
 
-/** How much the share of a site differs, on the scale of its logarithmic odds: by days, hours, the time of day, weekends. */
+/** Variation of the share of a site in log odds: by day, hour, time of day and weekend. */
 interface Site {
   perDay: number
   byDay: number
   byHour: number
 }
 
-/** Visitors of so many days; `factorAt`: what part of the share is left in an hour. */
+/** Generates visitors for `days` days. `factorAt`: factor of the share in an hour. */
 function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number, factorAt = EVEN): Hours {
   const hours: Hours = new Map()
   const middle = Math.log(0.15 + 0.7 * random())
@@ -80,9 +80,9 @@ describe('on generated sites, whose share differs by weekday, hour and day', () 
     [0.05, 0.2].map((byDay) => ({ perDay, byDay, byHour: 0.1 })),
   )
   const alarmed = (hours: Hours, from: number, to: number) =>
-    Array.from({ length: to - from }, (_, n) => rateFallAt(hours, (from + n + 1) * HOUR_MS)).some(Boolean)
+    Array.from({ length: to - from }, (_, n) => rateDropAt(hours, (from + n + 1) * HOUR_MS)).some(Boolean)
 
-  test('hardly ever a false alarm: at most 2 in 300 weeks of looking each hour', () => {
+  test('raises at most 2 false alarms in 300 weeks of hourly checks', () => {
     let alarms = 0
     for (const [s, site] of sites.entries()) {
       for (let n = 0; n < 25; n++) {
@@ -107,13 +107,13 @@ describe('on generated sites, whose share differs by weekday, hour and day', () 
     expect(found / 60).toBeGreaterThanOrEqual(share)
   })
 
-  test('is the same whatever else is known', () => {
+  test('does not depend on other hours', () => {
     const hours = madeHours({ perDay: 1000, byDay: 0.1, byHour: 0.1 }, randomOf(5), 30, (hour) =>
       hour < 400 ? 1 : 0.3,
     )
     for (let end = 9 * 24; end < 600; end += 7) {
       const near = new Map([...hours].filter(([hour]) => hour >= end * HOUR_MS - 8 * DAY_MS && hour < end * HOUR_MS))
-      expect(rateFallAt(near, end * HOUR_MS)).toEqual(rateFallAt(hours, end * HOUR_MS))
+      expect(rateDropAt(near, end * HOUR_MS)).toEqual(rateDropAt(hours, end * HOUR_MS))
     }
   })
 })

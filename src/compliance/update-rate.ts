@@ -1,33 +1,33 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 
-/** Sessions that began in an hour with consent denied by default, and how many of them chose later on. */
+/** Sessions that began in an hour with consent denied by default, and how many of them chose later. */
 export interface HourCount {
   vendor: string
   sessions: number
   chosen: number
 }
 
-/** A time in which fewer visitors than before answered the banner. */
-export interface RateFall {
+/** A time span in which fewer visitors than before answered the banner. */
+export interface RateDrop {
   vendor: string
   from: Instant
   to: Instant
   sessions: number
   chosen: number
-  /** Share of sessions that chose, 0 to 1: in this time, and in the seven days before. */
+  /** Share of sessions that chose, 0 to 1: in this span, and in the previous seven days. */
   rate: number
   rateBefore: number
 }
 
-/** Lengths of the time that is held against the past, in hours. A longer one knows more, a shorter one knows it sooner. */
+/** Lengths of the spans compared with the history, in hours. Longer spans are more certain, shorter ones faster. */
 const LENGTHS = [24, 6, 2]
 const DAYS_BEFORE = 7
-/** So many of the days before must have sessions at that time. */
+/** Minimum number of previous days with sessions in the same hours. */
 const MIN_DAYS = 5
 const MIN_SESSIONS = 30
-/** How far below the expectation a share lies that has surely fallen, in standard deviations. */
+/** Standard deviations below the expected share at which it counts as dropped. */
 const SURELY = 5
-/** The share differs from day to day by at least this part of itself, however alike seven days were. */
+/** Minimum relative standard deviation of the share from day to day, even when seven days were alike. */
 const MIN_SPREAD = 0.08
 
 /** Adds up the hours from `from` to before `to`. */
@@ -43,15 +43,15 @@ function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instan
 }
 
 /**
- * Returns the longest time up to `end` (an hour's end) in which the share of sessions that choose has surely fallen
- * against the same hours of the seven days before; null when it has not. `hours`: of one domain, by their starts, from
- * eight days before on; hours without sessions may be left out.
+ * Returns the longest span up to `end` (the end of an hour) in which the share of sessions that choose has dropped
+ * compared with the same hours of the previous seven days; null when it has not. `hours`: of one domain, by their
+ * starts, from eight days before `end`; hours without sessions may be missing.
  *
- * The share of day j is taken as p + b_j, with b_j of variance τ² from day to day (method of moments, DerSimonian and
- * Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has fallen when
+ * The share of day j is modelled as p + b_j, where b_j has variance τ² from day to day (method of moments, DerSimonian
+ * and Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has dropped when
  * (p − p₁) / √(p(1 − p)(1/n₁ + 1/n) + τ²(1 + 1/days)) is at least `SURELY`.
  */
-export function rateFallAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant): RateFall | null {
+export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant): RateDrop | null {
   for (const length of LENGTHS) {
     const from = end - length * HOUR_MS
     const present = sumOf(hours, from, end)
@@ -68,7 +68,7 @@ export function rateFallAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant)
         chosen: 0,
       },
     )
-    // One more of each kind: a share of 0 or 1 has a variance too.
+    // One extra session of each kind gives shares of 0 and 1 a variance.
     const p = (all.chosen + 1) / (all.sessions + 2)
     const chance = p * (1 - p) * (1 / sessions + 1 / all.sessions)
     const deviation = Math.sqrt(chance + spreadOf(days, p) * (1 + 1 / days.length))
@@ -78,7 +78,7 @@ export function rateFallAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant)
   return null
 }
 
-/** Returns the variance of the share from day to day, beyond what chance makes of so many sessions. */
+/** Returns the variance of the share from day to day beyond sampling error. */
 function spreadOf(days: readonly HourCount[], p: number): number {
   const total = days.reduce((sum, { sessions }) => sum + sessions, 0)
   const squares = days.reduce((sum, { sessions }) => sum + sessions ** 2, 0)

@@ -2,8 +2,8 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Condition, Rule } from './condition.ts'
 
 /*
- * For `agreement.test.ts` only: what conditions mean, said a third time and as plainly as possible, with no care for
- * speed and no code in common with the predicate and the SQL.
+ * Reference implementation of conditions for `agreement.test.ts`: as simple as possible, without regard to speed, and
+ * without any code in common with the predicate and the SQL.
  */
 
 export type Node =
@@ -49,7 +49,7 @@ export function spell(node: Node): string {
 }
 
 const isWord = (character: string | undefined) => character !== undefined && /^[0-9A-Za-z_]$/.test(character)
-/** Every character that is the same letter as another in some case: 's' is also the long one, 'k' the Kelvin sign. */
+/** Characters that are equal when case is ignored: `s` also equals the long s, `k` the Kelvin sign. */
 const SAME_LETTER = [
   ['k', 'K', '\u212a'],
   ['s', 'S', 'ſ'],
@@ -74,7 +74,7 @@ function fits(node: Node, character: string, fold: boolean): boolean {
   return (inside || folded) === (node.letter === letter)
 }
 
-/** Where a match that began at one of `starts` may end. */
+/** Returns the positions at which a match that began at one of `starts` may end. */
 function ends(node: Node, text: readonly string[], starts: ReadonlySet<number>, fold: boolean): Set<number> {
   const here = (holds: (at: number) => boolean) => new Set([...starts].filter(holds))
   switch (node.kind) {
@@ -132,7 +132,7 @@ const isDomain = (name: string) => {
   return /^[A-Za-z]{2,24}$/.test(top) || /^xn--[A-Za-z0-9-]{1,59}$/i.test(top)
 }
 
-/** The generator writes base64 of these alone, each as a word. */
+/** The only base64 that the generator writes, each as a separate word. */
 export const BASE64 = [
   'amFuZS5kb2VAY29tcGFueS5leGFtcGxl',
   'eyJtYWlsIjoib2xhQHguaW8iLCJuIjoiw7wifQ',
@@ -154,12 +154,12 @@ function emailReference(text: string): boolean {
   )
 }
 
-/** Without what looks like an address and is none. */
+/** Returns the text without the parts that look like an address but are not one. */
 function withoutOthers(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; ) {
     const rest = text.slice(at)
-    // What stands before a name is taken with it.
+    // The character before a name is removed with it.
     const after = at === 0 ? ['', rest] : []
     const next = (word: RegExp) => (word.test(rest[0] ?? '') ? [] : [rest[0] ?? '', rest.slice(1)])
     const named = (pattern: RegExp, [before, name]: string[]) => {
@@ -192,7 +192,7 @@ export function numberReference(text: string): number {
   return Number.parseFloat(text)
 }
 
-/** Phone numbers are not guessed: the generator writes only these two, and digits too few to be one. */
+/** The only phone numbers that the generator writes; its other digits are too few to be a phone number. */
 export const PHONES = ['+15062345678', '%2B49%2030%201234567', '0049 30 1234567']
 
 const WHITE = '\t\n\v\f\r \u00a0\u1680\u2000\u2005\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
@@ -228,7 +228,7 @@ function holdsReference(op: string, value: string, text: string, key: string, pa
   }
 }
 
-/** Members of labels, as they may be: none, many, of the whole vendor, of the same vendor twice. */
+/** Members by label: none, many, a whole vendor, and the same vendor twice. */
 export const LABELS: Record<string, readonly (readonly [vendor: string, event: string])[]> = {
   all: [['GA4', '']],
   few: [

@@ -3,12 +3,12 @@ import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
-import { readLabels } from './label.ts'
+import { resolveLabels } from './label.ts'
 
-/** Of parameters, that differ where an engine may not see it or mean something to one. */
+/** Keys that engines might confuse or interpret. */
 export const KEYS = ['k', 'K', 'phone', '$os', "it's", 'a.b', 'constructor', '__proto__', 'cid', 'Ключ', '^k"']
 const PIECES = [
-  // White space, and two that look like it and are none.
+  // White space, and two characters that only look like it.
   ...'\t\v\f\r\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u180e\u2060',
   '%99',
   '',
@@ -125,7 +125,7 @@ const number = fc.oneof(
   fc.integer({ min: 0, max: 100_000 }),
 )
 
-/** An event of one domain, with texts and numbers that engines could read differently. */
+/** Events of one domain with texts and numbers that engines could read differently. */
 export const anEvent: fc.Arbitrary<StoredEvent> = fc.record({
   seq: fc.constant(0),
   id: fc.constant('e'),
@@ -235,7 +235,7 @@ const plainCondition: fc.Arbitrary<Case> = fc
 
 const condition = fc.oneof({ weight: 12, arbitrary: plainCondition }, { weight: 1, arbitrary: labelCondition })
 
-/** A whole rule, as it is saved and with its labels read, with the reference form of each pattern in it. */
+/** A rule as saved and with its labels resolved, with the reference form of each pattern in it. */
 export const aRule = fc
   .record({
     filters: fc.array(condition, { maxLength: 1 }),
@@ -258,13 +258,13 @@ export const aRule = fc
     }
     return {
       rule: written,
-      read: readLabels(written, membersOf),
+      read: resolveLabels(written, membersOf),
       patterns: new Map(all.flatMap(({ patterns }) => patterns)),
     }
   })
 
-/** A rule of one condition. */
+/** A rule with one condition. */
 export const aSingle = condition.map(({ condition, patterns }) => {
   const rule: Rule = { conditions: { logic: 'all', items: [condition] } }
-  return { rule, read: readLabels(rule, membersOf), patterns: new Map(patterns) }
+  return { rule, read: resolveLabels(rule, membersOf), patterns: new Map(patterns) }
 })

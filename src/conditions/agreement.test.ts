@@ -11,8 +11,8 @@ import { compileViolation } from './predicate.ts'
 import { violationSql } from './sql.ts'
 
 /*
- * Three answers to "does this event break this rule" must be one: the predicate's, the one of the SQL in DuckDB, and
- * that of `agreement-reference.ts`, which is written as plainly as it can be said and shares no code with the others.
+ * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
+ * `agreement-reference.ts`, which is as simple as possible and shares no code with the others.
  */
 
 const { dialect } = newBinder()
@@ -47,7 +47,7 @@ async function store(events: readonly StoredEvent[]): Promise<void> {
   appender.closeSync()
 }
 
-/** One row an event and one column a rule. */
+/** Returns one row per event with one column per rule. */
 async function ask(
   rules: readonly Rule[],
   regions: readonly PhoneRegions[] = [],
@@ -91,7 +91,7 @@ async function compare(
   }
 }
 
-/** The difference alone; the twenty events and thirty rules around it would hide it. */
+/** Reports only the difference, which twenty events and thirty rules would hide. */
 function report<T>(run: fc.RunDetails<T>): void {
   if (!run.failed) return
   throw new Error(`seed ${run.seed}, after ${run.numRuns} runs: ${String(run.errorInstance)}`)
@@ -104,7 +104,7 @@ test('single conditions: predicate, SQL and reference agree', async () => {
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
-  // Agreement in saying no would be worth little.
+  // Agreement proves little unless conditions also hold.
   for (const op of [...OPERATORS, 'label equals', 'label not_equals'])
     expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 })
@@ -116,7 +116,7 @@ test('whole rules: predicate, SQL and reference agree', async () => {
   expect(compared).toBeGreaterThanOrEqual(10_000)
 })
 
-test('no phone number is missing among the candidates', async () => {
+test('the candidates include every phone number', async () => {
   const piece = fc.constantFrom(
     ...['+', '00', '0', '%2B', '%252b', '%30%30', '%31', '1506', '2345678', '(506) 234-5678', '4930', '+49 30 1234567'],
     ...['tel:', ' ', '-', 'x', '@', '%20'],

@@ -11,7 +11,7 @@ export class Atom {
   heldAt = 0
   /** The number of the last event for which it differed from its default. */
   flippedAt = 0
-  /** How many literals of rules in the set refer to it. */
+  /** Number of literals of rules in the set that refer to it. */
   references = 0
   /** Watched clauses whose rule becomes a candidate when the atom flips. */
   readonly onFlip = new Set<Clause>()
@@ -46,7 +46,7 @@ export interface CompiledRule {
   clauses: readonly Clause[]
   /** The rule becomes a candidate when this clause holds. Null for a rule without clauses, which every event breaks. */
   watched: Clause | null
-  /** How often it was a candidate without being broken, since `watched` changed. */
+  /** Number of times it was a candidate without being broken since `watched` changed. */
   misses: number
   /** The number of the last event for which it was a candidate. */
   seenAt: number
@@ -78,7 +78,7 @@ export type Finder = (event: RuleEvent, holding: Holding, meter: Meter) => boole
 
 /** Conditions of one kind on one parameter. */
 export interface RuleGroup {
-  /** How many watched clauses have atoms of the group. Zero: it is evaluated only when a candidate needs it. */
+  /** Number of watched clauses with atoms of the group. Zero: it is evaluated only when a candidate needs it. */
   watchers: number
   readonly name: string
   readonly index: TextIndex

@@ -1,7 +1,7 @@
 import type { Span } from './email.ts'
 
 /**
- * Issuers' ranges: first digits `[from, to]`, and the lengths that they give out. From the ranges that schemes publish,
+ * Ranges of issuers: first digits `[from, to]` and the lengths they issue, from the ranges that card schemes publish,
  * https://en.wikipedia.org/wiki/Payment_card_number#Issuer_identification_number_(IIN)
  */
 const ISSUERS: readonly (readonly [from: string, to: string, lengths: string])[] = [
@@ -66,27 +66,27 @@ function passesLuhn(digits: string): boolean {
 }
 
 const GAP = String.raw`[ \u00a0\u2010-\u2015.+-]`
-/** Digits without a break, or in the groups in which cards are printed, always with the same separator. */
+/** Digits without separators, or in the groups printed on cards with the same separator throughout. */
 const CANDIDATE = new RegExp(
   String.raw`(?<![0-9A-Za-z])(?<![0-9][.,])(?:[0-9]{12,19}|[0-9]{4}(?<gap>${GAP})(?:[0-9]{4}\k<gap>[0-9]{4}(?:\k<gap>[0-9]{1,4}){1,2}|[0-9]{6}\k<gap>[0-9]{4,5})|[0-9]{6}${GAP}[0-9]{13})(?![0-9A-Za-z]|[.,][0-9])`,
   'g',
 )
-/** Its groups of digits may look like a card's. */
+/** A UUID, whose groups of digits may look like those of a card. */
 const UUID = /[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}/g
 
-/** Part of a text with the form of a card number: an issuer's first digits, and one of its lengths. */
+/** Part of a text with the form of a card number: the first digits of an issuer and one of its lengths. */
 export interface CardForm extends Span {
-  /** Whether its check digit is right, too: it is a card number. */
+  /** True when the check digit is also correct, so it is a card number. */
   isCard: boolean
 }
 
-/** Whether a text has the 12 digits of the shortest number. */
+/** Matches a text with at least 12 digits, the length of the shortest card number. */
 const TWELVE_DIGITS = /(?:[0-9][^0-9]?){12}/
 
-/** Returns what has the form of a card number in the text, without decoding, in order. */
+/** Returns the parts of the text that have the form of a card number, in order. The text is not decoded. */
 export function findCardForms(text: string): CardForm[] {
   if (!TWELVE_DIGITS.test(text)) return []
-  // Replaced by letters, so that positions stay and nothing begins or ends there.
+  // Letters of the same length keep positions, and no card begins or ends there.
   const searched = text.replaceAll(UUID, (id) => 'x'.repeat(id.length))
   return [...searched.matchAll(CANDIDATE)].flatMap(({ 0: written, index }) => {
     const digits = written.replaceAll(/[^0-9]/g, '')
@@ -94,7 +94,7 @@ export function findCardForms(text: string): CardForm[] {
   })
 }
 
-/** Returns the card numbers in the text, as `findCardForms`. */
+/** Returns the card numbers in the text, in order. The text is not decoded. */
 export function findCards(text: string): Span[] {
   return findCardForms(text).filter(({ isCard }) => isCard)
 }

@@ -40,13 +40,13 @@ test.each<[string, Rule, string[]]>([
   expect(spell(clausesOf(rule))).toEqual(expected)
 })
 
-test('many values stay together', () => {
+test('conditions with many values are not split', () => {
   const values = Array.from({ length: 100 }, (_, n) => `${n}`)
   const filters = [is('a', 'not_equals', ...values)]
   expect(clausesOf({ filters })).toEqual([[{ positive: { parameter: 'a', op: 'equals', values }, isNegative: true }]])
 })
 
-test('a rule never becomes more clauses than are worth it', () => {
+test('a rule becomes at most a limited number of clauses', () => {
   const items = Array.from({ length: 50 }, (_, n) => is(`k${n}`, 'not_contains', 'a', 'b', 'c', 'd'))
   expect(clausesOf({ conditions: { logic: 'any', items } }).length).toBeLessThanOrEqual(32)
 })

@@ -1,4 +1,4 @@
-import { type Condition, LABEL, type Operator, type Rule, TWINS, WITHOUT_VALUES } from './condition.ts'
+import { COMPLEMENTS, type Condition, LABEL, type Operator, type Rule, WITHOUT_VALUES } from './condition.ts'
 import { membersIn } from './label.ts'
 
 /** A condition with a positive operator, or its complement. */
@@ -12,7 +12,7 @@ export type ConditionClause = readonly ConditionLiteral[]
 
 /** Conditions with up to this many values are split into one for each value, so that rules share them. */
 const MAX_SPLIT = 8
-/** The most clauses that one list of conditions may become. */
+/** Maximum number of clauses for one list of conditions. */
 const MAX_CLAUSES = 32
 
 /**
@@ -32,7 +32,10 @@ const listOf = (logic: 'any' | 'all', items: readonly Condition[]) => (logic ===
 
 const allOf = (items: readonly Condition[]) => items.flatMap((item) => anyOf([item]))
 
-/** Any of the conditions: negative ones with several values hold when each of their literals does. */
+/**
+ * Returns the clauses of "any condition holds"; a negative one with several values holds when each of its literals
+ * does.
+ */
 function anyOf(items: readonly Condition[]): ConditionClause[] {
   const literals = items.map(literalsOf)
   const positive = literals.flatMap((some) => (some[0]?.isNegative ? [] : some))
@@ -48,7 +51,7 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
 /** A positive condition holds when any literal does, a negative one when each does. */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition
-  // Fails for labels that were not read.
+  // Throws for labels that were not resolved.
   if (condition.parameter === LABEL) membersIn(condition)
   const isWhole = WITHOUT_VALUES.has(condition.op) || values.length === 0 || values.length > MAX_SPLIT
   if (isWhole) return wholeOf(condition)
@@ -58,7 +61,7 @@ function literalsOf(condition: Condition): ConditionLiteral[] {
 function wholeOf(condition: Condition | undefined): ConditionLiteral[] {
   if (!condition) return []
   const { parameter, op, values = [] } = condition
-  const twin: Operator | undefined = TWINS[op]
+  const twin: Operator | undefined = COMPLEMENTS[op]
   const positive = { parameter, op: twin ?? op, ...(WITHOUT_VALUES.has(op) ? {} : { values }) }
   return [{ positive, isNegative: twin !== undefined }]
 }

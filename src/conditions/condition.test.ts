@@ -44,7 +44,7 @@ describe('schema', () => {
     else expect(message).toContain(named)
   })
 
-  test('a list may have 50 conditions, wherever it is', () => {
+  test('every list may have 50 conditions', () => {
     const whole = parser(
       Type.Object({ conditions: ConditionSetSchema, conditionGroups: Type.Array(ConditionGroupSchema) }),
     )
@@ -82,10 +82,10 @@ test.each([
 
 const condition = (op: Condition['op'], ...values: string[]): Condition => ({ parameter: 'k', op, values })
 
-describe('what fits the schema and means nothing is refused by name', () => {
+describe('an invalid condition that matches the schema is refused with its path', () => {
   test.each(OPERATORS.map((op) => [op] as const))('%s without values', (op) => {
     const without = ['is_blank', 'not_blank', 'contains_email', 'contains_phone'].includes(op)
-    const message = without ? null : `filters[0].values: ${op} needs at least one value`
+    const message = without ? null : `filters[0].values: at least one value is required for ${op}`
     expect(refusal(() => checkConditions([{ parameter: 'k', op }], 'filters'))).toBe(message)
     expect(refusal(() => checkConditions([{ parameter: 'k', op, values: [] }], 'filters'))).toBe(message)
   })
@@ -93,17 +93,17 @@ describe('what fits the schema and means nothing is refused by name', () => {
   test.each([
     [condition('equals', ''), null],
     [condition('length_eq', '0'), null],
-    [condition('length_gt', '12', '1.5'), 'filters[0].values[1]: "1.5" is no length'],
-    [condition('length_lt', '-1'), 'filters[0].values[0]: "-1" is no length'],
-    [condition('length_lt', ''), 'is no length'],
-    [condition('length_eq', '1e2'), 'is no length'],
+    [condition('length_gt', '12', '1.5'), 'filters[0].values[1]: "1.5" is not a length'],
+    [condition('length_lt', '-1'), 'filters[0].values[0]: "-1" is not a length'],
+    [condition('length_lt', ''), 'is not a length'],
+    [condition('length_eq', '1e2'), 'is not a length'],
     [condition('gt', '-0.5', '1e3', '.5', '5.', '+7'), null],
-    [condition('gt', 'ten'), 'filters[0].values[0]: "ten" is no number'],
-    [condition('lt', ''), 'is no number'],
-    [condition('lt', ' 1'), 'is no number'],
-    [condition('lt', '1_000'), 'is no number'],
-    [condition('gt', '0x10'), 'is no number'],
-    [condition('gt', 'Infinity'), 'is no number'],
+    [condition('gt', 'ten'), 'filters[0].values[0]: "ten" is not a number'],
+    [condition('lt', ''), 'is not a number'],
+    [condition('lt', ' 1'), 'is not a number'],
+    [condition('lt', '1_000'), 'is not a number'],
+    [condition('gt', '0x10'), 'is not a number'],
+    [condition('gt', 'Infinity'), 'is not a number'],
     [condition('regex', 'a', '('), 'filters[0].values[1]: the pattern does not compile'],
     [condition('custom_pii_regex', '(?=a)'), 'filters[0].values[0]: the pattern does not compile'],
     [condition('regex', String.raw`^\d{3}-\d{4}$`), null],
@@ -116,10 +116,10 @@ describe('what fits the schema and means nothing is refused by name', () => {
     else expect(got).toContain(message)
   })
 
-  test('the path leads to the condition', () => {
+  test('the path names the condition', () => {
     const good = condition('equals', 'a')
     const bad = condition('equals')
-    const message = 'values: equals needs at least one value'
+    const message = 'values: at least one value is required for equals'
     const rule = { filters: [good], conditions: { logic: 'any' as const, items: [good] } }
     expect(refusal(() => checkRule(rule))).toBeNull()
     expect(refusal(() => checkRule({ filters: [good, good, bad] }))).toBe(`filters[2].${message}`)

@@ -27,8 +27,8 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** Negative operators, each with the operator of which it is the exact complement. */
-export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
+/** Negative operators, each with the operator that it exactly complements. */
+export const COMPLEMENTS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_equals: 'equals',
   not_contains: 'contains',
   not_starts_with: 'starts_with',
@@ -36,7 +36,7 @@ export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_blank: 'is_blank',
 }
 
-/** The field by which a condition names labels. It takes two operators only. */
+/** The field with which a condition names labels. It allows two operators only. */
 export const LABEL = '$label'
 const LABEL_OPERATORS: readonly Operator[] = ['equals', 'not_equals']
 
@@ -51,20 +51,21 @@ export const ConditionSchema = Closed(
     op: OneOf(OPERATORS, {
       title: 'Operator',
       description:
-        'How the parameter is compared; capitals matter. `not_…` is the exact opposite of its twin, and holds where the parameter is missing. `length_…` counts characters; `gt` and `lt` compare numbers and never hold for what is none; `regex` and `custom_pii_regex` find a pattern (RE2) anywhere; `custom_pii_regex` also masks what it finds',
+        'How the parameter is compared; case matters. `not_…` is the exact opposite of the operator without `not_`, and holds where the parameter is missing. `length_…` counts characters. `gt` and `lt` compare numbers and never hold for other values. `regex` and `custom_pii_regex` find a pattern (RE2) anywhere; `custom_pii_regex` also masks what it finds',
       examples: ['is_blank', 'not_equals'],
     }),
     values: Type.Optional(
       Type.Array(
         Type.String({
           maxLength: 1000,
-          description: 'A text; for `gt` and `lt` a number, for `length_…` a whole number, for patterns a pattern',
+          description:
+            'A text; for `gt` and `lt` a number, for `length_…` a whole number, for `regex` and `custom_pii_regex` a pattern',
           examples: ['purchase'],
         }),
         {
           maxItems: 100,
           description:
-            'What is compared with: one of them is enough (for `not_…`: none of them may fit). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
+            'Values to compare with: one match is enough (for `not_…`: none may match). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
           examples: [['EUR', 'CHF']],
         },
       ),
@@ -73,7 +74,7 @@ export const ConditionSchema = Closed(
   {
     $id: 'Condition',
     title: 'Condition',
-    description: 'A question to one event. In `conditions` and `conditionGroups` it says what is wrong',
+    description: 'A test of one event. In `conditions` and `conditionGroups` it describes a violation',
     examples: [
       { parameter: 'value', op: 'is_blank' },
       { parameter: '*', op: 'contains_email' },
@@ -81,13 +82,13 @@ export const ConditionSchema = Closed(
   },
 )
 export type Condition = Static<typeof ConditionSchema> & {
-  /** Never stored: set by `readLabels`, which puts the labels' members in `values`. */
+  /** Never stored: set by `resolveLabels`, which puts the labels' members in `values`. */
   labels?: readonly string[]
 }
 
 const LOGIC = ['any', 'all'] as const
 const logic = OneOf(LOGIC, {
-  description: '`any`: one of the conditions is enough; `all`: every one of them must hold',
+  description: '`any`: one condition is enough; `all`: every condition must hold',
   examples: ['any'],
 })
 const items = Type.Array(ConditionSchema, {
@@ -100,7 +101,7 @@ const items = Type.Array(ConditionSchema, {
 export const ConditionSetSchema = Closed(
   { logic, items },
   {
-    description: 'What is wrong with an event: it breaks the rule when this holds, together with every group',
+    description: 'An event breaks the rule when these conditions and every group hold',
     examples: [{ logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] }],
   },
 )
@@ -113,7 +114,7 @@ export const ConditionGroupSchema = Closed(
 )
 export type ConditionGroup = Static<typeof ConditionGroupSchema>
 
-/** The conditions of an alert. Absent parts hold. */
+/** The conditions of an alert. A missing part always holds. */
 export interface Rule {
   conditions?: Static<typeof ConditionSetSchema>
   conditionGroups?: readonly ConditionGroup[]
@@ -150,8 +151,8 @@ export type Target =
   | { kind: 'key'; key: string }
 
 /**
- * Parses `parameter`: `*`, `$label`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
- * (`$$os` is the key `$os`). Returns null for a `$` followed by no such field.
+ * Parses `parameter`: `*`, `$label`, `$field`, or a key of `params`. A key that begins with `$` is written with a second
+ * one (`$$os` is the key `$os`). Returns null for `$` with an unknown field.
  */
 export function readParameter(parameter: string): Target | null {
   if (parameter === '*') return { kind: 'any' }
@@ -162,7 +163,7 @@ export function readParameter(parameter: string): Target | null {
   return Object.hasOwn(EVENT_FIELDS, name) ? { kind: 'field', field: name as EventField } : null
 }
 
-/** As `readParameter`, for conditions that were checked. Throws `AppError('invalid')` for invalid ones. */
+/** Like `readParameter`, for checked conditions. Throws `AppError('invalid')` when the parameter is invalid. */
 export function targetOf({ parameter }: Condition): Target {
   const target = readParameter(parameter)
   if (!target) throw new AppError('invalid', `parameter: ${unknownField(parameter)}`)
@@ -171,7 +172,7 @@ export function targetOf({ parameter }: Condition): Target {
 
 /** Returns a function that reads one key of `params`; the empty text when it is missing. */
 export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) => string {
-  // Inherited properties (`constructor`) are no parameters. The check is costly, so it is made only where needed.
+  // Inherited properties (`constructor`) are not parameters. The check is expensive, so it runs only where needed.
   if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
   return ({ params }) => params[key] ?? ''
 }
@@ -181,7 +182,7 @@ const unknownField = (parameter: string) =>
     .map((field) => `$${field}`)
     .join(' ')} ${LABEL}, and a key that begins with $ is written $$`
 
-/** Operators that need no values, and ignore given ones. */
+/** Operators that need no values and ignore them. */
 export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
   'is_blank',
   'not_blank',
@@ -198,17 +199,17 @@ export function conditionsOf(rule: Rule): Condition[] {
 /** Returns why a text can't be in an event or in SQL; null when it can. */
 function faultOfText(text: string): string | null {
   if (!text.isWellFormed()) return 'not valid Unicode'
-  return text.includes('\0') ? 'has a NUL character, which no event has' : null
+  return text.includes('\0') ? 'contains a NUL character, which events never contain' : null
 }
 
 /**
- * Maximum cost of a rule that is judged on arrival, or asked of the event history. A rule at this limit has some 200 kB;
- * the worst, all patterns, takes 0.2 ms for each character of an event.
+ * Maximum cost of a rule that is judged on arrival or applied to the event history. A rule at this limit has about
+ * 200 kB; the worst case, patterns only, takes 0.2 ms for each character of an event.
  */
 export const MAX_RULE_COST = 20_000
 
 /**
- * Returns the worst cost of a value: a pattern its instructions, another text a tenth of its length, but at least 1.
+ * Returns the worst-case cost of a value: the instructions of a pattern, a tenth of the length of any other text, at least 1.
  */
 function costOfValue(op: Operator, value: string): number {
   if (op === 'regex' || op === 'custom_pii_regex') return sizeOfPattern(value)
@@ -228,7 +229,7 @@ export function costOf(rule: Rule): number {
   return conditionsOf(rule).reduce((sum, condition) => sum + costOfCondition(condition), 0)
 }
 
-/** Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`; compiles no more than that. */
+/** Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`; stops compiling at that cost. */
 export function isCostly(rule: Rule): boolean {
   let cost = 0
   return conditionsOf(rule).some((condition) => {
@@ -239,7 +240,7 @@ export function isCostly(rule: Rule): boolean {
   })
 }
 
-/** Returns what is wrong with a value for its operator; null when nothing is. */
+/** Returns what is wrong with a value for its operator; null when it is valid. */
 function faultOfValue(op: Operator, value: string): string | null {
   const fault = faultOfText(value)
   if (fault !== null) return fault
@@ -247,22 +248,22 @@ function faultOfValue(op: Operator, value: string): string | null {
     case 'length_eq':
     case 'length_gt':
     case 'length_lt':
-      return /^\d{1,9}$/.test(value) ? null : `"${value}" is no length; expected a whole number such as 12`
+      return /^\d{1,9}$/.test(value) ? null : `"${value}" is not a length; expected a whole number such as 12`
     case 'gt':
     case 'lt':
-      return readNumber(value) === null ? `"${value}" is no number; expected one such as 12, -0.5 or 1e3` : null
+      return readNumber(value) === null ? `"${value}" is not a number; expected one such as 12, -0.5 or 1e3` : null
     default:
       return null
   }
 }
 
-/** Checks each condition of a rule, and the sum of their costs against a limit; without one any cost is accepted. */
+/** Checks each condition of a rule, and the sum of their costs against the limit, if there is one. */
 export class RuleCheck {
   private cost = 0
 
   constructor(private readonly limit = Number.POSITIVE_INFINITY) {}
 
-  /** Throws `AppError('invalid')` for conditions that are invalid; what follows the cost limit is not looked at. */
+  /** Throws `AppError('invalid')` for invalid conditions. Conditions after the cost limit are not checked. */
   conditions(conditions: readonly Condition[], path: string): void {
     checkAll(this.checksOf(conditions, path))
   }
@@ -280,10 +281,11 @@ export class RuleCheck {
     if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
     const isLabel = parameter === LABEL
     if (isLabel && !LABEL_OPERATORS.includes(op)) {
-      throw new AppError('invalid', `${at}.op: ${LABEL} takes ${LABEL_OPERATORS.join(' and ')} only`)
+      throw new AppError('invalid', `${at}.op: ${LABEL} allows only ${LABEL_OPERATORS.join(' and ')}`)
     }
     if (WITHOUT_VALUES.has(op)) this.pay(1, at)
-    else if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
+    else if (values.length === 0)
+      throw new AppError('invalid', `${at}.values: at least one value is required for ${op}`)
     else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`, isLabel)
   }
 
@@ -299,13 +301,13 @@ export class RuleCheck {
     if (this.cost <= this.limit) return
     throw new AppError(
       'invalid',
-      `${at}: up to here the conditions cost ${this.cost}, and a rule may cost ${this.limit}: ` +
+      `${at}: the conditions up to here cost ${this.cost}, and a rule may cost ${this.limit}: ` +
         `a pattern its size, a label ${COST_OF_LABEL}, another value a tenth of its letters`,
     )
   }
 }
 
-/** Runs `work`; an error that it throws gets the path. */
+/** Runs `work` and prefixes its errors with the path. */
 function named<T>(at: string, work: () => T): T {
   try {
     return work()
@@ -316,15 +318,14 @@ function named<T>(at: string, work: () => T): T {
 }
 
 /**
- * Throws `AppError('invalid')` for conditions that fit the schema and are still invalid, or cost too much, naming the
- * first, as in `filters[2].values[0]: …` for the path `filters`. `check`: shared by the conditions of a rule in several
- * places.
+ * Throws `AppError('invalid')` for the first condition that matches the schema but is invalid or costs too much, as in
+ * `filters[2].values[0]: …` for the path `filters`. `check`: shared by all condition lists of a rule.
  */
 export function checkConditions(conditions: readonly Condition[], path: string, check = new RuleCheck()): void {
   check.conditions(conditions, path)
 }
 
-/** As `checkConditions`, for all of a rule; `path` is the path of the rule, empty for the body itself. */
+/** Like `checkConditions`, for a whole rule. `path`: path of the rule, empty for the body itself. */
 export function checkRule(rule: Rule, path = '', check = new RuleCheck()): void {
   const root = path ? `${path}.` : ''
   checkAll([

@@ -4,7 +4,7 @@ import { decodings, mayBeEncoded } from './percent.ts'
 /**
  * An e-mail address as HTML's `type=email` reads it, https://html.spec.whatwg.org/#valid-e-mail-address, and narrower:
  * the domain has a top-level domain of letters or in punycode, and the local part begins with a letter, digit or `_`
- * and does without `/ = & ?`, so that `https://site.example/@someone.name` is none. ASCII only. RE2 syntax.
+ * and contains none of `/ = & ?`, so `https://site.example/@someone.name` does not match. ASCII only. RE2 syntax.
  */
 const LOCAL = "A-Za-z0-9.!#$%'*+^_`{|}~-"
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
@@ -12,8 +12,8 @@ const DOMAIN = String.raw`(?:${LABEL}\.)+(?:[Xx][Nn]--[A-Za-z0-9-]{1,59}|[A-Za-z
 export const EMAIL_PATTERN = `[A-Za-z0-9_][${LOCAL}]*@${DOMAIN}(?:[^A-Za-z0-9]|$)`
 
 /**
- * What looks like an address and is none is removed before the search. What may begin a text comes first, so that the same is
- * found in texts that are joined. RE2 syntax.
+ * Parts that look like an address but are not one; they are removed before the search. Patterns that may begin a text
+ * come first, so that joined texts give the same result. RE2 syntax.
  */
 export const NO_ADDRESS_PATTERN = [
   // Repositories: `git@host:owner/name`.
@@ -40,7 +40,7 @@ export interface Span {
   end: number
 }
 
-/** Returns the address around one `@`. Searching outwards from it is linear, which a single pattern would not be. */
+/** Returns the address around one `@`. Searching outwards from it takes linear time; a single pattern would not. */
 function addressAt(text: string, at: number, from: number): Span | null {
   domain.lastIndex = at + 1
   if (!domain.test(text)) return null
@@ -50,12 +50,12 @@ function addressAt(text: string, at: number, from: number): Span | null {
   return start < at ? { start, end: domain.lastIndex } : null
 }
 
-/** Returns the addresses in the text, without decoding it, in order and without overlaps. */
+/** Returns the addresses in the text, in order and without overlaps. The text is not decoded. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = []
   let at = text.indexOf('@')
   if (at < 0) return found
-  // Replaced by spaces, so that positions stay.
+  // Spaces of the same length keep positions.
   const searched = text.replaceAll(noAddress, (name) => ' '.repeat(name.length))
   for (; at >= 0; at = searched.indexOf('@', at + 1)) {
     const span = addressAt(searched, at, found.at(-1)?.end ?? 0)
@@ -65,7 +65,8 @@ export function findEmails(text: string): Span[] {
 }
 
 /**
- * Whether the text, or its percent-decoded forms of up to two rounds, or base64 in one of these, contains an e-mail address.
+ * Returns whether the text, its percent-decoded forms of up to two rounds, or base64 in any of them contains an e-mail
+ * address.
  */
 export function containsEmail(text: string): boolean {
   if (text.includes('@') && findEmails(text).length > 0) return true
@@ -74,7 +75,7 @@ export function containsEmail(text: string): boolean {
 }
 
 function hasEmailInBase64(text: string): boolean {
-  // As every engine sees it.
+  // Every engine sees the decoded bytes this way.
   return base64Runs(text).some((run) => hasEmail(run.text.replaceAll(/[^ -~]|["'\\]/g, ' ')))
 }
 

@@ -1,6 +1,6 @@
 /**
- * The most characters of all keywords of one automaton together. A state and a character then fit into a small integer,
- * and building takes 5 to 10 ms.
+ * Maximum number of characters of all keywords of one automaton. A state and a character then fit into a small integer,
+ * and building the automaton takes 5 to 10 ms.
  */
 export const MAX_KEYWORD_CHARACTERS = 8000
 
@@ -46,7 +46,7 @@ export class KeywordAutomaton {
     this.failure = new Int32Array(states)
     this.output = new Int32Array(states)
     this.foundAt = new Float64Array(states)
-    // In the order of length: each needs the links of shorter ones.
+    // By length, because each link depends on those of shorter keywords.
     for (const step of steps.flat()) this.link(step)
   }
 
@@ -57,7 +57,7 @@ export class KeywordAutomaton {
     let state = START
     for (let at = 0; at < text.length; at++) {
       state = this.follow(state, text.charCodeAt(at))
-      // What is shorter than a keyword that was found before was found with it.
+      // Keywords shorter than one already found were found with it.
       for (
         let end = this.output[state] ?? START;
         end !== START && this.foundAt[end] !== search;

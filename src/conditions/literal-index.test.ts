@@ -16,7 +16,7 @@ function holds(index: LiteralIndex, text: string): Set<Atom> {
 
 const aWord = fc.string({ unit: fc.constantFrom('a', 'b', '\u{1f600}', '\ud800'), maxLength: 6 })
 
-test('an automaton finds what plain search finds, in words that overlap', () => {
+test('the automaton finds the same as a simple search, also for overlapping keywords', () => {
   const story = fc.record({
     words: fc.uniqueArray(aWord.filter(Boolean), { maxLength: 60 }),
     texts: fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\u{1f600}', '\ud83d', 'c'), maxLength: 40 })),
@@ -32,7 +32,7 @@ test('an automaton finds what plain search finds, in words that overlap', () => 
   )
 })
 
-test('an index says what each text says by itself, while texts come and go', () => {
+test('the index agrees with each atom while atoms are added and removed', () => {
   const PLACES = { contains: 'includes', starts_with: 'startsWith', ends_with: 'endsWith' } as const
   const anAtom = fc
     .record({ op: fc.constantFrom('contains', 'starts_with', 'ends_with'), values: fc.array(aWord, { minLength: 1 }) })
@@ -67,7 +67,7 @@ test('an index says what each text says by itself, while texts come and go', () 
   )
 })
 
-test('texts that all end alike take memory for their letters, not for each pair of them', () => {
+test('keywords with a common ending take memory in proportion to their characters', () => {
   const index = new LiteralIndex()
   for (let length = 1; length <= 300; length++) index.add(atomOf('contains', ['a'.repeat(length)]))
   for (let n = 0; n < 20; n++) index.add(atomOf('contains', [n + 'a'.repeat(990)]))

@@ -1,12 +1,12 @@
 import type { Atom, Holding, TextIndex } from './atom.ts'
+import { CostEstimate } from './cost-estimate.ts'
 import { KeywordAutomaton, MAX_KEYWORD_CHARACTERS } from './keyword-automaton.ts'
 import type { Meter } from './meter.ts'
-import { NO_ATOMS, TextMemory } from './text-memory.ts'
-import { WorkLog } from './work-log.ts'
+import { NO_ATOMS, TextCache } from './text-cache.ts'
 
 /** Up to this many texts are searched for one by one, which is cheaper than an automaton. */
 const FEW = 16
-/** The cost of a character in an automaton, in the units of `WorkLog`. */
+/** The cost of a character in an automaton, in the units of `CostEstimate`. */
 const CHARACTER_WORK = 50
 
 type Place = 'contains' | 'starts_with' | 'ends_with'
@@ -28,8 +28,8 @@ export class LiteralIndex implements TextIndex {
   private sets: KeywordSet[] = []
   /** Atoms with an empty text, which every text contains. */
   private readonly always = new Set<Atom>()
-  private readonly memory = new TextMemory()
-  private readonly log = new WorkLog()
+  private readonly memory = new TextCache()
+  private readonly log = new CostEstimate()
 
   add(atom: Atom): void {
     this.memory.clear()
@@ -105,7 +105,7 @@ export class LiteralIndex implements TextIndex {
   }
 }
 
-/** Whether a part of the text is at the required place. */
+/** Returns whether a part of the text is at the required position. */
 function isAt(place: Place, text: string, part: string): boolean {
   return place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))
 }
@@ -113,7 +113,7 @@ function isAt(place: Place, text: string, part: string): boolean {
 class KeywordSet {
   private readonly keywords = new Set<string>()
   private characters = 0
-  /** Null: to be built at the next text, or not needed because the texts are few. */
+  /** Null: built at the next text, or not needed for few texts. */
   private automaton: KeywordAutomaton | null = null
 
   get size(): number {
@@ -140,7 +140,7 @@ class KeywordSet {
     return this.automaton !== null || this.keywords.size <= FEW
   }
 
-  /** To be called before `find`. */
+  /** Must be called before `find`. */
   prepare(): void {
     if (!this.isPrepared) this.automaton = new KeywordAutomaton(this.keywords)
   }

@@ -40,8 +40,8 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
 
 /**
  * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com`, phone numbers as
- * `***78`, cards as `***1111`, IBANs as `DE***00`, and what an own pattern of the organization matches as `***`. A value
- * that contains one only when percent-decoded is returned decoded, and so is base64 with an address in it.
+ * `***78`, cards as `***1111`, IBANs as `DE***00`, and matches of the organization's own patterns as `***`. A value that
+ * contains one only when percent-decoded is returned decoded, and so is base64 that contains an address.
  */
 export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_PRIVACY): string {
   let shown = hide(value, key, privacy)
@@ -70,15 +70,15 @@ function hide(text: string, key: string, privacy: Privacy): string {
   return shown
 }
 
-/** Returns the parts of a text that own patterns, e-mail addresses, IBANs and cards take up; they may overlap. */
+/** Returns the parts of a text matched by own patterns, e-mail addresses, IBANs and cards. They may overlap. */
 export const exactSpans = (text: string, { patterns }: Privacy): Span[] => [
   ...patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
   ...[...findEmails(text), ...findIbans(text), ...findCards(text)],
 ]
 
 /**
- * Returns the parts of a text shown to people that `maskPersonal` would change, in order; the whole text where they show
- * only when it is decoded. Parts may overlap.
+ * Returns the parts of a displayed text that `maskPersonal` would change, in order; the whole text when they appear only
+ * after decoding. Parts may overlap.
  */
 export function personalSpans(text: string, key: string, privacy: Privacy): Span[] {
   const spans = [...exactSpans(text, privacy), ...findPhones(key, text, privacy.regions)].toSorted(
@@ -100,7 +100,7 @@ function merged(spans: readonly Span[]): Span[] {
   return out
 }
 
-/** Base64 that contains an address is replaced by its text, masked. */
+/** Replaces base64 that contains an address by its masked text. */
 function hideInBase64(text: string, key: string, privacy: Privacy): string {
   let shown = text
   for (const run of base64Runs(text)) {
@@ -113,7 +113,7 @@ function hideInBase64(text: string, key: string, privacy: Privacy): string {
 
 type ValueTest = (value: string) => boolean
 
-/** Fields whose text comes from outside, and may contain anything. */
+/** Fields whose text comes from senders and may contain anything. */
 export const OPEN_FIELDS = ['id', 'vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
 type Open = Partial<Record<(typeof OPEN_FIELDS)[number], string | null>>
 

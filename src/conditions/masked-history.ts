@@ -5,12 +5,12 @@ import { compilePattern } from './pattern.ts'
 import { personalCandidates } from './personal-sql.ts'
 import type { Privacy } from './privacy.ts'
 
-/** Every national phone number has as many digits. */
+/** Every national phone number has at least 7 digits. */
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 /**
- * Returns the history as it is shown to whoever may not see personal data: events and counts have masked values before
- * they are compared, sorted, grouped or counted, so no answer depends on what the mask hides.
+ * Returns the history as shown to people who may not see personal data. Values are masked before they are compared,
+ * sorted, grouped or counted, so no answer depends on what the mask hides.
  */
 export function maskedHistory(history: History, privacy: Privacy): History {
   const masking: Masking = {

@@ -1,9 +1,9 @@
-/** Thrown inside a rule set when the caller's time is used up; is always caught there. */
+/** Thrown inside a rule set when the caller's time is used up, and always caught there. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** Limits how long a rule set may work for its caller. */
+/** Limits the time a rule set may take for its caller. */
 export interface Meter {
   /** Throws `OutOfTime` when less than `neededMs` is left. */
   check(neededMs: number): void
@@ -12,7 +12,7 @@ export interface Meter {
 /** For work that no caller waits for. */
 export const UNLIMITED: Meter = { check() {} }
 
-/** Clocks that never go back, in milliseconds from any moment. */
+/** Monotonic clocks, in milliseconds since an arbitrary moment. */
 export interface Stopwatch {
   /** Real time. */
   wallMs(): number
@@ -29,8 +29,8 @@ export const stopwatch: Stopwatch = {
 }
 
 /**
- * Returns a meter that ends after `ms` of real time, and after as much processor time again where the machine was busy
- * with other work meanwhile.
+ * Returns a meter that ends after `ms` of real time, extended until `ms` of processor time are used when the machine is
+ * busy with other work.
  */
 export function meterOf(ms: number, { wallMs, processorMs }: Stopwatch): Meter {
   const end = wallMs() + ms

@@ -2,7 +2,10 @@ import { NUMBER_PATTERN } from '../core/value-type.ts'
 
 const grammar = new RegExp(NUMBER_PATTERN)
 
-/** Returns the nearest double, infinite when the number is too large; null when the text is no number (`NUMBER_PATTERN`). */
+/**
+ * Returns the nearest double, infinite for numbers that are too large; null when the text does not match
+ * `NUMBER_PATTERN`.
+ */
 export function readNumber(text: string): number | null {
   return grammar.test(text) ? Number(text) : null
 }

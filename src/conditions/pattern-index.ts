@@ -1,9 +1,9 @@
 import { RE2Set } from 're2js'
 import type { Atom, Holding, TextIndex } from './atom.ts'
+import { CostEstimate } from './cost-estimate.ts'
 import type { Meter } from './meter.ts'
 import { compilePattern } from './pattern.ts'
-import { NO_ATOMS, TextMemory } from './text-memory.ts'
-import { WorkLog } from './work-log.ts'
+import { NO_ATOMS, TextCache } from './text-cache.ts'
 
 /** One value of a condition. */
 interface Entry {
@@ -17,16 +17,16 @@ interface Entry {
 /** Up to this many patterns are matched one by one, which is cheaper than an automaton. */
 const FEW = 2
 /**
- * Patterns of one set. With more, the states outgrow the memory, and a change, which compiles one set anew, takes
- * longer. Measured over addresses of 80 characters: 1.1 µs a text with 32 patterns, 9 µs with 64.
+ * Maximum number of patterns in one set. With more, the states outgrow the memory, and a change, which recompiles one
+ * set, takes longer. Measured with URLs of 80 characters: 1.1 µs per text for 32 patterns, 9 µs for 64.
  */
 const MAX_ENTRIES = 32
 const MAX_INSTRUCTIONS = 2000
-/** Bytes for the states of one set's automaton. */
+/** Maximum bytes for the states of one set's automaton. */
 const AUTOMATON_BYTES = 1024 * 1024
 /**
- * A set is slow when a character costs this much for each of its patterns, several times in a row over so many
- * characters, because a busy machine is slow now and then. Usual is 0.4 ns, and 5 ns for a single pattern.
+ * A set is slow when a character costs at least this much per pattern, in several measurements in a row, because a busy
+ * machine is occasionally slow. Usual values are 0.4 ns, and 5 ns for a single pattern.
  */
 const SLOW_NS = 10
 const JUDGED_CHARACTERS = 20_000
@@ -38,7 +38,7 @@ const SLOW_TIMES = 3
  */
 export class PatternIndex implements TextIndex {
   private sets: PatternSet[] = []
-  private readonly memory = new TextMemory()
+  private readonly memory = new TextCache()
 
   add(atom: Atom): void {
     this.memory.clear()
@@ -81,25 +81,25 @@ export class PatternIndex implements TextIndex {
 }
 
 class PatternSet {
-  /** Null: to be compiled at the next text, or not needed because the patterns are few. */
+  /** Null: compiled at the next text, or not needed for few patterns. */
   private automaton: RE2Set | null = null
   private instructions: number
-  private readonly log = new WorkLog()
+  private readonly log = new CostEstimate()
   /** Characters measured since the last decision whether it is slow. */
   private characters = 0
   private workedMs = 0
-  /** How often in a row it was slow. */
+  /** Number of consecutive slow measurements. */
   private slowTimes = 0
 
   constructor(
     private entries: Entry[],
-    /** Parts of a slow set accept no more patterns. */
+    /** True for parts of a slow set, which accept no further patterns. */
     private readonly isClosed = false,
   ) {
     this.instructions = instructionsOf(entries)
   }
 
-  /** Whether its patterns are matched one by one. */
+  /** True when its patterns are matched one by one. */
   get isSmall(): boolean {
     return this.entries.length <= FEW
   }
@@ -108,7 +108,7 @@ class PatternSet {
     return this.entries.length === 0
   }
 
-  /** Whether its patterns cost more together than one by one. */
+  /** True when its patterns cost more together than one by one. */
   get isSlow(): boolean {
     return this.slowTimes >= SLOW_TIMES && this.entries.length > FEW
   }

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => connection.closeSync())
 
-/** For each pattern which of the texts it matches in DuckDB. */
+/** Returns for each pattern whether it matches each text in DuckDB. */
 async function inDuckdb(patterns: readonly TextPattern[], texts: readonly string[]): Promise<boolean[][]> {
   const binder = newBinder()
   const columns = patterns.map(({ portable }) => binder.dialect.matches('v', binder.bind(portable)))
@@ -214,7 +214,7 @@ const TEXTS = [
   '\u{10ffff}',
 ]
 
-test('whatever is accepted compiles in DuckDB and matches the same', async () => {
+test('every accepted pattern compiles in DuckDB and matches the same texts', async () => {
   let accepted = 0
   const tokens = fc.array(fc.constantFrom(...TOKENS), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   const check = async (sources: string[]) => {
@@ -235,7 +235,7 @@ test('whatever is accepted compiles in DuckDB and matches the same', async () =>
   expect(accepted).toBeGreaterThan(300)
 })
 
-test('what passes for small enough is small enough for DuckDB', async () => {
+test('every pattern below the size limit compiles in DuckDB', async () => {
   const part = fc.constantFrom(
     'a',
     '.',
@@ -258,13 +258,13 @@ test('what passes for small enough is small enough for DuckDB', async () => {
     numRuns: 8,
     endOnFailure: true,
   })
-  // The largest that are let through.
+  // The largest patterns that are accepted.
   const [largest] = await inDuckdb([compilePattern('^.{1,1000}$')], ['a'.repeat(1000)])
   expect(largest).toEqual([true])
   await inDuckdb([compilePattern(String.raw`^[\pL ]{1,100}$`)], ['a'])
 })
 
-test('what was compiled lately is not compiled again, and of many patterns the latest are remembered', () => {
+test('recently compiled patterns are cached, and the oldest are evicted', () => {
   const pattern = compilePattern('[ab]{2,50}[^d]{20,200}x$')
   expect(compilePattern('[ab]{2,50}[^d]{20,200}x$')).toBe(pattern)
   const others = Array.from({ length: 300 }, (_, n) => compilePattern(`[ab]{2,${100 + n}}[^d]{20,200}y$`))

@@ -1,24 +1,23 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
 import type { Span } from './email.ts'
-import { PatternMemory } from './pattern-memory.ts'
 
-/** A pattern that is equivalent to plain text at one place; much cheaper than a pattern. */
+/** A pattern that is equivalent to plain text at a fixed position, which is much cheaper to test. */
 export interface Literal {
   at: 'anywhere' | 'start' | 'end' | 'whole'
   text: string
 }
 
-/** A pattern of a user that both engines understand. */
+/** A user's pattern that both engines understand. */
 export interface TextPattern {
-  /** Partial match in linear time, without backtracking, whatever the pattern. */
+  /** Returns whether the pattern occurs in the text. Linear time for every pattern, without backtracking. */
   matches(text: string): boolean
   literal: Literal | null
-  /** Returns where it matches, in order and without overlaps; empty matches are left out. */
+  /** Returns the matches, in order and without overlaps; empty matches are left out. */
   find(text: string): Span[]
   /** Number of instructions, which is the worst cost of a character. */
   size: number
-  /** The same language in the syntax of the other engine: see `translate`. */
+  /** An equivalent pattern in the syntax of the other engine: see `translate`. */
   portable: string
 }
 
@@ -80,7 +79,7 @@ function addRange(ranges: Range[], low: number, high: number): void {
 
 const escapePoint = (point: number) => `\\x{${point.toString(16)}}`
 
-/** Always writes `low-high`, also for one character, so that a following `-` can't extend the range. */
+/** Writes `low-high` even for a single character, so that a following `-` can't extend the range. */
 function spellRanges(ranges: readonly Range[]): string {
   // Surrogates do not occur in text: used as an empty class, which the syntax lacks.
   if (ranges.length === 0) return escapePoint(0xd800)
@@ -101,7 +100,7 @@ class Translator {
   private text = ''
   private weight = CHARACTER_WEIGHT
   private innerBoundary = false
-  /** Whether case is ignored here, and in each enclosing group. */
+  /** True where case is ignored in the current group; the stack has the enclosing groups. */
   private fold = false
   private readonly outer: boolean[] = []
 
@@ -200,32 +199,77 @@ const NOWHERE = escapePoint(0x10fffe)
 
 /**
  * Compiles a pattern in RE2 syntax, https://github.com/google/re2/wiki/Syntax, for the two engines that must agree.
- * Throws `AppError('invalid')` with the reason alone when it does not compile, is too large, or means different
- * things to them. Differences that were found, by trying all characters and a million random patterns:
+ * Throws `AppError('invalid')` with only the reason when it does not compile, is too large, or means different things to
+ * them. Known differences, found by trying all characters and a million random patterns:
  *
- * - Unicode properties follow the engine's own edition of Unicode (here 17, DuckDB 15), and some are known to one
+ * - Unicode properties follow the engine's version of Unicode (here 17, DuckDB 15), and some are known to one engine
  *   only: `portable` spells them out as ranges.
  * - DuckDB 1.5 rewrites a concatenation with `^` or `$` anywhere to `LIKE` and loses them (`a$b` matches `ab`): the
  *   group around `portable` keeps it from that.
- * - DuckDB's edition knows named groups as `(?P<name>…)` only.
+ * - DuckDB accepts named groups only as `(?P<name>…)`.
  * - The C++ RE2 forgets the other case in `[a-z]|(?i:b)`, where it makes one class of both sides: an empty group keeps
  *   them apart.
- * - `\B` matches inside of a character where the engine walks over bytes: refused where that could show.
- * - `(?i)` with letters that got their other case after Unicode 15 (U+019B, U+0264 and historic scripts) differs.
+ * - `\B` matches inside a character where the engine works on bytes: refused where that could matter.
+ * - `(?i)` differs for letters whose other case was added after Unicode 15 (U+019B, U+0264 and historic scripts).
  *
- * What was compiled lately is remembered, as long as it is not too large.
+ * Recently compiled patterns are cached unless they are too large.
  */
 export function compilePattern(source: string): TextPattern {
   return memory.recall(source, () => compileAnew(source))
 }
 
-const memory = new PatternMemory<TextPattern>()
+/** Maximum instructions and characters of all cached patterns: a few of the most expensive rules, at most 10 MB. */
+const MAX_SIZE = 80_000
 
-/** Sizes by the hash of the pattern: to ask again what a large rule costs must not compile it again. */
+interface Sized {
+  /** Number of instructions. */
+  size: number
+  portable: string
+}
+
+const sizeOf = ({ size, portable }: Sized) => size + portable.length
+
+/**
+ * Caches recently compiled patterns. One request compiles those of its rule two to five times, a millisecond each: when
+ * the rule is checked, and for each query it makes.
+ */
+class PatternCache<P extends Sized> {
+  /** In the order of use, the most recent last. */
+  private readonly known = new Map<string, P>()
+  private size = 0
+
+  /** Returns the pattern of a source, from `compile` when it is not cached. Errors of `compile` are not cached. */
+  recall(source: string, compile: () => P): P {
+    const pattern = this.known.get(source) ?? compile()
+    if (sizeOf(pattern) > MAX_SIZE) return pattern
+    this.forget(source)
+    this.known.set(source, pattern)
+    this.size += sizeOf(pattern)
+    for (const oldest of this.known.keys()) {
+      if (this.size <= MAX_SIZE) break
+      this.forget(oldest)
+    }
+    return pattern
+  }
+
+  private forget(source: string): void {
+    const pattern = this.known.get(source)
+    if (!pattern) return
+    this.known.delete(source)
+    this.size -= sizeOf(pattern)
+  }
+}
+
+const memory = new PatternCache<TextPattern>()
+
+/** Sizes by the hash of the pattern, so that a large rule is compiled once for its cost. */
 const sizes = new Map<number | bigint, number>()
 const MAX_SIZES = 100_000
 
-/** Returns the number of instructions of a pattern. Fails as `compilePattern`, which is called for unknown patterns only. */
+/**
+ * Returns the number of instructions of a pattern. Throws like `compilePattern`, which it calls for unknown patterns
+ * only.
+ */
 export function sizeOfPattern(source: string): number {
   const hash = Bun.hash(source)
   const known = sizes.get(hash)
@@ -246,7 +290,7 @@ function compileAnew(source: string): TextPattern {
   if (innerBoundary && compile(`^${NOWHERE}(?:${text})${NOWHERE}$`).test('\u{10fffe}\u{10fffe}')) {
     throw new AppError(
       'invalid',
-      String.raw`the pattern can match an empty text through \B; name a character beside it`,
+      String.raw`the pattern can match an empty text through \B; add a character next to it`,
     )
   }
   const literal = readLiteral(source)

@@ -1,16 +1,16 @@
 const encoded = /%([0-7][0-9A-Fa-f])/g
-/** ASCII characters as JSON and JavaScript may write them, `\u0040`; also escaped in turn. RE2 syntax. */
+/** ASCII characters as escaped by JSON and JavaScript, `\u0040`, possibly several times. RE2 syntax. */
 export const ESCAPED_PATTERN = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
 const escaped = new RegExp(ESCAPED_PATTERN, 'g')
 
-/** Whether decoding can change the text. */
+/** Returns whether decoding can change the text. */
 export function mayBeEncoded(text: string): boolean {
   return text.includes('%') || text.includes('\\u00')
 }
 
 /**
- * Decodes percent-encoded ASCII characters and those that are written as `\u0040`. Malformed and non-ASCII sequences stay
- * as they are, so that it never fails and every engine can do the same.
+ * Decodes percent-encoded ASCII characters and those written as `\u0040`. Malformed and non-ASCII sequences stay
+ * unchanged, so it never fails and every engine can do the same.
  */
 export function percentDecode(text: string): string {
   if (!mayBeEncoded(text)) return text

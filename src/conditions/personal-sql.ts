@@ -5,8 +5,8 @@ import { isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy.ts'
 
 /*
- * What could be personal data, in SQL: everything that `personalIn` finds, and little more. RE2 has no lookbehind and no
- * checksum, so the candidates are confirmed one by one.
+ * SQL that selects candidates for personal data: everything that `personalIn` finds, and little more. RE2 has neither
+ * lookbehind nor checksums, so each candidate is confirmed separately.
  */
 
 const GAP = String.raw`[ \x{a0}\x{2010}-\x{2015}().+/-]`
@@ -17,10 +17,10 @@ const COUNTRIES =
   'A[DELTZ]|B[AEGHIRY]|C[HRYZ]|D[EJKO]|E[EGS]|F[IKOR]|G[BEILRT]|H[NRU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]|M[CDEKNRTU]|' +
   'N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE'
 const IBAN = `${START}(?i:${COUNTRIES})[0-9]{2}(?:${GAP}?[0-9A-Za-z]){11}`
-/** What a text holds that is personal as it stands. */
+/** Matches personal data that needs no decoding. */
 const PLAIN = `@|${INTERNATIONAL}|${CARD}|${IBAN}|${MAY_HOLD_ADDRESS_PATTERN}`
 const ENCODED = '%[0-7][0-9A-Fa-f]'
-/** As JSON writes line breaks and the like: what stands behind seems to continue a word. */
+/** Escapes of JSON such as line breaks, after which the next text seems to continue a word. */
 const ESCAPED = String.raw`\\[bfnrtu]`
 const DIGITS = String.raw`^\s*[0-9]{7,15}\s*$`
 const PHONE_KEY = '(?i)phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])'
@@ -29,31 +29,31 @@ const PHONE_ENTRY = String.raw`(?i:phone|mobile|msisdn|whatsapp|["._-](?:ph|tel|
 const NATIONAL = String.raw`(?:^|[^0-9A-Za-z_+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6}`
 const DECIMAL = String.raw`^[0-9]+(?:\.[0-9]+)?$`
 
-/** An organization with settings of its own. */
-export interface OwnPrivacy {
+/** An organization with its own privacy settings. */
+export interface OrgPrivacy {
   orgId: string
   privacy: Privacy
 }
 
-/** Tests as SQL in which `{value}` stands for a text, which may be NULL. */
+/** SQL tests in which `{value}` stands for a text, which may be NULL. */
 export interface CandidateTests {
-  /** Whether any parameter of an event could be personal; cheap. */
+  /** Tests whether any parameter of an event could be personal; cheap. */
   any: AnyTest
-  /** Whether a field could be personal; cheap. */
+  /** Tests whether a field could be personal; cheap. */
   field(text: string): string
-  /** Whether an event is of an organization with settings of its own, all of whose events are looked at closely. */
+  /** Tests whether an event belongs to an organization with its own settings, whose events are all examined closely. */
   own: string
-  /** Whether the value of a key could be personal. */
+  /** Tests whether the value of a key could be personal. */
   entry(key: string, value: string): string
 }
 
 /** Returns the tests for the given binder. `any.column` is `mayBePersonal`. */
-export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]): CandidateTests {
+export function personalCandidates(binder: Binder, owns: readonly OrgPrivacy[]): CandidateTests {
   const { dialect } = binder
   const bound = (pattern: string) => binder.bind(`(${pattern})`)
   const near = bound(`${PLAIN}|${ENCODED}|${ESCAPED}|${PHONE_ENTRY}`)
   const digits = bound(DIGITS)
-  // Every bound value must occur in the statement, and not every statement asks for entries.
+  // Every bound value must occur in the statement, and not every statement tests entries.
   let entries: { plain: string; phoneKey: string } | undefined
   let backslash: string | undefined
   const org = owns.map(({ orgId }) => binder.bind(orgId))
@@ -88,8 +88,8 @@ export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]):
 
 type Decoded = (value: string, test: (text: string) => string) => string
 
-/** Returns the test of what only this organization takes for personal. */
-function ownTests(binder: Binder, { privacy }: OwnPrivacy, org: string): (value: string, decoded: Decoded) => string {
+/** Returns the tests that only this organization's settings add. */
+function ownTests(binder: Binder, { privacy }: OrgPrivacy, org: string): (value: string, decoded: Decoded) => string {
   const { dialect } = binder
   const matching = (pattern: string) => {
     const bound = binder.bind(pattern)

@@ -76,7 +76,7 @@ test.each([
   expect([containsEmail(text), maskPersonal(text)]).toEqual([false, text])
 })
 
-test('identifiers are no addresses', () => {
+test('identifiers are not addresses', () => {
   const bytes = fc.uint8Array({ minLength: 6, maxLength: 60 })
   fc.assert(
     fc.property(bytes, (all) => {
@@ -140,7 +140,7 @@ test.each([
   expect(findPhones(key, text, regions).map(cut(text))).toEqual([...found])
 })
 
-test('unknown regions are left out', () => {
+test('unknown regions are ignored', () => {
   expect(phoneRegions(['de', 'US', '??', ''])).toEqual(['DE', 'US'])
 })
 
@@ -182,7 +182,7 @@ describe('real cases', () => {
       ({ key, value }) => containsPhone(key, value, regions) || containsPhone('value', value, regions),
     )
     expect(wrong.length / values.length).toBeLessThanOrEqual(0.01)
-    // The one that is an address: `m=%5Btest%2540test.com%5D`.
+    // The only address: `m=%5Btest%2540test.com%5D`.
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
@@ -238,13 +238,13 @@ describe('masks', () => {
     ['x=EMP%2D123456', 'x=***'],
     ['emp-123456', 'emp-123456'],
     ['EMP-123456 jo@a.co', '*** j***@a***.co'],
-  ])('what an own pattern matches in %p: %p', (value, shown) => {
+  ])('matches of an own pattern in %p: %p', (value, shown) => {
     const privacy = { regions: [], patterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }] }
     expect(maskPersonal(value, '', privacy)).toBe(shown)
     expect(maskPersonal(shown, '', privacy)).toBe(shown)
   })
 
-  test('what is shown is no longer personal, and masking it again changes nothing', () => {
+  test('a masked value is no longer personal, and masking it again changes nothing', () => {
     const piece = fc.constantFrom(
       'jo@a.co',
       'jo%40a.co',
@@ -315,7 +315,7 @@ describe('masks', () => {
     expect(event.params.mail).toBe('jo@a.co')
   })
 
-  test('vendor and the names of parameters, which senders choose too', () => {
+  test('the vendor and names of parameters, which senders also choose', () => {
     const params: Record<string, string> = { 'to jo@a.co': '1' }
     const masked = compileMask([])({ ...event, vendor: 'jo@a.co', params })
     expect([masked.vendor, masked.params]).toEqual(['j***@a***.co', { 'to j***@a***.co': '1' }])
@@ -329,7 +329,7 @@ describe('masks', () => {
     const pattern = String.raw`\d{3}-\d{2}-\d{4}`
     const masked = compileMask([{ parameter, op: 'custom_pii_regex', values: ['nothing', pattern] }])(event)
     expect(masked.params).toMatchObject({ ...shown, plain: 'x' })
-    // A regex that is not said to find personal data hides nothing.
+    // A plain `regex` hides nothing.
     expect(compileMask([{ parameter, op: 'regex', values: [pattern] }])(event).params.ssn).toBe('460-89-9847')
   })
 

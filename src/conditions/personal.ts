@@ -6,27 +6,27 @@ import { decodings } from './percent.ts'
 import { containsPhone, isIdentifierKey, isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy.ts'
 
-/** Kinds of personal data that are found without being asked for; the others are an organization's own patterns. */
+/** Built-in kinds of personal data. Organizations add kinds with their own patterns. */
 export const PERSONAL_KINDS = ['email', 'phone', 'card', 'iban'] as const
 export type PersonalKind = (typeof PERSONAL_KINDS)[number]
 
-/** A kind of which a value has the form. */
+/** A kind of personal data whose form a value has. */
 export interface PersonalForm {
   /** One of `PERSONAL_KINDS`, or the name of an own pattern. */
   kind: string
   /**
-   * False: it has the form only, which numbers of another meaning have by chance. Under a key of which less than half of
-   * those forms are the real thing, the others are chance, too.
+   * False: the value only has the form, which other numbers have by chance. Where less than half of the forms under a
+   * key are real, the rest are assumed to be chance as well.
    */
   isReal: boolean
 }
 
-/** A number that is written like an international one by its first digits alone, as numbers with leading zeros are. */
+/** A number that looks international only by its first digits, as numbers with leading zeros do. */
 const BARE_INTERNATIONAL = /^\s*00[1-9][0-9]{5,14}\s*$/
 
 /**
- * Returns the kinds of personal data in a value of the parameter `key` (a field: with `$`), or in its percent-decoded forms
- * of up to two rounds; most values have none. It finds what `contains_email` and `contains_phone` find, and what
+ * Returns the kinds of personal data in a value of the parameter `key` (a field: with `$`) or in its percent-decoded
+ * forms of up to two rounds; usually none. It finds everything that `contains_email` and `contains_phone` find and that
  * `maskPersonal` masks.
  */
 export function personalIn(key: string, text: string, privacy: Privacy): PersonalForm[] {

@@ -3,7 +3,7 @@ import { phoneNumbers } from '../core/phone-numbers.ts'
 import type { Span } from './email.ts'
 import { decodings } from './percent.ts'
 
-/** ISO 3166 codes of the countries whose national notation is recognised; none: international notation only. */
+/** ISO 3166 codes of the countries whose national notation is recognised; empty: international notation only. */
 export type PhoneRegions = readonly CountryCode[]
 
 /** Returns the supported codes of an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
@@ -12,8 +12,8 @@ export function phoneRegions(codes: readonly string[]): CountryCode[] {
 }
 
 /**
- * Keys whose values are identifiers, times or random numbers at the vendors that use them, in lower case. A number that
- * looks like a phone number by chance is mostly under one of these.
+ * Keys whose values are identifiers, times or random numbers of vendors, in lower case. Most numbers that look like a
+ * phone number by chance have one of these keys.
  */
 const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
   `_p _s _ss _gid _ga _fbp _fbc auid cb cid client_id clientid correlationid dclid eid epik event_id eventid
@@ -29,10 +29,10 @@ const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax
 /** Returns the vendor's own key, without the path that flattening prepended: `user.ids.gid` → `gid`. */
 const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
 
-/** Whether a key is known to hold identifiers, so that no value of it is a phone number. */
+/** Returns whether a key is known to hold identifiers, so that its values are never phone numbers. */
 export const isIdentifierKey = (key: string) => IDENTIFIER_KEYS.has(lastName(key).toLowerCase())
 
-/** Whether a key names phone numbers. */
+/** Returns whether a key is named after phone numbers. */
 export const isPhoneKey = (key: string) => PHONE_KEY.test(key)
 
 const GAP = String.raw`[ \u00a0\u2010-\u2015().\/-]`
@@ -69,7 +69,7 @@ function isNational(written: string, regions: PhoneRegions): boolean {
   return regions.some((region) => phoneNumbers().parsePhoneNumberFromString(written, region)?.isValid() ?? false)
 }
 
-/** Whether a text has the 7 digits of the shortest number. */
+/** Returns whether a text has at least 7 digits, the length of the shortest phone number. */
 function hasDigits(text: string): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {
@@ -80,10 +80,10 @@ function hasDigits(text: string): boolean {
 }
 
 /**
- * Returns the phone numbers in the text, without decoding, in order: those that begin with `+` or `00` and are valid in
- * their country, https://github.com/google/libphonenumber with full metadata; `00` within other text only with
- * separators. With regions, also national notation with separators. Under a key that names phone numbers, also digits
- * alone. None under the key of an identifier.
+ * Returns the phone numbers in the text, in order; the text is not decoded. Numbers begin with `+` or `00` and are valid
+ * in their country according to https://github.com/google/libphonenumber with full metadata; `00` within other text
+ * requires separators. Regions add national notation with separators, and a key named after phone numbers adds plain
+ * digits. Keys of identifiers never hold phone numbers.
  */
 export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
   if (!hasDigits(text) || isIdentifierKey(key)) return []
@@ -108,7 +108,7 @@ export function findPhones(key: string, text: string, regions: PhoneRegions): Sp
   return found.sort((a, b) => a.start - b.start)
 }
 
-/** Whether the text, or its percent-decoded forms of up to two rounds, contains a phone number. */
+/** Returns whether the text or its percent-decoded forms of up to two rounds contain a phone number. */
 export function containsPhone(key: string, text: string, regions: PhoneRegions): boolean {
   if (!hasDigits(text) || isIdentifierKey(key)) return false
   return decodings(text).some((decoded) => findPhones(key, decoded, regions).length > 0)

@@ -22,7 +22,7 @@ const EVENT: ConditionEvent = {
 
 const withValue = (k: string): ConditionEvent => ({ ...EVENT, params: { k } })
 
-/** Operator, values, and texts for which it holds and for which it doesn't; of the twin the other way round. */
+/** Operator, values, texts for which it holds, and texts for which it doesn't; reversed for the complement. */
 const CASES: [Operator, string[], string[], string[]][] = [
   ['equals', ['EUR', 'USD'], ['EUR', 'USD'], ['eur', 'EUR ', '', 'EURUSD']],
   ['equals', [''], [''], [' ', 'a']],
@@ -87,13 +87,13 @@ describe.each(CASES)('%s %j', (op, values, holding, failing) => {
   test('a missing parameter is the empty text', () => {
     const holds = compileCondition({ ...condition, parameter: 'missing' })
     expect(holds(EVENT)).toBe(compileCondition(condition)(withValue('')))
-    // What every object has is no parameter either.
+    // Inherited properties are not parameters.
     for (const parameter of ['constructor', '__proto__', 'toString']) {
       expect(compileCondition({ ...condition, parameter })(EVENT)).toBe(holds(EVENT))
     }
   })
 
-  test('on any parameter: one is enough, and there must be one', () => {
+  test('on any parameter: at least one must match', () => {
     const holds = compileCondition({ ...condition, parameter: '*' })
     for (const text of holding) expect(holds({ ...EVENT, params: { a: failing[0] ?? '', b: text } })).toBe(true)
     expect(holds({ ...EVENT, params: Object.fromEntries(failing.map((text, index) => [`k${index}`, text])) })).toBe(
@@ -103,7 +103,7 @@ describe.each(CASES)('%s %j', (op, values, holding, failing) => {
   })
 })
 
-const TWINS: [Operator, Operator][] = [
+const COMPLEMENTS: [Operator, Operator][] = [
   ['equals', 'not_equals'],
   ['contains', 'not_contains'],
   ['starts_with', 'not_starts_with'],
@@ -111,7 +111,7 @@ const TWINS: [Operator, Operator][] = [
   ['is_blank', 'not_blank'],
 ]
 
-test.each(TWINS)('%s and %s are exact complements', (op, twin) => {
+test.each(COMPLEMENTS)('%s and %s are exact complements', (op, twin) => {
   for (const [, values, holding, failing] of CASES.filter(([other]) => other === op)) {
     for (const parameter of ['k', '*', 'missing']) {
       const holds = compileCondition({ parameter, op, values })
@@ -149,7 +149,7 @@ test.each([
   expect(compileCondition({ parameter, op, values: [value] })(EVENT)).toBe(holds)
 })
 
-test('a key that begins with $ is reached with one more', () => {
+test('a key that begins with $ is written with a second $', () => {
   const event = { ...EVENT, params: { $os: 'Linux' } }
   expect(compileCondition({ parameter: '$$os', op: 'equals', values: ['Linux'] })(event)).toBe(true)
 })
@@ -185,7 +185,7 @@ test.each<[Rule, boolean]>([
   expect(compileViolation(rule)(EVENT)).toBe(broken)
 })
 
-test('no filters let everything through', () => {
+test('without filters every event passes', () => {
   expect(compileFilters([])(EVENT)).toBe(true)
   expect(compileFilters([YES, NO])(EVENT)).toBe(false)
 })

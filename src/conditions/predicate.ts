@@ -1,11 +1,11 @@
 import {
+  COMPLEMENTS,
   type Condition,
   type ConditionEvent,
   EVENT_FIELDS,
   keyReader,
   type Operator,
   type Rule,
-  TWINS,
   targetOf,
 } from './condition.ts'
 import { containsEmail } from './email.ts'
@@ -19,7 +19,7 @@ import { countCodePoints, isBlank } from './text.ts'
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
 
-// Loops instead of `some` and `every`, which would make a closure for each event: this runs for every rule and event.
+// Loops avoid the closure per event that `some` and `every` need: this runs for every rule and event.
 function anyOf(tests: readonly TextTest[]): TextTest {
   const [only, ...others] = tests
   if (only && others.length === 0) return only
@@ -31,7 +31,7 @@ function anyOf(tests: readonly TextTest[]): TextTest {
 
 function testNumber(op: 'gt' | 'lt', values: readonly string[]): (value: number | null) => boolean {
   const limits = values.map(readNumber).filter((limit) => limit !== null)
-  // One of several values suffices, so the weakest limit decides.
+  // One value is enough, so the weakest limit decides.
   const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
   return op === 'gt' ? (value) => value !== null && value > limit : (value) => value !== null && value < limit
 }
@@ -108,7 +108,7 @@ function compilePositive(condition: Condition, op: Operator, regions: PhoneRegio
 
 /** Compiles one condition that passed `checkConditions`. */
 export function compileCondition(condition: Condition, regions: PhoneRegions = []): Predicate {
-  const twin = TWINS[condition.op]
+  const twin = COMPLEMENTS[condition.op]
   const positive = compilePositive(condition, twin ?? condition.op, regions)
   return twin ? (event) => !positive(event) : positive
 }
@@ -128,7 +128,7 @@ function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predic
   }
 }
 
-/** True when all of the conditions hold; also when there are none. */
+/** Returns a predicate that is true when all conditions hold, or when there are none. */
 export function compileFilters(filters: readonly Condition[], regions: PhoneRegions = []): Predicate {
   return combine(
     'all',
@@ -137,9 +137,9 @@ export function compileFilters(filters: readonly Condition[], regions: PhoneRegi
 }
 
 /**
- * Compiles a rule that passed `checkRule` to the predicate "the event breaks it": all filters, the conditions and every
- * group hold. Absent parts hold, so a rule without any condition is broken by every event that passes its filters.
- * Domain and vendor are not tested here. `regions`: countries whose national phone numbers are recognised.
+ * Compiles a rule that passed `checkRule` to a predicate for events that break it: all filters, the conditions and every
+ * group hold. Missing parts hold, so every event that passes the filters breaks a rule without conditions. Domain and
+ * vendor are not tested here. `regions`: countries whose national phone numbers are recognised.
  */
 export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
   const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>

@@ -1,25 +1,25 @@
 import { type PhoneRegions, phoneRegions } from './phone.ts'
 
-/** A pattern of an organization's own (RE2): what it matches is personal, a finding of the kind `name`. */
-export interface OwnPattern {
+/** An organization's own pattern in RE2 syntax. Its matches are personal data of the kind `name`. */
+export interface CustomPattern {
   name: string
   pattern: string
 }
 
-/** What an organization takes for personal data beside e-mail addresses, international phone numbers, cards and IBANs. */
+/** Personal data of an organization in addition to e-mail addresses, international phone numbers, cards and IBANs. */
 export interface Privacy {
   /** Countries whose national phone numbers are recognised. */
   regions: PhoneRegions
-  patterns: readonly OwnPattern[]
+  patterns: readonly CustomPattern[]
 }
 
-/** That of an organization without settings. */
+/** Privacy of an organization without settings. */
 export const PLAIN_PRIVACY: Privacy = { regions: [], patterns: [] }
 
-/** Returns the settings of an organization in the form in which they are used. */
+/** Returns the privacy of an organization from its stored settings. */
 export function privacyFrom(settings: {
   phoneRegions: readonly string[]
-  piiPatterns: readonly OwnPattern[]
+  piiPatterns: readonly CustomPattern[]
 }): Privacy {
   return { regions: phoneRegions(settings.phoneRegions), patterns: settings.piiPatterns }
 }

@@ -20,7 +20,7 @@ const aScopedRule = fc.record({
 type ScopedRule = { rule: Rule; scope: Scope }
 const aDomainEvent = fc.tuple(anEvent, fc.constantFrom(...DOMAINS)).map(([event, domainId]) => ({ ...event, domainId }))
 
-/** What each rule says by itself. */
+/** Evaluates each rule separately. */
 function plainly(rules: ReadonlyMap<string, ScopedRule>, event: StoredEvent, regions: PhoneRegions): string[] {
   const isBroken = ({ rule, scope: { domainIds, vendors } }: ScopedRule) =>
     (domainIds.length === 0 || domainIds.includes(event.domainId)) &&
@@ -29,8 +29,8 @@ function plainly(rules: ReadonlyMap<string, ScopedRule>, event: StoredEvent, reg
   return [...rules].flatMap(([id, scoped]) => (isBroken(scoped) ? [id] : [])).sort()
 }
 
-describe('a rule set says of each rule and event what the plain predicate says', () => {
-  /** Rules of one set, changes of them between events: what waits where depends on all that came before. */
+describe('a rule set agrees with the predicate of each rule', () => {
+  /** Rules of one set, which change between events: the watched clauses depend on all earlier events. */
   const RULES = 60
   const EVENTS = 60
   const RUNS = 30
@@ -56,7 +56,7 @@ describe('a rule set says of each rule and event what the plain predicate says',
           set.set(id, scoped.rule, scoped.scope)
         }
         for (const [index, scoped] of rules.entries()) put(`alr_${index}`, scoped)
-        // Three times each, so that rules come to wait elsewhere.
+        // Three times each, so that rules watch other clauses.
         for (const [index, event] of [...events, ...events, ...events].entries()) {
           for (const { at, id, to } of changes) if (at === index) put(`alr_${id}`, to)
           pairs += plain.size
@@ -69,7 +69,7 @@ describe('a rule set says of each rule and event what the plain predicate says',
     expect(pairs).toBeGreaterThan(RULES * EVENTS * RUNS * 0.8)
   })
 
-  test('for hundreds of values of one kind on one parameter', () => {
+  test('with hundreds of values of one kind on one parameter', () => {
     const words = Array.from({ length: 600 }, (_, n) => `w${n * 7}`)
     const ops = ['equals', 'contains', 'starts_with', 'ends_with', 'not_contains', 'not_equals', 'regex'] as const
     const rules = new Map<string, ScopedRule>()

@@ -1,3 +1,4 @@
+import type { Finder, TextIndex } from './atom.ts'
 import {
   Atom,
   type Clause,
@@ -9,10 +10,13 @@ import {
 } from './atom.ts'
 import { type ConditionClause, type ConditionLiteral, clausesOf } from './clauses.ts'
 import type { Condition, Rule } from './condition.ts'
+import { EVENT_FIELDS, type EventField, keyReader, LABEL, targetOf } from './condition.ts'
+import { placesOf } from './label.ts'
 import { type Meter, OutOfTime, UNLIMITED } from './meter.ts'
+import { spellNumber } from './number.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
-import { DOMAIN, groupNameOf, groupOf } from './rule-group.ts'
+import { indexOf, kindOf } from './text-index.ts'
 
 /** The events that a rule applies to; an empty list applies to all. */
 export interface Scope {
@@ -24,14 +28,14 @@ export interface Scope {
 export const NO_RULES: string[] = []
 Object.freeze(NO_RULES)
 
-/** A rule that was a candidate this often without being broken watches the clause that was false. */
+/** After this many times as a candidate without being broken, a rule watches the clause that was false. */
 const PATIENCE = 4
 
 /**
- * Finds the few rules that an event breaks. Conditions are grouped by parameter and kind, and a text finds those that
- * hold in the index of its group, however many there are. Each rule watches one clause, and is a candidate only when
- * that holds; a candidate that is not broken soon watches a clause that was false. So rules spend most time on clauses
- * that rarely hold, as with the watched literals of SAT solvers (https://doi.org/10.1145/378239.379017).
+ * Finds the few rules that an event breaks. Conditions are grouped by parameter and kind, and the index of each group
+ * finds those that hold for a text. Each rule watches one clause and is a candidate only when that clause holds; a
+ * candidate that is not broken soon watches a clause that was false. Rules therefore mostly watch clauses that rarely
+ * hold, as with the watched literals of SAT solvers (https://doi.org/10.1145/378239.379017).
  */
 export class RuleSet implements Holding {
   private readonly rules = new Map<string, CompiledRule>()
@@ -40,7 +44,7 @@ export class RuleSet implements Holding {
   private readonly byKey = new Map<string, Set<RuleGroup>>()
   /** Groups of fields and of any parameter. */
   private readonly unkeyed = new Set<RuleGroup>()
-  /** Atoms by whose default a watched clause holds. */
+  /** Atoms whose default makes a watched clause hold. */
   private readonly watchedDefaults = new Set<Atom>()
   private readonly always = new Set<CompiledRule>()
   /** The number of the current event. */
@@ -52,12 +56,12 @@ export class RuleSet implements Holding {
   /** `regions`: returns the countries whose national phone numbers are recognised; called for each text. */
   constructor(private readonly regions: () => PhoneRegions = () => []) {}
 
-  /** How many rules there are. */
+  /** Number of rules. */
   get size(): number {
     return this.rules.size
   }
 
-  /** Adds a rule that passed `checkRule`, or replaces the one with this id. Compiles nothing of the other rules. */
+  /** Adds a rule that passed `checkRule`, or replaces the one with this id. Other rules are not recompiled. */
   set(id: string, rule: Rule, scope: Scope = { domainIds: [], vendors: [] }): void {
     this.delete(id)
     const compiled: { -readonly [K in keyof CompiledRule]: CompiledRule[K] } = {
@@ -75,7 +79,7 @@ export class RuleSet implements Holding {
     else this.always.add(compiled)
   }
 
-  /** Removes a rule; nothing happens when there is none of this id. */
+  /** Removes a rule; does nothing for an unknown id. */
   delete(id: string): void {
     const rule = this.rules.get(id)
     if (!rule) return
@@ -91,8 +95,8 @@ export class RuleSet implements Holding {
   }
 
   /**
-   * Returns the ids of the rules that the event breaks, ascending; the same empty list object when none. Null when the
-   * meter ran out.
+   * Returns the ids of the rules that the event breaks, ascending; always the same empty list when it breaks none. Null
+   * when the meter ran out.
    */
   brokenBy(event: RuleEvent, meter: Meter = UNLIMITED): string[] | null {
     this.eventNumber++
@@ -259,9 +263,58 @@ export class RuleSet implements Holding {
   }
 }
 
-/** Returns how many of the clause's literals hold for a missing parameter: a clause without any is best watched. */
+/** Returns the number of literals that hold for a missing parameter. A clause with none is the best to watch. */
 const countDefaults = ({ literals }: Clause) => literals.filter(({ holdsByDefault }) => holdsByDefault).length
 
 function distinct(clause: ConditionClause): ConditionLiteral[] {
   return [...new Map(clause.map((literal) => [JSON.stringify(literal), literal])).values()]
+}
+
+/** Used by scopes only: users choose domains outside the conditions. */
+const DOMAIN = '$domainId'
+
+/** Returns the name of a condition's group: one for each parameter and kind. */
+const groupNameOf = ({ op, parameter }: Condition) => `${kindOf(op)} ${parameter}`
+
+/** Returns an empty group for conditions like this one. */
+function groupOf(condition: Condition, regions: () => PhoneRegions): RuleGroup {
+  const index = indexOf(kindOf(condition.op), regions)
+  const group = { index, name: groupNameOf(condition), decidedAt: 0, watchers: 0, atoms: 0, defaults: new Set<Atom>() }
+  if (condition.parameter === DOMAIN) return { ...group, key: null, find: finderOf(index, DOMAIN, (e) => e.domainId) }
+  const target = targetOf(condition)
+  if (target.kind === 'any') return { ...group, key: null, find: finderOfAny(index) }
+  if (target.kind === 'label') return { ...group, key: null, find: finderOfLabels(index) }
+  if (target.kind === 'field') {
+    return { ...group, key: null, find: finderOf(index, condition.parameter, fieldReader(target.field)) }
+  }
+  return { ...group, key: target.key, find: finderOf(index, target.key, keyReader(target.key)) }
+}
+
+function finderOf(index: TextIndex, key: string, read: (event: RuleEvent) => string): Finder {
+  return (event, holding, meter) => {
+    const text = read(event)
+    if (text === '') return false
+    index.find(text, key, holding, meter)
+    return true
+  }
+}
+
+function finderOfAny(index: TextIndex): Finder {
+  return ({ params }, holding, meter) => {
+    for (const key in params) index.find(params[key] ?? '', key, holding, meter)
+    return true
+  }
+}
+
+/** Its conditions have pairs of vendor and event as values, and an event matches two: its name and its whole vendor. */
+function finderOfLabels(index: TextIndex): Finder {
+  return (event, holding, meter) => {
+    for (const place of placesOf(event)) index.find(place, LABEL, holding, meter)
+    return true
+  }
+}
+
+function fieldReader(field: EventField): (event: RuleEvent) => string {
+  if (EVENT_FIELDS[field] === 'number') return (event) => spellNumber(event[field] as number | null)
+  return (event) => (event[field] as string | null) ?? ''
 }

@@ -34,7 +34,7 @@ test.each<[string, Rule, string[], boolean, boolean]>([
   ['any parameter', all(condition('a', 'is_blank'), condition('*', 'contains_email')), ['a'], true, true],
   ['phone numbers', all(condition('a', 'contains_phone'), condition('b', 'contains_email')), ['a', 'b'], false, false],
   ['no phone number under an identifier', all(condition('cid', 'contains_phone')), ['cid'], false, true],
-])('%s: what is read, and whether it is exact', (_, rule, keys, wholeParams, exact) => {
+])('%s: keys read, and whether the SQL is exact', (_, rule, keys, wholeParams, exact) => {
   expect(compile(rule)).toMatchObject({ keys, wholeParams, exact })
 })
 
@@ -85,7 +85,7 @@ test('filters alone', () => {
   expect(keys).toEqual(['a', 'b'])
 })
 
-test('tests on any parameter go along with the query when it takes them, and read no map', () => {
+test('tests on any parameter are passed to a query that supports them, and read no map', () => {
   const rule: Rule = {
     filters: [condition('*', 'contains', `'); DROP TABLE events; --`)],
     ...all(condition('*', 'contains_phone'), condition('a', 'is_blank'), condition('*', 'not_equals', 'x')),
@@ -107,7 +107,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   ['any key', null, [], 'any'],
   ['another key', 'note', [], 'narrower'],
   ['another key where national numbers count', 'note', ['DE'], 'any'],
-])('what %s leaves of the test for phone numbers', (_, key, regions, expected) => {
+])('the test for phone numbers under %s', (_, key, regions, expected) => {
   const anyTests: AnyTest[] = []
   violationSql(all(condition('*', 'contains_phone')), newBinder(), regions, anyTests)
   const [test] = anyTests
@@ -116,7 +116,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   else expect(own).toBe(expected === 'any' ? any : expected)
 })
 
-test('tests too long to be written for every column look through the map', () => {
+test('tests too long to repeat for every column read the map', () => {
   const anyTests: AnyTest[] = []
   const long = all(
     condition('*', 'contains_email'),

@@ -2,7 +2,15 @@ import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value-type.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { BASE64_PATTERNS } from './base64.ts'
-import { type Condition, conditionsOf, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
+import {
+  COMPLEMENTS,
+  type Condition,
+  conditionsOf,
+  EVENT_FIELDS,
+  type Operator,
+  type Rule,
+  targetOf,
+} from './condition.ts'
 import { EMAIL_PATTERN, MAY_HOLD_EMAIL_PATTERN, NO_ADDRESS_PATTERN } from './email.ts'
 import { membersIn } from './label.ts'
 import { readNumber } from './number.ts'
@@ -17,11 +25,11 @@ export interface ConditionSql {
   /** For the fields of `Query` with the same names. */
   keys: string[]
   wholeParams: boolean
-  /** False: it also matches events for which the rule does not hold; the predicate must confirm each. */
+  /** False: it also matches events for which the rule does not hold, so the predicate must confirm each. */
   exact: boolean
 }
 
-/** The predicate tests this first, too. An encoded digit (`%35`) counts as two, so none is missed. */
+/** The predicate also tests this first. An encoded digit (`%35`) counts as two, so no number is missed. */
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'
 
@@ -30,7 +38,7 @@ const INTERNATIONAL_PATTERN = '[+%]|00'
  */
 const MAX_ANY_LENGTH = 1500
 
-/** Whether SQL can evaluate the condition exactly. No engine knows which phone numbers are valid. */
+/** Returns whether SQL can evaluate the condition exactly. No engine knows which phone numbers are valid. */
 export function isExact(condition: Condition): boolean {
   const target = targetOf(condition)
   const key = target.kind === 'key' ? target.key : target.kind === 'field' ? condition.parameter : null
@@ -51,10 +59,10 @@ const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${sec
 /** Operators whose tests compare texts. */
 const COMPARISONS: readonly Operator[] = ['equals', 'is_blank']
 
-/** White space lies outside of what begins most values, the empty text before it; a comparison is cheaper than a pattern. */
+/** Excludes most values by their first character, because a comparison is cheaper than a pattern. */
 const mayBeBlank = (text: string) => `${text} < '!' OR ${text} > '~'`
 
-/** Returns tests of texts that are not NULL, with the meaning that operators give them; a pattern is bound once, if at all. */
+/** Returns tests for texts that are not NULL, with the meaning of the operators. Each pattern is bound at most once. */
 export function textTests(binder: Binder): { isBlank(text: string): string; isNumber(text: string): string } {
   const { dialect } = binder
   const boundOnce = (pattern: string) => {
@@ -64,7 +72,7 @@ export function textTests(binder: Binder): { isBlank(text: string): string; isNu
   const [blank, number] = [boundOnce(BLANK_PATTERN), boundOnce(NUMBER_PATTERN)]
   return {
     isBlank: (text) => `(${inCase(mayBeBlank(text), dialect.matches(text, blank()))})`,
-    // No number begins behind the digits.
+    // Numbers begin with a character before `:`.
     isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number())),
   }
 }
@@ -97,7 +105,7 @@ class Compiler {
   private condition(condition: Condition): string {
     const target = targetOf(condition)
     const { op: asked, values = [] } = condition
-    const op = TWINS[asked] ?? asked
+    const op = COMPLEMENTS[asked] ?? asked
     if (target.kind === 'any' || target.kind === 'label') {
       const positive = target.kind === 'any' ? this.any(op, values) : this.label(condition)
       return op === asked ? positive : `(NOT ${positive})`
@@ -160,15 +168,15 @@ class Compiler {
   }
 
   /**
-   * A missing value is the empty text, and its result is known at compile time; `test` is of the positive operator. Where the
-   * missing pass, `isSpared` keeps them from a test that costs as much without a value. It would do harm to functions, of
-   * which an engine works out one result for each different value.
+   * A missing value is the empty text, and its result is known at compile time; `test` is of the positive operator. Where
+   * missing values pass, `isSpared` skips a test that costs as much without a value. It slows down functions, whose
+   * result an engine computes once per distinct value.
    */
   private orMissing({ op: asked, values = [] }: Condition, column: string, test: string, isSpared = false): string {
-    const op = TWINS[asked] ?? asked
+    const op = COMPLEMENTS[asked] ?? asked
     const own = op === asked ? test : `(NOT ${test})`
     const passes = compileTest(op, values, [])('', '') === (op === asked)
-    // The engine leaves out parts of files by the bounds of their values for tests that are joined by AND.
+    // The engine skips parts of files by the bounds of their values only for tests joined by AND.
     if (!passes) return `(${column} IS NOT NULL AND ${own})`
     return isSpared ? `(CASE WHEN ${column} IS NULL THEN true ELSE ${own} END)` : `(${column} IS NULL OR ${own})`
   }
@@ -255,7 +263,7 @@ class Compiler {
 }
 
 /**
- * As `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query must
+ * Like `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query must
  * include; without it, and beyond a certain length, they search the map, which costs far more.
  */
 export function filtersSql(
@@ -269,8 +277,8 @@ export function filtersSql(
 }
 
 /**
- * As `compileViolation`, for the relation `events`. SQL is inexact for phone numbers only (`exact`), and as no operator
- * is the complement of `contains_phone`, it then matches a superset. `anyTests`: as for `filtersSql`.
+ * Like `compileViolation`, for the relation `events`. SQL is inexact for phone numbers only (`exact`), and because no
+ * operator complements `contains_phone`, it then matches a superset. `anyTests`: as in `filtersSql`.
  */
 export function violationSql(
   rule: Rule,

@@ -3,7 +3,7 @@ import { plainEvent } from '../core/event.fixture.ts'
 import { type Meter, OutOfTime } from './meter.ts'
 import { RuleSet } from './rule-set.ts'
 
-test.each(['contains_phone', 'contains_email'] as const)('%s asks for time at each of many short texts', (op) => {
+test.each(['contains_phone', 'contains_email'] as const)('%s checks the meter for each of many short texts', (op) => {
   const set = new RuleSet()
   set.set('alr_1', { conditions: { logic: 'any', items: [{ parameter: '*', op }] } })
   const params = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`p${n}`, `${n} +1234567 a@b `]))

@@ -1,5 +1,6 @@
 import type { Atom, Holding, TextIndex } from './atom.ts'
 import type { Operator } from './condition.ts'
+import { CostEstimate } from './cost-estimate.ts'
 import { containsEmail } from './email.ts'
 import { LiteralIndex } from './literal-index.ts'
 import type { Meter } from './meter.ts'
@@ -7,7 +8,6 @@ import { readNumber } from './number.ts'
 import { PatternIndex } from './pattern-index.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
-import { WorkLog } from './work-log.ts'
 
 /** The kinds of index, each for certain positive operators. */
 export type IndexKind = 'equals' | 'number' | 'length' | 'blank' | 'text' | 'pattern' | 'email' | 'phone'
@@ -51,9 +51,9 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
     case 'blank':
       return new ScanIndex(isBlank)
     case 'email':
-      return new ScanIndex(containsEmail, new WorkLog())
+      return new ScanIndex(containsEmail, new CostEstimate())
     case 'phone':
-      return new ScanIndex((text, key) => containsPhone(key, text, regions()), new WorkLog())
+      return new ScanIndex((text, key) => containsPhone(key, text, regions()), new CostEstimate())
     case 'text':
       return new LiteralIndex()
     case 'pattern':
@@ -61,7 +61,7 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
   }
 }
 
-/** The cost of a character that is searched for addresses or phone numbers, in the units of `WorkLog`. */
+/** Cost of searching one character for addresses or phone numbers, in the units of `CostEstimate`. */
 const SCANNED_CHARACTER_WORK = 200
 /** Shorter texts cost nothing: they contain no address and no phone number. */
 const SCANNED_FROM = 6
@@ -100,7 +100,7 @@ class EqualsIndex implements TextIndex {
   }
 }
 
-/** Limits in the order in which a growing number passes them. */
+/** Limits in the order in which an increasing number passes them. */
 class Limits {
   private readonly steps: { limit: number; atom: Atom }[] = []
 
@@ -124,7 +124,7 @@ class Limits {
     }
   }
 
-  /** Returns how many limits come before this one. */
+  /** Returns the number of limits before this one. */
   private below(limit: number): number {
     let [low, high] = [0, this.steps.length]
     while (low < high) {
@@ -144,7 +144,7 @@ class NumberIndex implements TextIndex {
     const limits = valuesOf(atom)
       .map(readNumber)
       .filter((limit) => limit !== null)
-    // One of several values suffices, so the weakest limit decides.
+    // One value is enough, so the weakest limit decides.
     if (atom.condition.op === 'gt') this.above.add(Math.min(...limits), atom)
     else this.under.add(Math.max(...limits), atom)
   }
@@ -190,14 +190,14 @@ class LengthIndex implements TextIndex {
   }
 }
 
-/** One test, made once for all atoms that have it. */
+/** One test that runs once for all atoms that share it. */
 class ScanIndex implements TextIndex {
   private readonly atoms = new Set<Atom>()
 
   /** `log`: for tests that may take long; null for others. */
   constructor(
     private readonly holds: (text: string, key: string) => boolean,
-    private readonly log: WorkLog | null = null,
+    private readonly log: CostEstimate | null = null,
   ) {}
 
   add(atom: Atom): void {
@@ -215,7 +215,7 @@ class ScanIndex implements TextIndex {
   private test(text: string, key: string, meter: Meter): boolean {
     if (!this.log || text.length < SCANNED_FROM) return this.holds(text, key)
     let holds = false
-    // An event may have hundreds of texts that are too short to be measured each.
+    // An event may have hundreds of texts, each too short to be measured.
     meter.check(0)
     this.log.measure(text.length * SCANNED_CHARACTER_WORK, meter, () => {
       holds = this.holds(text, key)

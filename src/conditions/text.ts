@@ -1,4 +1,4 @@
-/** Returns how many characters a text has, counting those of two UTF-16 units once. */
+/** Returns the number of characters of a text, counting those of two UTF-16 units once. */
 export function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {
@@ -7,5 +7,5 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** Whether a text is empty or only white space. */
+/** Returns whether a text is empty or only white space. */
 export const isBlank = (text: string) => text === '' || text.trim() === ''

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lookThroughAgain } from '../changes/notice.ts'
-import { checkConsentAnew } from '../compliance/consent-store.ts'
+import { resetConsentCounts } from '../compliance/consent-store.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { importDomains } from '../domains/directory.ts'
@@ -108,7 +108,7 @@ class FileImport {
         (content, spans) => {
           recordImport(db, { ...named, events: events.events }, { content, spans, notes }, this.order.now)
           lookThroughAgain(db)
-          checkConsentAnew(db)
+          resetConsentCounts(db)
         },
         (done) => this.progress(READING + (1 - READING) * done),
       )

@@ -5,7 +5,7 @@ import { samplesQuery, withSamples } from '../alerts/finding-samples.ts'
 import { isWindowUnreliable } from '../alerts/gap-coverage.ts'
 import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
@@ -196,7 +196,7 @@ async function findingsOf(parts: EvaluateParts, given: readonly Task[]): Promise
   const type = alertTypeOf(first.alert.alertType)
   const domains = watchedDomains(db, orgId)
   const members = membersOf(db, orgId)
-  const group = given.map((task) => ({ ...task, alert: readLabels(task.alert, members) }))
+  const group = given.map((task) => ({ ...task, alert: resolveLabels(task.alert, members) }))
   const rows = await warehouse.query<unknown>(onlyUnjudged(db, queryOf(type, group, domains, members), late))
   const findings = group.map(({ alert, due }) => type.judge(alert, rows, due.window, domains))
   const samples = samplesQuery(orgId, findings.flat())

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { findAlert } from '../alerts/alert-store.ts'
 import type { EvidenceContext } from '../alerts/types/evidence.ts'
-import { readLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Sources } from '../insights/insight.ts'
@@ -40,7 +40,7 @@ export function troubleOf(
   const issue = issueRecord(db, orgId, id)
   const alert = alertOrNull(db, orgId, issue.alertId)
   const members = membersOf(db, orgId)
-  const rule = alert?.alertType === issue.alertType ? readLabels(alert, members) : null
+  const rule = alert?.alertType === issue.alertType ? resolveLabels(alert, members) : null
   return {
     issue,
     occurrences: occurrenceSeries,

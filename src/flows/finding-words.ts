@@ -1,7 +1,7 @@
-import { type Condition, type Operator, TWINS, targetOf } from '../conditions/condition.ts'
+import { COMPLEMENTS, type Condition, type Operator, targetOf } from '../conditions/condition.ts'
+import { conditionText } from '../conditions/condition-text.ts'
 import { compileMask, maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { wordsOf } from '../conditions/words.ts'
 import { cutText } from '../core/text.ts'
 import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match.ts'
 import type { StepResult } from './run.ts'
@@ -35,12 +35,12 @@ export function stepName(step: number, steps: readonly StepResult[], privacy: Pr
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
 /** What a condition that says what is right asks for: `` `currency` equal to "EUR" ``. */
-export const demandOf = (condition: Condition): string => withoutHad(wordsOf(condition))
+export const demandOf = (condition: Condition): string => withoutHad(conditionText(condition))
 
 const withoutHad = (words: string) => words.replace(/^had /, '').replace(/^did not have /, 'not ')
 
 const OPPOSITES = new Map<Operator, Operator>(
-  Object.entries(TWINS).flatMap(([negative, positive]) => [
+  Object.entries(COMPLEMENTS).flatMap(([negative, positive]) => [
     [negative as Operator, positive],
     [positive, negative as Operator],
   ]),

@@ -1,7 +1,7 @@
 import type { Condition } from '../conditions/condition.ts'
+import { joinWords } from '../conditions/condition-text.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { joinWords } from '../conditions/words.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from './duplicates.ts'
 import type { Expectation } from './expectation.ts'

@@ -8,7 +8,7 @@ import {
   MAX_RULE_COST,
   RuleCheck,
 } from '../conditions/condition.ts'
-import { labelsRead } from '../conditions/label.ts'
+import { resolveLabelConditions } from '../conditions/label.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { AppError } from '../core/error.ts'
 import { outcomeOf } from '../ingest/decode-batch.ts'
@@ -59,7 +59,7 @@ export function compileEvent(
   labels: LabelMembers,
 ): EventTests {
   const membersOf: MembersOf = (name) => (Object.hasOwn(labels, name) ? (labels[name] ?? []) : [])
-  const read = (conditions: readonly Condition[]) => compileFilters(labelsRead(conditions, membersOf))
+  const read = (conditions: readonly Condition[]) => compileFilters(resolveLabelConditions(conditions, membersOf))
   const hasLabel = read(label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }])
   const tests = data.map((condition) => ({ condition, holds: read([condition]) }))
   const isNamed = (seen: MatchedEvent) =>

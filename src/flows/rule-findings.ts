@@ -1,8 +1,8 @@
 import type { Alert } from '../alerts/alert.ts'
 import { conditionsOf, targetOf } from '../conditions/condition.ts'
+import { describeViolation, joinWords } from '../conditions/condition-text.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { brokenBy, joinWords } from '../conditions/words.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { eventName, stepName } from './finding-words.ts'
 import { conditionEventOf } from './match.ts'
@@ -62,7 +62,7 @@ function findingOf(
   steps: readonly StepResult[],
   privacy: Privacy,
 ): RunFinding {
-  const { always, here } = brokenBy(alert, stored, privacy.regions)
+  const { always, here } = describeViolation(alert, stored, privacy.regions)
   const did = joinWords([...always, ...here]) || 'broke the rule'
   const name = maskPersonal(alert.name, '', privacy)
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { addToDay } from '../compliance/consent-store.ts'
-import { noteFindings } from '../compliance/store.ts'
+import { recordSightings } from '../compliance/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
@@ -117,7 +117,7 @@ test.each<[number, string, string, string]>([
       after_denial: 'GA now sends requests after consent was denied',
     }[problem]
     const sighting = { ...seen, example: 'GA sends without a signal', firstSeenAt: at, lastSeenAt: at }
-    noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
+    recordSightings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
     world.clock.advance(minutes * MINUTE_MS)
     await visit(world, shop.token, { bad: 1 })
     await settle(world)

@@ -1,6 +1,6 @@
 import { type EventPosition, findEvents } from '../alerts/find-events.ts'
 import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
-import { labelsRead } from '../conditions/label.ts'
+import { resolveLabelConditions } from '../conditions/label.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
 import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
@@ -174,7 +174,7 @@ function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most
         ...fieldTests(input, place, binder),
         ...textTests(input, binder, anyTests),
       ]
-      const { sql, keys, wholeParams } = filtersSql(labelsRead(conditions, members), binder, [], anyTests)
+      const { sql, keys, wholeParams } = filtersSql(resolveLabelConditions(conditions, members), binder, [], anyTests)
       const where = [...tests, ...(wholeParams ? [] : [sql])].join(' AND ')
       return {
         sql: `SELECT seq, receivedAt FROM events ${wholeParams ? `WHERE ${sql} ` : ''}ORDER BY seq DESC LIMIT ${most}`,

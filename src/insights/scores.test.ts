@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
-import { noteFindings } from '../compliance/store.ts'
+import { recordSightings } from '../compliance/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
@@ -93,7 +93,7 @@ describe('scores', () => {
     const at = world.clock.now()
     const seen = { orgId: world.owner.orgId, domainId: shop.id, vendor: 'GA', key: 'dl', kind: 'email', count: 1 }
     const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
-    noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
+    recordSightings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
     const { compliance } = await scores()
     expect(compliance).toEqual({ score: 85, detail: 'An e-mail address in dl of GA on Shop.' })
     const body = { action: 'ignore', vendor: 'GA', key: 'dl' }

@@ -1,8 +1,8 @@
 import type { Audits } from '../audits/audits.ts'
 import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
 import { type NoticeParts, noticeReleases } from '../changes/notice.ts'
-import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
-import { type ScanParts, scan } from '../compliance/scan.ts'
+import { type ConsentCheckDeps, checkConsent } from '../compliance/consent-check.ts'
+import { type ScanDeps, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Emitter } from '../core/emitter.ts'
 import type { DigestSender } from '../digest/send.ts'
@@ -36,10 +36,10 @@ export interface JobParts {
   flushing: FlushParts
   warehouse: Pick<Warehouse, 'compact' | 'check'>
   evaluating: EvaluateParts
-  scanning: ScanParts
+  scanning: ScanDeps
   series: FollowSeriesParts
   autoAlerts: AutoAlertParts
-  consent: ConsentCheckParts
+  consent: ConsentCheckDeps
   retaining: RetainParts
   diskBudget: Pick<DiskBudget, 'keep'>
   domains: Pick<DomainDirectory, 'refresh'>

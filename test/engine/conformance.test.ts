@@ -17,8 +17,8 @@ import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../sr
 import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/queries.ts'
 import { readAround } from '../../src/changes/read.ts'
 import { shareCases } from '../../src/changes/share-cases.ts'
-import { candidatesQuery } from '../../src/compliance/candidates.ts'
-import { adSessionsQuery, choicesQuery, deniedQuery, saidQuery } from '../../src/compliance/consent-queries.ts'
+import { adSessionsQuery, choicesQuery, deniedQuery, signalsQuery } from '../../src/compliance/consent-queries.ts'
+import { candidatesQuery } from '../../src/compliance/scan.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
 import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
@@ -414,7 +414,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('consent', async () => {
     const { window, both } = world
-    await both.query(saidQuery(window))
+    await both.query(signalsQuery(window))
     await both.query(choicesQuery(window))
     const sessions = await both.query<{ sessionId: string }>(adSessionsQuery(window))
     const half = { from: window.from + DAY_MS, to: window.to }

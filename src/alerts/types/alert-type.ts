@@ -113,7 +113,7 @@ export interface AlertType<Row = unknown> {
   /**
    * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
    * window. `domains`: all of the organization's. `membersOf`: of its labels; none when absent. Conditions of the alerts
-   * have been through `readLabels`.
+   * have been through `resolveLabels`.
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**

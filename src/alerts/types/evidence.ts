@@ -14,7 +14,7 @@ export interface EvidenceContext {
     /** The last firing. */
     evidence: Finding | null
   }
-  /** The current alert, after `readLabels`. Null when it was deleted or is of another type now: its former rule is unknown. */
+  /** The current alert, after `resolveLabels`. Null when it was deleted or is of another type now: its former rule is unknown. */
   rule: Alert | null
   privacy: Privacy
   /** Members of the organization's labels; none when absent. */

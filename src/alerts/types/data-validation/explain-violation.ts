@@ -1,5 +1,5 @@
 import { isCostly } from '../../../conditions/condition.ts'
-import { type Broken, brokenBy, joinWords } from '../../../conditions/words.ts'
+import { describeViolation, joinWords, type ViolationText } from '../../../conditions/condition-text.ts'
 import { countText } from '../../../core/text.ts'
 import type { Alert } from '../../alert.ts'
 import { type ExplainContext, totalOf } from '../../event-totals.ts'
@@ -15,7 +15,7 @@ export function explainViolation(
   { event, name, totals, regions }: ExplainContext,
 ): Finding {
   // To compile the conditions again would take seconds.
-  const broken = isCostly(alert) ? { always: [], here: [] } : brokenBy(alert, event, regions)
+  const broken = isCostly(alert) ? { always: [], here: [] } : describeViolation(alert, event, regions)
   const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
   const known = { ...finding, ...fault, did: describeFault(broken), total: totalOf(finding, totals) }
   return { ...known, summary: violationSummary({ ...known, event: name }) }
@@ -30,7 +30,7 @@ export function violationSummary({ event, occurrences, total = null, did = 'brok
   return `${count} ${events} ${did}; expected none`
 }
 
-function describeFault({ always, here }: Broken): string {
+function describeFault({ always, here }: ViolationText): string {
   if (here.length === 0) return joinWords(always) || 'broke the rule'
   return `${always.length > 0 ? joinWords(always) : 'broke the rule'}; the latest ${joinWords(here)}`
 }

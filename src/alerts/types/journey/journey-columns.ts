@@ -1,5 +1,5 @@
 import type { Condition } from '../../../conditions/condition.ts'
-import { labelsRead } from '../../../conditions/label.ts'
+import { resolveLabelConditions } from '../../../conditions/label.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
 import type { MembersOf } from '../../../labels/label.ts'
 import { type Dialect, isStorable } from '../../../warehouse/dialect.ts'
@@ -128,7 +128,7 @@ export class JourneyColumns {
   }
 
   private conditions(conditions: readonly Condition[]): string {
-    const read = labelsRead(conditions, this.membersOf)
+    const read = resolveLabelConditions(conditions, this.membersOf)
     const { sql, keys, wholeParams } = filtersSql(read, this.binder, [], this.anyTests)
     for (const key of keys) this.keys.add(key)
     this.wholeParams ||= wholeParams

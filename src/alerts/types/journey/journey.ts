@@ -1,5 +1,5 @@
 import { checkConditions, type RuleCheck, targetOf } from '../../../conditions/condition.ts'
-import { labelsRead } from '../../../conditions/label.ts'
+import { resolveLabelConditions } from '../../../conditions/label.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { countText } from '../../../core/text.ts'
@@ -54,7 +54,7 @@ function missedEventsSql(incident: EvidenceContext & { rule: Alert }, binder: Bi
   const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
     (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
   )
-  const data = missed.map((one) => filtersSql(labelsRead(one.data ?? [], membersOf), binder))
+  const data = missed.map((one) => filtersSql(resolveLabelConditions(one.data ?? [], membersOf), binder))
   const scope = scopeOfIssue(incident, { vendors: vendor === null ? [] : [vendor], event })
   return {
     sql: [...scopeTests(scope, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),

@@ -1,15 +1,15 @@
 import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
 
-/** Work from here on, in characters times weight, may take milliseconds at worst and is always measured. */
+/** Work of at least this many characters times weight may take milliseconds and is always measured. */
 const MEASURED_FROM = 200_000
-/** Of smaller work, one in this many is measured. */
+/** One in this many smaller searches is measured. */
 const SAMPLED = 64
-/** The estimate of the slowest rate halves after this long. */
+/** Half-life of the estimate of the slowest rate. */
 const HALF_LIFE_MS = 10_000
 
-/** Estimates the worst cost of searching a text, from measurements. */
-export class WorkLog {
-  /** Milliseconds for a unit of work at the slowest, and when that was measured. */
+/** Estimates the worst-case cost of searching a text from measurements. */
+export class CostEstimate {
+  /** Milliseconds per unit of work at the slowest measured rate. */
   private slowest = 0
   private slowestAt = 0
   private searches = 0
@@ -17,8 +17,8 @@ export class WorkLog {
   constructor(private readonly watch: Stopwatch = stopwatch) {}
 
   /**
-   * Runs `search`, which does at most `work`; throws `OutOfTime` instead when it might take longer than the meter has
-   * left. Returns the milliseconds of processor time it took; null when that was not measured.
+   * Runs `search`, which does at most `work`; throws `OutOfTime` when it might take longer than the meter allows.
+   * Returns the processor time in milliseconds; null when it was not measured.
    */
   measure(work: number, meter: Meter, search: () => void): number | null {
     if (work < MEASURED_FROM && this.searches++ % SAMPLED !== 0) {

@@ -1,19 +1,19 @@
 import type { Atom } from './atom.ts'
 
-/** Texts repeat: names of pages, currencies, sessions. Longer texts are not cached. */
+/** Maximum number of cached texts. Names of pages, currencies and sessions repeat; longer texts are not cached. */
 const MAX_TEXTS = 1000
 const MAX_CHARACTERS = 300
-/** The limit of all caches of the process together; there is one for every parameter of rules, in every domain. */
+/** Maximum characters of all caches of the process, one for each parameter of rules in each domain. */
 const MAX_TOTAL_CHARACTERS = 16 * 1024 * 1024
-/** Memory of a text beside its characters, in characters. */
+/** Overhead of a cached text, in characters. */
 const OVERHEAD = 64
 
-/** Caches that are not empty, and their total size. */
-const filled = new Set<TextMemory>()
+/** Caches that are not empty. */
+const filled = new Set<TextCache>()
 let totalCharacters = 0
 
 /** Caches which atoms of an index held for recent texts. */
-export class TextMemory {
+export class TextCache {
   private readonly known = new Map<string, readonly Atom[]>()
   private characters = 0
 
@@ -28,7 +28,7 @@ export class TextMemory {
     return found
   }
 
-  /** To be called when the index changes. */
+  /** Must be called when the index changes. */
   clear(): void {
     this.known.clear()
     filled.delete(this)

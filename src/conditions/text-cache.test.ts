@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { NO_ATOMS, TextMemory } from './text-memory.ts'
+import { NO_ATOMS, TextCache } from './text-cache.ts'
 
-/** How many of a thousand texts of 300 letters the memory knows without searching. */
-function knownOf(memory: TextMemory, texts: readonly string[]): number {
+/** Returns how many of a thousand texts of 300 characters are cached. */
+function knownOf(memory: TextCache, texts: readonly string[]): number {
   let known = texts.length
   for (const text of texts) {
     memory.recall(text, () => {
@@ -13,20 +13,20 @@ function knownOf(memory: TextMemory, texts: readonly string[]): number {
   return known
 }
 
-test('thousands of memories hold no more together than one budget; each works on', () => {
+test('thousands of caches share one budget, and each keeps working', () => {
   const texts = Array.from({ length: 500 }, (_, n) => `${n}`.padEnd(300))
-  const memories = Array.from({ length: 200 }, () => new TextMemory())
+  const memories = Array.from({ length: 200 }, () => new TextCache())
   for (const memory of memories) knownOf(memory, texts)
-  // Of 30 million letters.
+  // 30 million characters were looked up.
   const known = memories.map((memory) => memory.recall('0'.padEnd(300), () => [] as never) === NO_ATOMS)
   expect(known.filter(Boolean).length).toBeLessThan(100)
-  const [first = new TextMemory()] = memories
+  const [first = new TextCache()] = memories
   knownOf(first, texts)
   expect(knownOf(first, texts)).toBe(500)
 })
 
-test('a search that fails is not remembered', () => {
-  const memory = new TextMemory()
+test('a failed search is not cached', () => {
+  const memory = new TextCache()
   const fail = () => {
     throw new Error('out of time')
   }

@@ -43,7 +43,7 @@ function oneOf(
 
 const asNumber = (value: string) => value
 
-/** Returns the text that follows a parameter for which the operator holds; null for operators with other wording. */
+/** Returns the text that follows a parameter for which the operator holds; null for operators worded differently. */
 function stateOf(op: Operator, values: readonly string[]): string | null {
   const numbers = values.map(Number)
   switch (op) {
@@ -69,7 +69,7 @@ function stateOf(op: Operator, values: readonly string[]): string | null {
       return `of more than ${Math.min(...numbers)} characters`
     case 'length_lt':
       return `of fewer than ${Math.max(...numbers)} characters`
-    // Of several values the easiest decides.
+    // The value that is easiest to satisfy decides.
     case 'gt':
       return `above ${Math.min(...numbers)}`
     case 'lt':
@@ -81,7 +81,7 @@ function stateOf(op: Operator, values: readonly string[]): string | null {
   }
 }
 
-/** The twins of the `not_` operators, for which no parameter at all may match as the twin describes. */
+/** Positive operators of the `not_` operators: with `*`, no parameter may match the positive one. */
 const POSITIVE: Partial<Record<Operator, Operator>> = {
   not_equals: 'equals',
   not_contains: 'contains',
@@ -90,10 +90,10 @@ const POSITIVE: Partial<Record<Operator, Operator>> = {
 }
 
 /**
- * Returns what an event for which the condition holds did, as text that follows `12 events`: ``had no `transaction_id`
- * ``, ``had `value` below 0``. It quotes the rule, never an event; values are cut to 60 characters, three are listed.
+ * Describes events for which the condition holds, as text after `12 events`, such as ``had `value` below 0``. It quotes
+ * the rule, never an event; at most three values are listed, cut to 60 characters.
  */
-export function wordsOf(condition: Condition): string {
+export function conditionText(condition: Condition): string {
   const { op, values = [] } = condition
   const target = targetOf(condition)
   if (target.kind === 'label') return labelWords(condition)
@@ -124,23 +124,23 @@ function labelWords({ op, values = [], labels = values }: Condition): string {
   return op === 'equals' ? `had ${label}` : `did not have ${label}`
 }
 
-/** How events break a rule, as text. */
-export interface Broken {
-  /** What every event that breaks it did. */
+/** Text that describes how events break a rule. */
+export interface ViolationText {
+  /** Clauses true for every event that breaks the rule. */
   always: string[]
-  /** What else this event did, where a rule can be broken in several ways. */
+  /** Further clauses true for this event, where a rule can be broken in several ways. */
   here: string[]
 }
 
-/** @param event one that breaks the rule; null: not at hand, so that `here` stays empty */
-export function brokenBy(
+/** `event`: one that breaks the rule; null when unknown, and `here` is empty. */
+export function describeViolation(
   { conditions, conditionGroups = [] }: Rule,
   event: ConditionEvent | null,
   regions: PhoneRegions = [],
-): Broken {
+): ViolationText {
   const sets = [...(conditions ? [{ op: conditions.logic, items: conditions.items }] : []), ...conditionGroups]
   const isSure = ({ op, items }: (typeof sets)[number]) => op === 'all' || items.length === 1
-  const words = (items: readonly Condition[]) => items.map(wordsOf)
+  const words = (items: readonly Condition[]) => items.map(conditionText)
   const held = (items: readonly Condition[]) =>
     event === null ? [] : items.filter((item) => compileFilters([item], regions)(event))
   const always = [...new Set(sets.filter(isSure).flatMap(({ items }) => words(items)))]
@@ -150,7 +150,7 @@ export function brokenBy(
 
 const MAX_CLAUSES = 3
 
-/** ``had no `a`, had `b` below 0 and 2 more``. */
+/** Joins clauses: ``had no `a`, had `b` below 0 and 2 more``. */
 export function joinWords(clauses: readonly string[]): string {
   const shown = clauses.slice(0, MAX_CLAUSES)
   const others = clauses.length - shown.length

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Condition, type ConditionEvent, OPERATORS } from './condition.ts'
-import { brokenBy, joinWords, wordsOf } from './words.ts'
+import { conditionText, describeViolation, joinWords } from './condition-text.ts'
 
 const table: [string, Condition['op'], string[] | undefined, string][] = [
   ['transaction_id', 'is_blank', undefined, 'had no `transaction_id`'],
@@ -38,12 +38,12 @@ const table: [string, Condition['op'], string[] | undefined, string][] = [
   ['url', 'contains', ['x'.repeat(1000)], `had \`url\` containing "${'x'.repeat(59)}…"`],
 ]
 
-describe('a condition in words', () => {
+describe('the text of a condition', () => {
   test.each(table)('%s %s %j: %s', (parameter, op, values, words) => {
-    expect(wordsOf({ parameter, op, ...(values ? { values } : {}) })).toBe(words)
+    expect(conditionText({ parameter, op, ...(values ? { values } : {}) })).toBe(words)
   })
 
-  test('every operator has some', () => {
+  test('exists for every operator', () => {
     expect(new Set(table.map(([, op]) => op))).toEqual(new Set(OPERATORS))
   })
 })
@@ -56,7 +56,7 @@ describe('how events break a rule', () => {
     { parameter: 'c', op: 'is_blank' },
   ]
   const items = [a, b, c].flatMap((one) => one ?? [])
-  test.each<[string, Parameters<typeof brokenBy>[0], ReturnType<typeof brokenBy>]>([
+  test.each<[string, Parameters<typeof describeViolation>[0], ReturnType<typeof describeViolation>]>([
     ['one condition', { conditions: { logic: 'any', items: items.slice(0, 1) } }, { always: ['had no `a`'], here: [] }],
     [
       'all of several',
@@ -78,8 +78,8 @@ describe('how events break a rule', () => {
     ],
     ['no condition', {}, { always: [], here: [] }],
   ])('%s', (_name, rule, broken) => {
-    expect(brokenBy(rule, event)).toEqual(broken)
-    expect(brokenBy(rule, null)).toEqual({ ...broken, here: [] })
+    expect(describeViolation(rule, event)).toEqual(broken)
+    expect(describeViolation(rule, null)).toEqual({ ...broken, here: [] })
   })
 })
 

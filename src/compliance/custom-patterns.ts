@@ -1,0 +1,36 @@
+import { MAX_RULE_COST } from '../conditions/condition.ts'
+import { compilePattern } from '../conditions/pattern.ts'
+import type { CustomPattern } from '../conditions/privacy.ts'
+import { AppError, atField } from '../core/error.ts'
+import { BUILT_IN_KINDS } from './finding.ts'
+
+const NAME = /^[a-z0-9_]{1,40}$/
+
+/**
+ * Throws `invalid` for the first invalid pattern: its name has other characters, is a built-in kind or occurs twice, the
+ * pattern does not compile or matches the empty text and so every value, or all patterns together cost more than the
+ * conditions of one rule may.
+ */
+export function checkCustomPatterns(patterns: readonly CustomPattern[]): void {
+  const names = new Set<string>(BUILT_IN_KINDS)
+  let cost = 0
+  for (const [index, { name, pattern }] of patterns.entries()) {
+    const at = `piiPatterns[${index}]`
+    if (!NAME.test(name)) throw new AppError('invalid', `${at}.name: use 1 to 40 of the characters a-z, 0-9 and _`)
+    if (BUILT_IN_KINDS.includes(name))
+      throw new AppError('invalid', `${at}.name: ${name} is a built-in kind; choose another name`)
+    if (names.has(name)) throw new AppError('invalid', `${at}.name: ${name} is used twice`)
+    names.add(name)
+    const { matches, size } = compiled(pattern, at)
+    if (matches(''))
+      throw new AppError('invalid', `${at}.pattern: matches the empty text, so every value would be personal`)
+    cost += size
+    if (cost <= MAX_RULE_COST) continue
+    throw new AppError(
+      'invalid',
+      `${at}.pattern: the patterns up to here cost ${cost}, and all patterns may cost ${MAX_RULE_COST}`,
+    )
+  }
+}
+
+const compiled = (pattern: string, at: string) => atField(`${at}.pattern`, () => compilePattern(pattern))
