@@ -19,7 +19,7 @@ import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
-import type { Composer } from './digest/composer.ts'
+import type { DigestComposer } from './digest/composer.ts'
 import { digestRoutes } from './digest/routes.ts'
 import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
@@ -77,7 +77,7 @@ import { type SignInLimits, signInLimits } from './org/sign-in.ts'
 import { privacySettings } from './org/store.ts'
 import { searchRoutes } from './search/routes.ts'
 import { shareRoutes } from './shares/routes.ts'
-import { runsToShare } from './shares/runs.ts'
+import { shareableRuns } from './shares/shareable-runs.ts'
 import { sharesOf } from './shares/store.ts'
 import type { GapWatch } from './signals/gap-detector.ts'
 import type { Follower } from './signals/series-monitor.ts'
@@ -107,7 +107,7 @@ export interface ApiParts {
   publicUrl: string
   guard: AddressGuard
   dispatcher: Dispatcher
-  composer: Composer
+  composer: DigestComposer
   transport: Transport
   /** True when mail can be sent. */
   mailConfigured: boolean
@@ -234,7 +234,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...issueRoutes(parts),
     ...streamRoutes(parts),
     ...searchRoutes({ db, privacyOf }),
-    ...formRoutes({ providers: parts.dispatcher.parts.providers ?? PROVIDERS, insights: allInsights }),
+    ...formRoutes({ providers: parts.dispatcher.deps.providers ?? PROVIDERS, insights: allInsights }),
     ...integrationRoutes({ ...parts, collectUrl: config.collectUrl || publicUrl }),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),
@@ -243,7 +243,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...shareRoutes({
       ...{ db, clock, publicUrl, privacyOf },
       limit: new RateLimit(clock, config.rateSigninPerMinute / 60, 60),
-      findRun: runsToShare(db, parts.runFiles),
+      findRun: shareableRuns(db, parts.runFiles),
     }),
     ...flowRoutes(parts, privacyOf),
   ]

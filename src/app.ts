@@ -12,10 +12,10 @@ import { Emitter } from './core/emitter.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
 import { pathsOf } from './data-folder/paths.ts'
-import { Composer } from './digest/composer.ts'
-import { DigestSender } from './digest/send.ts'
+import { DigestComposer } from './digest/composer.ts'
+import { DigestSender } from './digest/sender.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
-import { historyTeller } from './evidence/told.ts'
+import { messageHistoryFetcher } from './evidence/message-context.ts'
 import { planRuns } from './flows/plan-runs.ts'
 import { RunFiles } from './flows/run-files.ts'
 import { Questions } from './http/questions.ts'
@@ -23,11 +23,11 @@ import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/delivery/dispatcher.ts'
-import { HistoryAsker } from './integrations/delivery/history-asker.ts'
-import { type NotifierParts, notifier } from './integrations/delivery/notifier.ts'
-import { recover } from './integrations/delivery/queues.ts'
+import { MessageEnricher } from './integrations/delivery/message-enricher.ts'
+import { type NotifierDeps, notifier } from './integrations/delivery/notifier.ts'
+import { recoverInterrupted } from './integrations/delivery/queues.ts'
 import { Listeners } from './integrations/inbound/listeners.ts'
-import { Polls } from './integrations/inbound/polls.ts'
+import { Poller } from './integrations/inbound/poller.ts'
 import { StatusSync } from './integrations/status/status-sync.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { DiskBudget } from './jobs/disk-budget.ts'
@@ -101,7 +101,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf, runFiles })
   const historyAsker = historyAskerOf(base, stores, watching)
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
-  const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
+  const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue })
 
   const streams = streamsOf(base, stores, watching, collecting)
   const outboxBell = new Emitter()
@@ -109,7 +109,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     if (changes.some(isToSend)) outboxBell.emit()
     streams.publish(changes)
   })
-  const composer = new Composer({
+  const composer = new DigestComposer({
     ...{ db, warehouse, clock, publicUrl, follower: watching.follower, report: base.report },
     watermark: () => spool.watermark(),
     retentionMs: retentionMs(config),
@@ -120,8 +120,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ clock, lastRuns, flushing, diskBudget, dispatcher, outboxBell, domains: collecting.domains },
     scanning: { db, warehouse },
     statusSync: new StatusSync(dispatcher),
-    polls: new Polls(dispatcher, {
-      ...{ ...dispatcher.parts, enqueue },
+    polls: new Poller(dispatcher, {
+      ...{ ...dispatcher.deps, enqueue },
       noteChange: (change) => void noteChange(db, clock.now(), change),
     }),
     listeners,
@@ -176,7 +176,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 /** Returns what messages say of the changes that may have caused an issue. */
-function changesOfIn(db: Db): NonNullable<NotifierParts['changesOf']> {
+function changesOfIn(db: Db): NonNullable<NotifierDeps['changesOf']> {
   return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
 
@@ -193,24 +193,34 @@ function openDispatcher(
   { jitter }: AppOptions,
   base: Base,
   { db, box }: Stores,
-  { historyAsker, stopping }: { historyAsker: HistoryAsker; stopping: AbortSignal },
+  { historyAsker, stopping }: { historyAsker: MessageEnricher; stopping: AbortSignal },
 ): Dispatcher {
   const { clock, transport, config, report } = base
-  recover(db)
+  recoverInterrupted(db)
   const mailConfigured = config.smtpUrl !== ''
   const operator = operatorOf(config)
   return new Dispatcher(
-    { db, box, clock, transport, jitter: jitter ?? Math.random, mailConfigured, report, operator, historyAsker },
+    {
+      db,
+      box,
+      clock,
+      transport,
+      jitter: jitter ?? Math.random,
+      mailConfigured,
+      report,
+      operator,
+      enricher: historyAsker,
+    },
     stopping,
   )
 }
 
 /** Returns what completes messages with what the event history knows. */
-function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follower }: Watching): HistoryAsker {
+function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follower }: Watching): MessageEnricher {
   const { db, warehouse, spool } = stores
   const watermark = () => spool.watermark()
-  const ask = historyTeller({ db, warehouse, follower, clock, watermark, retentionMs: retentionMs(config) })
-  return new HistoryAsker({ db, clock, ask, report })
+  const ask = messageHistoryFetcher({ db, warehouse, follower, clock, watermark, retentionMs: retentionMs(config) })
+  return new MessageEnricher({ db, clock, fetchHistory: ask, report })
 }
 
 /** Tells callers of what changes, once it is published. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { leavingToken } from '../src/digest/leave.ts'
+import { unsubscribeToken } from '../src/digest/unsubscribe.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from '../src/http/permission.ts'
 import { ROLES, type Role } from '../src/http/principal.ts'
 import { openWebhookSecret } from '../src/org/store.ts'
@@ -100,7 +100,7 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
 /** What else a query has to name. */
 const CONTAINER = { containerPath: 'accounts/6/containers/71' }
 /** From the digest of somebody who is not there. */
-const LINK = { t: leavingToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
+const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
 const QUERIES: Record<string, Record<string, string>> = {
   getTagDeployment: CONTAINER,
   listContainerTags: CONTAINER,

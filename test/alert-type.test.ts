@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { Glob } from 'bun'
 import { ALERT_KINDS, alertTypes } from '../src/alerts/types/index.ts'
-import { issueKinds } from '../src/issues/kinds/index.ts'
+import { issueKinds } from '../src/issues/kinds.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 

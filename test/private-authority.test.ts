@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { addressGuard } from '../src/integrations/transport/address-guard.ts'
-import { trustedBeside } from '../src/integrations/transport/authorities.ts'
+import { trustedWith } from '../src/integrations/transport/authorities.ts'
 import { httpTransport } from '../src/integrations/transport/http-transport.ts'
 import { mailTransport } from '../src/integrations/transport/mail-transport.ts'
 import { operatorFetch } from '../src/integrations/transport/operator-fetch.ts'
@@ -101,7 +101,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
   })
 
   test('takes no trust from those that every system has', () => {
-    const all = trustedBeside(configured())
+    const all = trustedWith(configured())
     expect(all.length).toBeGreaterThan(100)
     expect(all.at(-1)).toBe(readFileSync(file('ca.pem'), 'utf8').trim())
   })

@@ -1,6 +1,6 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import type { FoundInRun } from '../issues/run-findings.ts'
+import type { RunFinding } from '../issues/run-findings.ts'
 import type { AuditPage, AuditSummary } from './audit.ts'
 import { isFailed } from './expected-page.ts'
 import type { PageFault } from './judge-page.ts'
@@ -44,7 +44,7 @@ export class Tally {
   }
 
   /** What is wrong, once for each kind, vendor and event; without personal data. */
-  findings(privacy: Privacy): FoundInRun[] {
+  findings(privacy: Privacy): RunFinding[] {
     const masked = (text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))
     return [...this.faults.values()].map(({ fault, url, pages }) => {
       const { what, expected, observed, ...subject } = fault

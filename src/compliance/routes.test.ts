@@ -3,7 +3,7 @@ import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import type { NoticeOrder } from '../issues/issue.ts'
+import type { NotificationRequest } from '../issues/issue.ts'
 import { findIssue, setStatus } from '../issues/store.ts'
 import { updateOrg } from '../org/store.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
@@ -15,10 +15,10 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const notices: NoticeOrder[] = []
+  const notices: NotificationRequest[] = []
   const changed: string[] = []
   const privacyOf = () => PLAIN_PRIVACY
-  const enqueue = (order: NoticeOrder) => void notices.push(order)
+  const enqueue = (order: NotificationRequest) => void notices.push(order)
   const routes = complianceRoutes({
     ...{ db, clock, enqueue, privacyOf },
     alertsChanged: (ids) => void changed.push(...ids),

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { unsealTarget } from '../alerts/channel-target.ts'
-import { outboxWorld } from '../integrations/delivery/outbox.fixture.ts'
+import { outboxFixture } from '../integrations/delivery/outbox.fixture.ts'
 import { sealStoredTargets } from './seal-targets.ts'
 
 test('a damaged row does not prevent the start, and a second start changes nothing', () => {
-  const { db, box, issue, tell, deliveries } = outboxWorld()
+  const { db, box, issue, tell, deliveries } = outboxFixture()
   const target = 'https://hooks.slack.com/services/T0/B0/secret'
   const channels = [
     { type: 'team_chat' as const, target },

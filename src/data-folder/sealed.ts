@@ -2,7 +2,7 @@ import { existsSync, renameSync, statSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import { type SecretBox, secretBox } from '../core/secret-box.ts'
 import { forgetClosedSecrets } from '../flows/store.ts'
-import { forgetSecrets, sealedIntegrations } from '../integrations/store.ts'
+import { clearSecrets, sealedIntegrations } from '../integrations/store.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -93,7 +93,7 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
       writeAuditEntry(db, clock, { orgId: id, act: 'forgetSecrets', target: id, note: { newWebhookSecret: true } })
     }
     for (const { id, orgId } of closed.integrations) {
-      forgetSecrets(db, id)
+      clearSecrets(db, id)
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
     }
     for (const { id, orgId } of forgetClosedSecrets(db, box)) {

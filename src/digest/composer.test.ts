@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
 import type { Query } from '../warehouse/query.ts'
-import { Composer } from './composer.ts'
+import { DigestComposer } from './composer.ts'
 import { digestRoutes } from './routes.ts'
 
 test.each<[what: string, error: Error, says: string, reported: number]>([
@@ -17,7 +17,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   const { alice } = cast(db, clock)
   createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const reports: unknown[] = []
-  const composer = new Composer({
+  const composer = new DigestComposer({
     ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, follower: null as never },
     warehouse: { query: () => Promise.reject(error) },
     watermark: () => clock.now(),
@@ -40,7 +40,7 @@ test('what looks at much and takes too long is left out, and that is said', asyn
   const { alice } = cast(db, clock)
   const domainId = createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const row = { domainId, vendor: 'Meta Pixel', event: 'Purchase', weight: 7 }
-  const composer = new Composer({
+  const composer = new DigestComposer({
     ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, follower: null as never },
     warehouse: {
       // As the engine does when the signal of a question ends.

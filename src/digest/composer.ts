@@ -3,13 +3,13 @@ import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightParts, sourcesFor } from '../insights/routes.ts'
 import { withSignal } from '../warehouse/warehouse.ts'
-import { compose } from './compose.ts'
+import { buildDigest } from './build-digest.ts'
 import { type DigestFacts, hasData } from './facts.ts'
-import { gatherFacts } from './gather.ts'
-import { htmlOf } from './html.ts'
+import { gatherFacts } from './gather-facts.ts'
+import { htmlOf } from './render-html.ts'
 import { isWeekly } from './schedule.ts'
 
-export interface ComposerParts extends InsightParts {
+export interface ComposerDeps extends InsightParts {
   clock: Clock
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
@@ -43,26 +43,26 @@ interface Gathering {
 type Composed = Omit<Preview, 'refreshInSeconds'>
 
 /** Composes digests, and keeps for a while what it composed. One for each program. */
-export class Composer {
+export class DigestComposer {
   /** By organization, user and context; the oldest first. */
   private readonly previews = new Map<string, Composed>()
   private readonly facts = new Map<string, DigestFacts>()
 
-  constructor(private readonly parts: ComposerParts) {}
+  constructor(private readonly deps: ComposerDeps) {}
 
   /**
    * What the caller would get, or got composed at most 10 minutes ago. Fails with `unavailable`, and with nothing else, when
    * it can't be composed.
    */
   async preview(principal: Principal, context: string, signal: AbortSignal): Promise<Preview> {
-    const { clock, publicUrl } = this.parts
+    const { clock, publicUrl } = this.deps
     const key = [principal.orgId, principal.userId, context].join('\0')
     const known = this.previews.get(key)
     if (known && this.isFresh(known.composedAt, PREVIEW_MS)) return this.shown(known)
     const at = clock.now()
     const facts = await this.gather(principal, { signal, at, isWeekly: isWeekly(Math.floor(at / DAY_MS)) })
     const because = 'This is a preview: nothing was sent.'
-    const document = compose(facts, { context, publicUrl, unsubscribeUrl: null, because })
+    const document = buildDigest(facts, { context, publicUrl, unsubscribeUrl: null, because })
     const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
     this.previews.delete(key)
     this.previews.set(key, composed)
@@ -78,7 +78,7 @@ export class Composer {
    * does.
    */
   async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts> {
-    const { clock } = this.parts
+    const { clock } = this.deps
     for (const [id, { at }] of this.facts) if (!this.isFresh(at, FACTS_MS)) this.facts.delete(id)
     const key = `${orgId} ${isWeekly}`
     const known = this.facts.get(key)
@@ -90,12 +90,12 @@ export class Composer {
 
   /** Times to come are from before the clock was put back. */
   private isFresh(at: Instant, forMs: number): boolean {
-    const now = this.parts.clock.now()
+    const now = this.deps.clock.now()
     return at <= now && now < at + forMs
   }
 
   private shown(composed: Composed): Preview {
-    const left = composed.composedAt + PREVIEW_MS - this.parts.clock.now()
+    const left = composed.composedAt + PREVIEW_MS - this.deps.clock.now()
     return { ...composed, refreshInSeconds: Math.max(0, Math.ceil(left / SECOND_MS)) }
   }
 
@@ -103,13 +103,13 @@ export class Composer {
   private async gather(principal: Principal, { signal, at: now, isWeekly }: Gathering): Promise<DigestFacts> {
     const { orgId } = principal
     const bound = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(BOUND_MS)])
-    const bounded = sourcesFor(this.parts, orgId, bound, 'insights')
-    const history = signal ? withSignal(this.parts.warehouse, signal, 'search') : this.parts.warehouse
+    const bounded = sourcesFor(this.deps, orgId, bound, 'insights')
+    const history = signal ? withSignal(this.deps.warehouse, signal, 'search') : this.deps.warehouse
     try {
       return await gatherFacts({ ...bounded, history }, bounded, { principal, now }, { isWeekly })
     } catch (error) {
       const isRefusal = error instanceof AppError
-      if (!isRefusal) this.parts.report(error, 'the digest')
+      if (!isRefusal) this.deps.report(error, 'the digest')
       const why = isRefusal ? messageOf(error) : 'the log of the server says more'
       throw new AppError('unavailable', `the digest composer is unavailable: ${why}`, RETRY_AFTER_S)
     }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import type { Nameable } from './context.ts'
 import type { DigestFacts, DigestIssue } from './facts.ts'
-import { spanOf } from './span.ts'
+import type { Nameable } from './reader-focus.ts'
+import { digestPeriod } from './schedule.ts'
 import type { NameCount } from './traffic.ts'
 
 /** A Tuesday morning. */
@@ -111,7 +111,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
   ]
   return {
     at,
-    span: spanOf(at),
+    span: digestPeriod(at),
     orgName: 'Acme',
     currency: null,
     domainNames: new Map([

@@ -5,13 +5,13 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { VendorTally } from '../insights/reconcile.ts'
 import type { WeeklyReport } from '../insights/weekly-report.ts'
 import type { IssueStatus } from '../issues/issue.ts'
-import type { About, Nameable } from './context.ts'
 import type { NewParameter } from './parameters.ts'
-import type { DigestSpan } from './span.ts'
+import type { Nameable, Subject } from './reader-focus.ts'
+import type { DigestPeriod } from './schedule.ts'
 import type { Traffic } from './traffic.ts'
 
 /** An issue as a digest tells of it; texts are masked. */
-export interface DigestIssue extends About {
+export interface DigestIssue extends Subject {
   id: string
   title: string
   status: IssueStatus
@@ -31,7 +31,7 @@ export interface DigestChange extends Pick<Change, 'id' | 'title' | 'source' | '
   domainId: string
   domain: string
   /** What it did, most effect first; the vendors and events are those of the effect. */
-  effects: readonly (About & { detail: string; harmful: boolean })[]
+  effects: readonly (Subject & { detail: string; harmful: boolean })[]
 }
 
 export type DigestFinding = Pick<Finding, 'vendor' | 'key' | 'kind' | 'count' | 'example' | 'domainIds' | 'issueId'>
@@ -47,7 +47,7 @@ export interface DigestOrders {
   vendors: readonly VendorTally[]
 }
 
-export interface DigestSuggestion extends About {
+export interface DigestSuggestion extends Subject {
   name: string
   reason: string
 }
@@ -55,7 +55,7 @@ export interface DigestSuggestion extends About {
 /** What happened in an organization, for any reader: the same for all, and personal data is masked. */
 export interface DigestFacts {
   at: Instant
-  span: DigestSpan
+  span: DigestPeriod
   orgName: string
   /** What values are amounts in (ISO 4217); null: a unit of their own. */
   currency: string | null
@@ -88,7 +88,7 @@ export interface DigestFacts {
 }
 
 /** The gravest has the largest. */
-export const GRAVITY: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2, critical: 3 }
+export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2, critical: 3 }
 
 /**
  * True when something happened: events now or in the same hours a week earlier, an issue that moved, a change, a finding, an

@@ -2,7 +2,7 @@ import { textTests } from '../conditions/sql.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { DigestSpan } from './span.ts'
+import type { DigestPeriod } from './schedule.ts'
 
 /** A parameter that came now, and in no event of the 7 days before. */
 export interface NewParameter {
@@ -23,7 +23,7 @@ const EDGE_MS = 2 * HOUR_MS
 export async function newParameters(
   history: History,
   orgId: string,
-  { window, days }: DigestSpan,
+  { window, days }: DigestPeriod,
 ): Promise<NewParameter[]> {
   const namesIn = async (span: Query['window']) =>
     (await history.query<{ name: string }>(parameterNamesQuery(orgId, span))).map(({ name }) => name)

@@ -2,13 +2,13 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type Route, route } from '../http/route.ts'
 import { MAX_CONTEXT } from '../integrations/providers/email-digest/email-digest.ts'
-import type { Composer } from './composer.ts'
+import type { DigestComposer } from './composer.ts'
 import { nextDue } from './schedule.ts'
-import { isBegun, type MemberId, subscribe, subscriptionOf } from './store.ts'
-import { type UnsubscribeParts, unsubscribeRoutes } from './unsubscribe.ts'
+import { isStarted, type MemberId, subscribe, subscriptionOf } from './store.ts'
+import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe.ts'
 
-export interface DigestRouteParts extends UnsubscribeParts {
-  composer: Composer
+export interface DigestRouteDeps extends UnsubscribeDeps {
+  composer: DigestComposer
 }
 
 const tag = 'Notifications'
@@ -87,8 +87,8 @@ const SubscribedSchema = Closed(
 )
 
 /** The digest: its preview, the caller's subscription, and the link that ends one. */
-export function digestRoutes(parts: DigestRouteParts): Route[] {
-  const { db, composer } = parts
+export function digestRoutes(deps: DigestRouteDeps): Route[] {
+  const { db, composer } = deps
   return [
     route({
       id: 'previewDigest',
@@ -106,16 +106,16 @@ export function digestRoutes(parts: DigestRouteParts): Route[] {
       handle: ({ principal, body: { context = subscriptionOf(db, principal).context }, signal }) =>
         composer.preview(principal, context, signal),
     }),
-    ...subscriptionRoutes(parts),
-    ...unsubscribeRoutes(parts),
+    ...subscriptionRoutes(deps),
+    ...unsubscribeRoutes(deps),
   ]
 }
 
-function subscriptionRoutes({ db, clock }: DigestRouteParts): Route[] {
+function subscriptionRoutes({ db, clock }: DigestRouteDeps): Route[] {
   const path = '/v1/notifications/digest/me'
   const shown = ({ orgId, userId }: MemberId): Static<typeof SubscriptionSchema> => {
     const { subscribed, context, hourUtc } = subscriptionOf(db, { orgId, userId })
-    const hasBegun = (day: number) => isBegun(db, { orgId, reader: userId, day })
+    const hasBegun = (day: number) => isStarted(db, { orgId, reader: userId, day })
     return { subscribed, context, hourUtc, nextAt: subscribed ? nextDue(hourUtc, clock.now(), hasBegun) : null }
   }
   return [

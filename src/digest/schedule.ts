@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /** For so long from its hour on, a digest that was not sent yet is due. */
 export const DUE_MS = 2 * HOUR_MS
@@ -38,3 +38,31 @@ export function nextDue(hourUtc: number, now: Instant, isBegun: (day: number) =>
 
 /** True on the day on which a digest is sent although nothing happened. */
 export const isWeekly = (day: number): boolean => (day + FIRST_DAY) % 7 === WEEKLY_DAY
+
+interface TimeWindow {
+  from: Instant
+  to: Instant
+}
+
+/** The times that a digest is about. */
+export interface DigestPeriod {
+  /** The 24 hours before it is composed, up to the end of the present minute. */
+  window: TimeWindow
+  /** The same hours a week earlier. */
+  before: TimeWindow
+  /** The 7 days before the 24 hours: what came then is not new. */
+  days: TimeWindow
+}
+
+const WEEK_MS = 7 * DAY_MS
+
+/** Counts are kept by the minute, so it begins and ends with one. */
+export function digestPeriod(at: Instant): DigestPeriod {
+  const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS
+  const from = to - DAY_MS
+  return {
+    window: { from, to },
+    before: { from: from - WEEK_MS, to: to - WEEK_MS },
+    days: { from: from - WEEK_MS, to: from },
+  }
+}

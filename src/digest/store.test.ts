@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { HOUR_MS } from '../core/clock.ts'
-import { beginMail, dueMails } from './store.ts'
+import { dueMails, startMail } from './store.ts'
 
 test('an organization with very many digests holds up no other', () => {
   const db = memoryDb()
   const clock = testClock()
   const { orgId, mallory } = cast(db, clock)
-  for (let n = 0; n < 300; n++) beginMail(db, { orgId, reader: `reader ${n}`, day: 1 }, clock.now())
+  for (let n = 0; n < 300; n++) startMail(db, { orgId, reader: `reader ${n}`, day: 1 }, clock.now())
   clock.advance(1)
-  beginMail(db, { orgId: mallory.orgId, reader: 'mallory', day: 1 }, clock.now())
+  startMail(db, { orgId: mallory.orgId, reader: 'mallory', day: 1 }, clock.now())
   const due = dueMails(db, clock.now(), HOUR_MS, 200)
   expect(due).toHaveLength(200)
   expect(due.findIndex((mail) => mail.orgId === mallory.orgId)).toBe(1)

@@ -73,13 +73,13 @@ export interface PendingMail {
 }
 
 /** True when the digest of the day was begun, whatever became of it. */
-export function isBegun(db: Db, { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): boolean {
+export function isStarted(db: Db, { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): boolean {
   const sql = 'SELECT 1 FROM digestMail WHERE orgId = ? AND reader = ? AND day = ?'
   return prepared<[string, string, number]>(db, sql).get(orgId, reader, day) !== undefined
 }
 
 /** Returns the digests that were begun of this day and later ones, each as `orgId day reader`. */
-export function begunSince(db: Db, day: number): Set<string> {
+export function startedSince(db: Db, day: number): Set<string> {
   const sql = 'SELECT orgId, reader, day FROM digestMail WHERE day >= ?'
   const rows = prepared<[number], Pick<PendingMail, 'orgId' | 'reader' | 'day'>>(db, sql).all(day)
   return new Set(rows.map(keyOf))
@@ -90,7 +90,7 @@ export const keyOf = ({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reade
   `${orgId} ${day} ${reader}`
 
 /** Begins the digest of a reader's day, which is due at once. Does nothing when it was begun. */
-export function beginMail(
+export function startMail(
   db: Db,
   { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>,
   now: Instant,
@@ -117,7 +117,7 @@ export function dueMails(db: Db, now: Instant, longestMs: number, limit: number)
 }
 
 /** Notes how an attempt ended. */
-export function settleMail(
+export function finishMail(
   db: Db,
   { orgId, reader, day }: PendingMail,
   ended: { status: 'pending' | 'sent' | 'failed'; attempts: number; dueAt: Instant; lastError: string | null },

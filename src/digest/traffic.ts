@@ -4,7 +4,7 @@ import { countsIn, sumsIn } from '../insights/count-series.ts'
 import { namedTotalsQuery } from '../insights/scores.ts'
 import { OTHER } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { DigestSpan } from './span.ts'
+import type { DigestPeriod } from './schedule.ts'
 
 /** How often one event of one vendor came in one domain, by weight. */
 export interface NameCount {
@@ -33,11 +33,11 @@ export async function trafficOf(
   history: History,
   orgId: string,
   domains: readonly WatchedDomain[],
-  { window, before, days }: DigestSpan,
+  { window, before, days }: DigestPeriod,
 ): Promise<Traffic> {
   if (domains.length === 0) return { names: [], fresh: [], hours: { now: [], before: null } }
   const ids = domains.map(({ id }) => id)
-  const totals = (span: DigestSpan['window']) => history.query<TotalRow>(namedTotalsQuery(orgId, ids, span))
+  const totals = (span: DigestPeriod['window']) => history.query<TotalRow>(namedTotalsQuery(orgId, ids, span))
   const counted = countsIn(orgId, { domainIds: ids, vendors: [], event: null })
   const hourly = async (from: Instant) => {
     const buckets = Array.from({ length: 24 }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))

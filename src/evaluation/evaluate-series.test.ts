@@ -10,7 +10,7 @@ import { wholeWindows } from '../alerts/windows.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import type { NoticeOrder } from '../issues/issue.ts'
+import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import { TICK_MS } from '../signals/series.ts'
@@ -57,7 +57,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     ...{ db, clock, gapsOf, spool: { watermark: () => clock.now() } },
     follower: history.follower({ gapsOf, settingsOf }),
     suspected: async () => on.suspected,
-    enqueue(order: NoticeOrder) {
+    enqueue(order: NotificationRequest) {
       if (order.kind !== 'notify') return
       notifications.push({ at: clock.now(), transition: order.transition, subject: subjectOf(order.issueId) })
     },

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Yielder } from '../core/yielding.ts'
 import { createDomain } from '../domains/store.ts'
-import type { NoticeOrder } from '../issues/issue.ts'
+import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
 import { type EvaluateParts, evaluate, WokenAlerts } from './evaluate.ts'
@@ -30,9 +30,9 @@ async function setUp(
   const history = await warehouseWith(events)
   clock.set(NOON)
   const queries: Query[] = []
-  const orders: NoticeOrder[] = []
+  const orders: NotificationRequest[] = []
   /** Replaced by tests in which something goes wrong. */
-  const on = { query: () => {}, enqueue: (_order: NoticeOrder) => {}, gaps: [] as Gap[] }
+  const on = { query: () => {}, enqueue: (_order: NotificationRequest) => {}, gaps: [] as Gap[] }
   const parts: EvaluateParts = {
     db,
     clock,

@@ -10,7 +10,7 @@ import type { SeriesScope } from '../signals/series.ts'
 import { Follower } from '../signals/series-monitor.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
-import { troubleOf } from './evidence.fixture.ts'
+import { problemFrom } from './evidence.fixture.ts'
 import { MAX_BUCKETS, type SeriesSources, seriesOf } from './series.ts'
 
 /** Three weeks of a shop with about 90 events an hour, of which purchases fell to a tenth three hours before noon. */
@@ -44,7 +44,7 @@ describe('of an anomaly', () => {
 
   /** The series, and what was charted for it. */
   async function anomaly(values: Partial<AlertInput>, finding: Partial<Finding> = {}, first = 3 * HOUR_MS) {
-    const base = troubleOf({ ...anomalyInput, ...values }, { first, last: Math.min(first, 3 * HOUR_MS) })
+    const base = problemFrom({ ...anomalyInput, ...values }, { first, last: Math.min(first, 3 * HOUR_MS) })
     if (!base.rule) throw new Error('there is a rule')
     const issue = { ...base.issue, evidence: findingOf({ vendor: 'ga4', event: 'purchase', ...finding }) }
     const followed = followedScope(db, issue, base.rule)

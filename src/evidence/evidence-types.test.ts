@@ -4,13 +4,13 @@ import type { Condition } from '../conditions/condition.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { applyFindings } from '../issues/store.ts'
 import { HOUR } from '../warehouse/warehouse.fixture.ts'
-import { CALLERS, World } from './evidence.fixture.ts'
+import { CALLERS, EvidenceFixture } from './evidence.fixture.ts'
 
-let world: World
+let world: EvidenceFixture
 afterEach(() => world.stand[Symbol.asyncDispose]())
 
 test('an anomaly is shown by the rows of its own series', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const alert = world.watch({ alertType: 'volume_anomaly', volume: { vendor: '*', sensitivity: 5 } })
   for (const minute of [5, 10, 70]) await world.send(minute, { id: 'one' })
@@ -50,7 +50,7 @@ describe('a journey', () => {
 
   /** A session that went well, one that misses the purchase, one whose purchase is not as expected. */
   async function journeyStory(data: Condition[], params: Record<string, string>) {
-    world = await World.open()
+    world = await EvidenceFixture.open()
     const alert = world.watch(steps(data))
     await world.send(1, { sessionId: 'a', ...thanks, params })
     await world.send(2, { id: 'met', sessionId: 'a', params: { ...params, value: '5' } })
@@ -97,7 +97,7 @@ describe('a journey', () => {
   })
 
   test('has no good sample where sessions missed several things, or what a label means', async () => {
-    world = await World.open()
+    world = await EvidenceFixture.open()
     const expect1 = [{ vendor: 'Shop', event: 'purchase' }]
     const anchor = { kind: 'session' as const }
     const several = world.watch({

@@ -24,7 +24,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
-import type { Trouble } from './trouble.ts'
+import type { Problem } from './problem.ts'
 
 export type Evidence = Static<typeof IssueEvidenceSchema>
 
@@ -32,7 +32,7 @@ export const CALLERS = ['viewer', 'readOnly', 'member', 'admin', 'owner'] as con
 export type Caller = (typeof CALLERS)[number]
 
 /** An organization with a shop whose events are judged, from noon on. */
-export class World {
+export class EvidenceFixture {
   readonly people: Cast
   readonly domainId: string
   private readonly enqueue
@@ -46,8 +46,8 @@ export class World {
     clock.set(HOUR)
   }
 
-  static async open(): Promise<World> {
-    return new World(await WarehouseStand.open())
+  static async open(): Promise<EvidenceFixture> {
+    return new EvidenceFixture(await WarehouseStand.open())
   }
 
   addDomain(name: string): string {
@@ -145,18 +145,18 @@ export class World {
 }
 
 /** Returns an issue of this alert that began and was last seen this long before noon. */
-export function troubleOf(input: AlertInput, values: { first: number; last?: number } & Partial<Trouble>): Trouble {
+export function problemFrom(input: AlertInput, values: { first: number; last?: number } & Partial<Problem>): Problem {
   const { first, last = first, ...others } = values
   const { alertType } = input
-  return troubleWith(input, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last }, others)
+  return problemWith(input, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last }, others)
 }
 
 /** Returns an issue of this alert with these values. */
-export function troubleWith(
+export function problemWith(
   input: AlertInput,
   issue: Partial<IssueRecord> = {},
-  others: Partial<Trouble> = {},
-): Trouble {
+  others: Partial<Problem> = {},
+): Problem {
   const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
   return {
     issue: issueOfAlert(facts, issue),

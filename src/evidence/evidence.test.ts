@@ -8,9 +8,9 @@ import { enqueue as addDelivery } from '../integrations/delivery/outbox.ts'
 import { testMessage } from '../integrations/message/message.ts'
 import { addHistory, applyFindings } from '../issues/store.ts'
 import { HOUR, type Said, type WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { CALLERS, type Evidence, World } from './evidence.fixture.ts'
+import { CALLERS, type Evidence, EvidenceFixture } from './evidence.fixture.ts'
 
-let world: World
+let world: EvidenceFixture
 afterEach(() => world.stand[Symbol.asyncDispose]())
 
 const STORES = {
@@ -131,7 +131,7 @@ const TABLE = Object.entries(STORIES).flatMap(([type, story]) =>
 
 describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
   test('everybody who reads gets all of it, viewers and read-only keys without addresses', async () => {
-    world = await World.open()
+    world = await EvidenceFixture.open()
     const { issueId, expected } = await story()
     const channel = { type: 'email' as const, target: 'ops@example.com' }
     addHistory(world.stand.db, issueId, 'notified', { deliveryId: 'dlv_1', channel }, 1)
@@ -165,7 +165,7 @@ describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
 })
 
 test('an issue that does not exist is not found', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
 })
 
@@ -185,7 +185,7 @@ const PERSONAL: [Condition, Said, string][] = [
 ]
 
 test.each(PERSONAL)('what %j finds personal is masked for every caller', async (condition, values, secret) => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { clock, db } = world.stand
   const alert = world.watch({ conditions: { logic: 'any', items: [condition] } })
   await world.send(5, { id: 'bad', ...values })
@@ -206,7 +206,7 @@ test.each(PERSONAL)('what %j finds personal is masked for every caller', async (
 })
 
 test('the good sample is masked as the bad one, also where the filters are about phone numbers', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const alert = world.watch({
     filters: [{ parameter: 'tel', op: 'contains_phone' }],
     conditions: { logic: 'any', items: [{ parameter: 'iban', op: 'custom_pii_regex', values: ['DE'] }] },
@@ -221,7 +221,7 @@ test('the good sample is masked as the bad one, also where the filters are about
 })
 
 test('a fall is explained by that of the whole traffic', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const { issueId } = await volumeStory()
   expect(await world.ask(issueId)).toMatchObject({ explainedBy: null })
@@ -258,7 +258,7 @@ describe('of an alert that is gone, or of another type now, there is what was ke
   ]
 
   test.each(LOSSES)('violations: %s', async (_, lose) => {
-    world = await World.open()
+    world = await EvidenceFixture.open()
     const { alert, issueId, expected } = await validationStory()
     lose(alert)
     const { series, grain } = expected as Evidence
@@ -267,7 +267,7 @@ describe('of an alert that is gone, or of another type now, there is what was ke
   })
 
   test('counts', async () => {
-    world = await World.open()
+    world = await EvidenceFixture.open()
     const { alert, issueId } = await volumeStory()
     world.remove(alert)
     const nothing = { series: [], events: [], badSample: null, goodSample: null }
@@ -278,7 +278,7 @@ describe('of an alert that is gone, or of another type now, there is what was ke
 })
 
 test('events that are no longer stored are not queried', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   world.stand.clock.advance(91 * DAY_MS)
   const { badSample, events, goodSample, series, grain } = await world.ask(issueId)
@@ -290,7 +290,7 @@ test('events that are no longer stored are not queried', async () => {
 })
 
 test('at most fifty deliveries, the newest, and none of other issues', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const { alert, issueId } = await validationStory()
   const message = testMessage({ at: 0, publicUrl: '', label: 'x' })
@@ -310,7 +310,7 @@ test('at most fifty deliveries, the newest, and none of other issues', async () 
 })
 
 test('fails as the warehouse does', async () => {
-  world = await World.open()
+  world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   const refusal = new AppError('unavailable', 'the warehouse did not answer', 5)
   await expect(world.ask(issueId, 'owner', { query: () => Promise.reject(refusal) })).rejects.toBe(refusal)

@@ -7,9 +7,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { COUNTS_KEPT_MS } from '../insights/count-series.ts'
 import type { Query } from '../warehouse/query.ts'
 import { MINUTES_MS } from '../warehouse/relations.ts'
-import { troubleOf } from './evidence.fixture.ts'
+import { problemFrom } from './evidence.fixture.ts'
+import type { Problem } from './problem.ts'
 import { MAX_BUCKETS, seriesOf } from './series.ts'
-import type { Trouble } from './trouble.ts'
 
 const chart = () => Promise.reject(new Error('nobody follows it'))
 const nothing = { history: { query: <T>(): Promise<T[]> => Promise.resolve([]) }, chart }
@@ -57,7 +57,7 @@ test('buckets touch, reach from the beginning to now, and hold what a plain coun
       )
       using history = await warehouseWith(events)
       const input = limits ? { ...volumeInput, ...limits } : validationInput
-      const { series, grain } = await seriesOf(troubleOf(input, { first }), { history, chart })
+      const { series, grain } = await seriesOf(problemFrom(input, { first }), { history, chart })
       const [period, timezone] = limits
         ? [parsePeriod(limits.period), limits.timezone]
         : [parsePeriod(first > 7 * DAY_MS ? '1d' : '1h'), 'UTC']
@@ -93,10 +93,10 @@ test('buckets touch, reach from the beginning to now, and hold what a plain coun
 })
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
-const startsOf = async (trouble: Trouble) => (await seriesOf(trouble, nothing)).series.map(({ start }) => start)
+const startsOf = async (trouble: Problem) => (await seriesOf(trouble, nothing)).series.map(({ start }) => start)
 
 /** Noon is that of 2026-04-01. */
-test.each<[string, AlertInput, Parameters<typeof troubleOf>[1], [string, string, number]]>([
+test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
   ['hours, six before the first', validationInput, { first: HOUR_MS }, ['04-01T05:00', '04-01T12:00', 8]],
   ['hours up to a week', validationInput, { first: 7 * DAY_MS }, ['03-25T06:00', '04-01T12:00', 175]],
   ['days beyond', validationInput, { first: 7 * DAY_MS + 1 }, ['03-19T00:00', '04-01T00:00', 14]],
@@ -137,7 +137,7 @@ test.each<[string, AlertInput, Parameters<typeof troubleOf>[1], [string, string,
     ['03-31T11:54', '03-31T12:08', 15],
   ],
 ])('shows %s', async (_, input, values, [first, last, length]) => {
-  const starts = await startsOf(troubleOf(input, values))
+  const starts = await startsOf(problemFrom(input, values))
   expect([starts.at(0), starts.at(-1), starts.length]).toEqual([at(first), at(last), length])
 })
 
@@ -152,7 +152,7 @@ test.each<[AlertInput, { expected: number | null; low: number | null; high: numb
     { expected: null, low: null, high: 7 },
   ],
 ])('says what the counts are held against: %#', async (input, bounds) => {
-  const { series } = await seriesOf(troubleOf(input, { first: HOUR_MS }), nothing)
+  const { series } = await seriesOf(problemFrom(input, { first: HOUR_MS }), nothing)
   expect(series).not.toBeEmpty()
   for (const point of series) expect(point).toMatchObject(bounds)
 })
@@ -190,20 +190,20 @@ describe('a change', () => {
       eventOf({ weight, receivedAt: NOON - (7 - hour) * HOUR_MS, seq: hour + 1 }),
     )
     using history = await warehouseWith(events.slice(1))
-    const { series } = await seriesOf(troubleOf({ ...changeInput, volume }, { first: 0 }), { history, chart })
+    const { series } = await seriesOf(problemFrom({ ...changeInput, volume }, { first: 0 }), { history, chart })
     expect(series.map(({ observed, expected, low, high }) => [observed, expected, low, high])).toEqual(expected)
   })
 
   test('has nothing to be held against where the window before is no longer kept', async () => {
     const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
-    const trouble = troubleOf({ ...changeInput, filters }, { first: DAY_MS, keptFrom: NOON - 2 * HOUR_MS })
+    const trouble = problemFrom({ ...changeInput, filters }, { first: DAY_MS, keptFrom: NOON - 2 * HOUR_MS })
     const { series } = await seriesOf(trouble, nothing)
     expect(series.map(({ expected }) => expected)).toEqual([null, 0, 0])
   })
 })
 
 /** Returns the queries, and the series. */
-async function queriesOf(trouble: Trouble) {
+async function queriesOf(trouble: Problem) {
   const queries: Query[] = []
   const query = <T>(query: Query): Promise<T[]> => {
     queries.push(query)
@@ -224,7 +224,7 @@ describe('the query', () => {
     [validationInput, ['events']],
     [journeyInput, []],
   ])('in one query at most, of counts where these know enough: %#', async (input, expected) => {
-    const { queries } = await queriesOf(troubleOf(input, { first: DAY_MS }))
+    const { queries } = await queriesOf(problemFrom(input, { first: DAY_MS }))
     expect(queries.map(({ over }) => over ?? 'events')).toEqual(expected)
   })
 
@@ -236,7 +236,7 @@ describe('the query', () => {
     // Older minutes are quarters of an hour by now.
     ['20m', MINUTES_MS + DAY_MS, 0],
   ])('reach as far back as these know windows of %s: %d ms', async (period, agoMs, length) => {
-    const { queries, series } = await queriesOf(troubleOf({ ...volumeInput, period }, { first: agoMs }))
+    const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))
     expect([series.length, queries.length]).toEqual([length, length > 0 ? 1 : 0])
   })
 })
@@ -247,7 +247,7 @@ describe('of a journey', () => {
       { day: '2026-03-30', count: 3 },
       { day: '2026-04-01', count: 4 },
     ]
-    const trouble = troubleOf(journeyInput, { first: 2 * DAY_MS, occurrences, domainSince: NOON - 3 * DAY_MS })
+    const trouble = problemFrom(journeyInput, { first: 2 * DAY_MS, occurrences, domainSince: NOON - 3 * DAY_MS })
     const { series, grain } = await seriesOf(trouble, nothing)
     const day = (text: string, observed: number, partial = false) => ({
       ...{ start: Date.parse(text), observed, expected: 0, low: null, high: null, partial },
@@ -262,12 +262,12 @@ describe('of a journey', () => {
   })
 
   test('are there when the alert is gone', async () => {
-    const trouble = { ...troubleOf(journeyInput, { first: HOUR_MS }), rule: null }
+    const trouble = { ...problemFrom(journeyInput, { first: HOUR_MS }), rule: null }
     expect((await seriesOf(trouble, nothing)).series.length).toBe(7)
   })
 })
 
 test('a deleted volume alert has no series: what it counted is unknown', async () => {
-  const gone = { ...troubleOf(volumeInput, { first: HOUR_MS }), rule: null }
+  const gone = { ...problemFrom(volumeInput, { first: HOUR_MS }), rule: null }
   expect(await seriesOf(gone, nothing)).toEqual({ series: [], grain: 'hour' })
 })

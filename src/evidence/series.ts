@@ -3,12 +3,12 @@ import type { CountedSeries } from '../alerts/types/evidence.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, sumsIn } from '../insights/count-series.ts'
-import { describeByKind, issueKindOf } from '../issues/kinds/index.ts'
+import { describeByKind, issueKindOf } from '../issues/kinds.ts'
 import { type Point, pointFields, shownPoint, wholeEvents } from '../signals/chart-point.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { Trouble } from './trouble.ts'
+import type { Problem } from './problem.ts'
 
 /** The most buckets of a series. */
 export const MAX_BUCKETS = 400
@@ -52,7 +52,7 @@ interface Grid {
 }
 
 /** Returns the counts of the issue over time, from a little before its first occurrence until now. */
-export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promise<Series> {
+export async function seriesOf(trouble: Problem, sources: SeriesSources): Promise<Series> {
   const { issue, followed } = trouble
   if (followed !== null) return followedRows(trouble, followed, sources)
   const counted = issueKindOf(issue.alertType).evidence.series(trouble)
@@ -79,7 +79,7 @@ export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promis
 }
 
 /** The alert's own windows, or hours; days for an issue that lasts long. */
-function gridOf({ issue, rule, now, keptFrom }: Trouble, { by, over }: CountedSeries): Grid {
+function gridOf({ issue, rule, now, keptFrom }: Problem, { by, over }: CountedSeries): Grid {
   const own = by === 'windows' ? rule : null
   const hours = now - issue.firstSeenAt > LONGEST_BY_HOUR_MS ? '1d' : '1h'
   const period = parsePeriod(own?.period ?? hours)
@@ -89,7 +89,7 @@ function gridOf({ issue, rule, now, keptFrom }: Trouble, { by, over }: CountedSe
 
 const grainOf = ({ unit }: Period) => (unit === 'm' || unit === 'h' ? 'hour' : 'day')
 
-function occurrencesByDay(trouble: Trouble): Series {
+function occurrencesByDay(trouble: Problem): Series {
   const counts = new Map(trouble.occurrences.map(({ day, count }) => [day, count]))
   const buckets = bucketsOf(trouble, { period: parsePeriod('1d'), timezone: 'UTC', keptFrom: 0 })
   const series = buckets.map(({ start, end }) => ({
@@ -102,7 +102,7 @@ function occurrencesByDay(trouble: Trouble): Series {
 }
 
 /** Returns rows, not windows, where their boundaries differ: the rows were judged. */
-async function followedRows(trouble: Trouble, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
+async function followedRows(trouble: Problem, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
   const { stepMs } = scope
   const rowAt = (instant: Instant) => {
     const start = rowStart(scope, instant)
@@ -116,7 +116,7 @@ async function followedRows(trouble: Trouble, scope: SeriesScope, { chart }: Ser
   return { series: points.map(shownPoint), grain: 'hour' }
 }
 
-function bucketsOf(trouble: Trouble, { period, timezone, keptFrom }: Grid): PeriodWindow[] {
+function bucketsOf(trouble: Problem, { period, timezone, keptFrom }: Grid): PeriodWindow[] {
   return stretchesOf(trouble, {
     at: (instant) => windowAt(period, timezone, instant),
     before: (window) => previousWindow(period, timezone, window),
@@ -137,7 +137,7 @@ interface Cut {
  * Returns the buckets. When there are too many, the latest ones; those at the end of the incident when it ended before
  * all of these.
  */
-function stretchesOf({ issue, domainSince, now }: Trouble, { at, before, leadMs, keptFrom }: Cut): PeriodWindow[] {
+function stretchesOf({ issue, domainSince, now }: Problem, { at, before, leadMs, keptFrom }: Cut): PeriodWindow[] {
   const upTo = (instant: Instant) => {
     const buckets: PeriodWindow[] = []
     const isMeant = ({ start, end }: PeriodWindow) =>

@@ -3,9 +3,9 @@ import { changesIn } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { issueActivity } from '../issues/activity.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
-import { issuesIn } from '../issues/week.ts'
 import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/chart-point.ts'
 import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
@@ -143,7 +143,7 @@ export async function reportOf(sources: Sources, orgId: string, scope: ReportSco
     health(from - WEEK_MS),
     volumeOf(sources, orgId, scope),
   ])
-  const { opened, resolved, open, resolvedAfterMs } = issuesIn(sources.db, orgId, { from, to }, domainIds)
+  const { opened, resolved, open, resolvedAfterMs } = issueActivity(sources.db, orgId, { from, to }, domainIds)
   const privacy = sources.privacy()
   const changes = changesIn(sources.db, orgId, { domainIds, from, to, limit: MAX_CHANGES })
   const signals = own.flatMap((domain) => domain.signals)

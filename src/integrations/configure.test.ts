@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { sealTarget } from '../alerts/channel-target.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
-import { create } from './configure.ts'
-import { outboxWorld } from './delivery/outbox.fixture.ts'
+import { createIntegration } from './configure.ts'
+import { outboxFixture } from './delivery/outbox.fixture.ts'
 import { provider } from './providers/provider.ts'
 import { addressGuard } from './transport/address-guard.ts'
 
@@ -32,9 +32,9 @@ test.each([
   ['none', {}],
   ['one of them', { password: 'pass-w0rd' }],
 ])('of secrets that need not be there nothing is answered: %s given', (_name, secrets) => {
-  const { db, box, clock, orgId } = outboxWorld()
+  const { db, box, clock, orgId } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
-  const { record, shown } = create(parts, orgId, {
+  const { record, shown } = createIntegration(parts, orgId, {
     provider: 'team_chat',
     config: { url: 'https://chat.example', ...secrets },
   })
@@ -43,12 +43,12 @@ test.each([
 })
 
 test('an organization has 500 integrations at most, and others have theirs', () => {
-  const { db, box, clock, orgId, people } = outboxWorld()
+  const { db, box, clock, orgId, people } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
   const input = { provider: 'team_chat' as const, config: { url: 'https://chat.example' } }
   db.transaction(() => {
-    for (let n = 0; n < 500; n++) create(parts, orgId, input)
+    for (let n = 0; n < 500; n++) createIntegration(parts, orgId, input)
   })()
-  expect(() => create(parts, orgId, input)).toThrow('at most 500 integrations')
-  expect(create(parts, people.mallory.orgId, input).record.orgId).toBe(people.mallory.orgId)
+  expect(() => createIntegration(parts, orgId, input)).toThrow('at most 500 integrations')
+  expect(createIntegration(parts, people.mallory.orgId, input).record.orgId).toBe(people.mallory.orgId)
 })

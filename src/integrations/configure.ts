@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
-import { splitNotify } from './delivery/notify.ts'
+import { extractNotify } from './delivery/notify-setting.ts'
 import {
   DEFAULT_LABEL,
   type IntegrationInput,
@@ -16,20 +16,20 @@ import { PROVIDERS } from './providers/index.ts'
 import { type Provider, secretFieldsOf } from './providers/provider.ts'
 import {
   countIntegrations,
-  createIntegration,
   findIntegration,
   hasSecrets,
   type IntegrationKey,
+  insertIntegration,
   integrationsOf,
-  type Kept,
-  keepInboundToken,
   openIntegration,
+  saveInboundToken,
+  type UnsealedIntegration,
   updateIntegration,
 } from './store.ts'
 import { configuredProvider } from './targets.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 
-export interface ConfigureParts {
+export interface ConfigureDeps {
   db: Db
   box: SecretBox
   clock: Clock
@@ -40,46 +40,50 @@ export interface ConfigureParts {
 }
 
 /** What is shown once, where it was made: a secret, and the address at which the other side calls. */
-export interface Shown {
+export interface ShownOnce {
   secret?: string
   webhookUrl?: string
 }
 
 /** Of one organization: each is looked at again and again, on everybody's time. */
-const MOST_INTEGRATIONS = 500
+const MAX_INTEGRATIONS = 500
 
 /** Fails with `invalid`, naming the field, and with `conflict` when the organization may have no more. */
-export function create(parts: ConfigureParts, orgId: string, input: IntegrationInput) {
-  const { db, box, clock, guard, providers = PROVIDERS } = parts
+export function createIntegration(deps: ConfigureDeps, orgId: string, input: IntegrationInput) {
+  const { db, box, clock, guard, providers = PROVIDERS } = deps
   const provider = configuredProvider(providers, input.provider)
   const { configured, type } = provider
   if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
     throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
   }
-  if (countIntegrations(db, orgId) >= MOST_INTEGRATIONS) {
+  if (countIntegrations(db, orgId) >= MAX_INTEGRATIONS) {
     throw new AppError(
       'conflict',
-      `provider: an organization has at most ${MOST_INTEGRATIONS} integrations; delete one first`,
+      `provider: an organization has at most ${MAX_INTEGRATIONS} integrations; delete one first`,
     )
   }
-  const { own, shared } = splitNotify(unmasked(box, input.config, null), provider)
+  const { own, shared } = extractNotify(unmasked(box, input.config, null), provider)
   const settings = configured.prepare(own, guard, own)
   refuseTaken(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
-  const record = createIntegration(db, box, {
+  const record = insertIntegration(db, box, {
     ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...standing(parts, provider, settings, { tokens: {}, state: null }),
+    ...standing(deps, provider, settings, { tokens: {}, state: null }),
   })
   const secrets: Record<string, unknown> = splitSettings(settings, fields).secrets
   const made = fields.find((name) => input.config[name] === undefined && typeof secrets[name] === 'string')
-  const shown: Shown = made === undefined ? {} : { secret: String(secrets[made]) }
-  return { record, shown: { ...shown, ...newInboundToken(parts, provider, record.id) } }
+  const shown: ShownOnce = made === undefined ? {} : { secret: String(secrets[made]) }
+  return { record, shown: { ...shown, ...newInboundToken(deps, provider, record.id) } }
 }
 
 /** Fails with `invalid`, naming the field; another provider is refused, and a secret that has to be given anew. */
-export function replace(parts: ConfigureParts, key: IntegrationKey, input: IntegrationInput): IntegrationRecord {
-  const { db, box, guard, providers = PROVIDERS } = parts
+export function replaceIntegration(
+  deps: ConfigureDeps,
+  key: IntegrationKey,
+  input: IntegrationInput,
+): IntegrationRecord {
+  const { db, box, guard, providers = PROVIDERS } = deps
   const present = findIntegration(db, key)
   if (input.provider !== present.provider) {
     throw new AppError('invalid', `provider: is ${present.provider} and stays so; create another integration`)
@@ -88,7 +92,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
   const secrets: Record<string, unknown> = kept ? splitSettings(kept.settings, fields).secrets : {}
-  const { own, shared } = splitNotify(unmasked(box, input.config, present), provider)
+  const { own, shared } = extractNotify(unmasked(box, input.config, present), provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
   refuseTaken(db, provider, key.orgId, settings)
   const moved = kept !== null && isMoved(kept.settings, settings)
@@ -101,7 +105,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
     label: input.label ?? DEFAULT_LABEL,
     tokens,
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...standing(parts, provider, settings, { tokens, state: kept?.state ?? null }),
+    ...standing(deps, provider, settings, { tokens, state: kept?.state ?? null }),
   })
 }
 
@@ -158,10 +162,10 @@ const originOf = (value: unknown): string | null => {
 
 /** What follows from settings: where calls go, and if anything may go yet. */
 function standing(
-  { operator = {} }: ConfigureParts,
+  { operator = {} }: ConfigureDeps,
   { configured, connect, origin }: Provider,
   settings: object,
-  { tokens, state }: Pick<Kept, 'tokens' | 'state'>,
+  { tokens, state }: Pick<UnsealedIntegration, 'tokens' | 'state'>,
 ): { status: IntegrationStatus; origin: string | null } {
   const isSignedIn = connect.by !== 'oauth' || Object.keys(tokens).length > 0
   const isComplete = configured?.isComplete?.(settings, state) ?? true
@@ -172,10 +176,10 @@ function standing(
 }
 
 /** Nothing for providers that need no token to be called. */
-function newInboundToken({ db, publicUrl }: ConfigureParts, { type, receiver }: Provider, id: string): Shown {
+function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: Provider, id: string): ShownOnce {
   if (!receiver || receiver.addressees) return {}
   const token = randomBytes(32).toString('base64url')
-  keepInboundToken(db, id, token)
+  saveInboundToken(db, id, token)
   return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
 }
 
@@ -184,17 +188,17 @@ export const canRotate = ({ rotate, receiver }: Provider) =>
   rotate !== undefined || (receiver !== undefined && !receiver.addressees)
 
 /** Replaces a signing secret, or the token with which the other side calls, which opens nothing any more. */
-export function rotate(parts: ConfigureParts, key: IntegrationKey): Shown {
-  const { db, box, clock, providers = PROVIDERS } = parts
+export function rotateSecret(deps: ConfigureDeps, key: IntegrationKey): ShownOnce {
+  const { db, box, clock, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, key)
   const provider = configuredProvider(providers, type)
   const kept = openIntegration(db, box, key)
   if (!kept || !canRotate(provider))
     throw new AppError('conflict', `integrations of ${type} have nothing to replace so`)
-  if (!provider.rotate) return newInboundToken(parts, provider, key.id)
+  if (!provider.rotate) return newInboundToken(deps, provider, key.id)
   const { settings, tokens, secret } = provider.rotate(kept.settings, kept.tokens, clock.now())
   const { label, status } = kept
-  const { origin } = standing(parts, provider, settings, kept)
+  const { origin } = standing(deps, provider, settings, kept)
   updateIntegration(db, box, key, {
     label,
     status,

@@ -4,21 +4,20 @@ import { Closed, Type } from '../core/schema.ts'
 import { routingOf } from '../domains/domain.ts'
 import { findDomain } from '../domains/store.ts'
 import { ById, type Route, route } from '../http/route.ts'
-import { type ConfigureParts, canRotate, rotate } from './configure.ts'
-import { type InboundParts, OpenInbound } from './context/open-inbound.ts'
-import { refuseUnusable } from './delivery/attempt.ts'
+import { type ConfigureDeps, canRotate, rotateSecret } from './configure.ts'
+import { type InboundDeps, LiveInboundContext } from './context/inbound-context.ts'
+import { assertUsable } from './delivery/attempt.ts'
 import type { Dispatcher } from './delivery/dispatcher.ts'
-import { wayOfIntegration } from './delivery/queues.ts'
-import { inboundRoutes } from './inbound/inbound.ts'
+import { laneOfIntegration } from './delivery/queues.ts'
+import { inboundRoutes } from './inbound/inbound-routes.ts'
 import { RotatedSchema } from './integration.ts'
+import { CallFailed, DELIVERED, outcomeOfError, Unusable } from './outcome.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
-import { CallFailed, DELIVERED, outcomeOfError, Unusable } from './reply.ts'
 import { beginSignIn, callbackRoutes, needsSignIn, signInCookie } from './sign-in.ts'
-import { noteOutcome } from './standing.ts'
-import { completeIntegration, integrationsOf, providerOf } from './store.ts'
+import { completeIntegration, integrationsOf, providerOf, updateIntegrationStatus } from './store.ts'
 
-type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher; collectUrl?: string }
+type Parts = ConfigureDeps & InboundDeps & { dispatcher: Dispatcher; collectUrl?: string }
 
 const tag = 'Integrations'
 const BegunSchema = Closed(
@@ -27,17 +26,17 @@ const BegunSchema = Closed(
 )
 
 /** What follows from the providers there are: a route that none of them needs is not there. */
-export function providerRoutes(parts: Parts): Route[] {
-  const { providers = PROVIDERS } = parts
+export function providerRoutes(deps: Parts): Route[] {
+  const { providers = PROVIDERS } = deps
   return [
-    ...(providers.some(canRotate) ? [rotateRoute(parts)] : []),
-    ...(providers.some(needsSignIn) ? [signInRoute(parts), ...callbackRoutes({ ...parts, providers })] : []),
-    ...inboundRoutes(parts, providers),
-    ...providers.flatMap((provider) => provider.routes?.(toolsOf(parts, provider)) ?? []),
+    ...(providers.some(canRotate) ? [rotateRoute(deps)] : []),
+    ...(providers.some(needsSignIn) ? [signInRoute(deps), ...callbackRoutes({ ...deps, providers })] : []),
+    ...inboundRoutes(deps, providers),
+    ...providers.flatMap((provider) => provider.routes?.(toolsOf(deps, provider)) ?? []),
   ]
 }
 
-function rotateRoute(parts: Parts): Route {
+function rotateRoute(deps: Parts): Route {
   return route({
     id: 'rotateIntegration',
     method: 'POST',
@@ -48,11 +47,11 @@ function rotateRoute(parts: Parts): Route {
     refusals: ['conflict'],
     params: ById,
     answer: RotatedSchema,
-    handle: ({ principal: { orgId }, params: { id } }) => rotate(parts, { orgId, id }),
+    handle: ({ principal: { orgId }, params: { id } }) => rotateSecret(deps, { orgId, id }),
   })
 }
 
-function signInRoute(parts: Parts): Route {
+function signInRoute(deps: Parts): Route {
   return route({
     id: 'connectIntegration',
     method: 'POST',
@@ -66,13 +65,13 @@ function signInRoute(parts: Parts): Route {
     refusals: ['conflict'],
     params: ById,
     answer: BegunSchema,
-    handle: ({ principal, params: { id } }) => beginSignIn(parts, principal, id),
-    headers: (begun) => signInCookie(parts.publicUrl, begun),
+    handle: ({ principal, params: { id } }) => beginSignIn(deps, principal, id),
+    headers: (begun) => signInCookie(deps.publicUrl, begun),
   })
 }
 
-function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknown, object, unknown> {
-  const { db, dispatcher, publicUrl } = parts
+function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown, object, unknown> {
+  const { db, dispatcher, publicUrl } = deps
   return {
     publicUrl,
     integrations: (orgId) =>
@@ -81,25 +80,26 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
         .map(({ id }) => id),
     open(key, signal) {
       if (providerOf(db, key) !== provider.type) throw new AppError('notFound', `no such ${provider.type} integration`)
-      return new OpenInbound(parts, provider, key, signal)
+      return new LiveInboundContext(deps, provider, key, signal)
     },
     async visit(context, work) {
       const { orgId, integrationId: id } = context
-      const way = wayOfIntegration(db, { orgId, id: id ?? '' })
-      if (!dispatcher.hasRoom(way)) throw new AppError('conflict', 'too many other calls are under way; try again soon')
-      return dispatcher.visit(way, async (ended) => {
+      const lane = laneOfIntegration(db, { orgId, id: id ?? '' })
+      if (!dispatcher.hasRoom(lane))
+        throw new AppError('conflict', 'too many other calls are under way; try again soon')
+      return dispatcher.track(lane, async (ended) => {
         try {
           return await work()
         } catch (error) {
-          throw context instanceof OpenInbound ? context.refusal(error) : error
+          throw context instanceof LiveInboundContext ? context.refusal(error) : error
         } finally {
-          ended(context instanceof OpenInbound && context.hung)
+          ended(context instanceof LiveInboundContext && context.hung)
         }
       })
     },
-    workOn: (key, work) => dispatcher.accompany(workOn(parts, provider, key, work)),
+    workOn: (key, work) => dispatcher.trackUnlimited(workOn(deps, provider, key, work)),
     scriptUrlOf({ orgId, id }) {
-      const { publicUrl, collectUrl = publicUrl, clock } = parts
+      const { publicUrl, collectUrl = publicUrl, clock } = deps
       const domain = findDomain(db, { orgId, id }, clock.now())
       return snippetAddresses(domain.token, routingOf(domain, { collectUrl, publicUrl }).collectEndpoint).scriptUrl
     },
@@ -108,25 +108,25 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
 }
 
 async function workOn<R>(
-  parts: Parts,
+  deps: Parts,
   provider: Provider,
   key: { orgId: string; id: string },
-  work: (context: OpenInbound) => Promise<R>,
+  work: (context: LiveInboundContext) => Promise<R>,
 ): Promise<R> {
-  const { db, dispatcher } = parts
-  const context = new OpenInbound(parts, provider, key, dispatcher.stopping)
+  const { db, dispatcher } = deps
+  const context = new LiveInboundContext(deps, provider, key, dispatcher.stopping)
   try {
-    refuseUnusable(context)
+    assertUsable(context)
     const done = await work(context)
-    noteOutcome(db, key.id, DELIVERED)
+    updateIntegrationStatus(db, key.id, DELIVERED)
     return done
   } catch (error) {
     if (dispatcher.stopping.aborted) throw new AppError('unavailable', 'the server is being stopped', 1)
     const outcome = isTheirs(error) ? outcomeOfError(error, context.now()) : null
-    if (outcome) noteOutcome(db, key.id, outcome)
+    if (outcome) updateIntegrationStatus(db, key.id, outcome)
     const refusal = context.refusal(error)
     // Perhaps nobody waits for it any more.
-    if (!(refusal instanceof AppError)) dispatcher.parts.report(refusal, key.id)
+    if (!(refusal instanceof AppError)) dispatcher.deps.report(refusal, key.id)
     throw refusal
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, client, credentialsOf } from '../../test/fakes.ts'
 import { Dispatcher } from './delivery/dispatcher.ts'
-import { hook, mail, outboxWorld } from './delivery/outbox.fixture.ts'
-import { recordOutcome } from './delivery/outcome.ts'
+import { hook, mail, outboxFixture } from './delivery/outbox.fixture.ts'
+import { recordOutcome } from './delivery/record-attempt.ts'
 import { deliveryRoutes } from './delivery/routes.ts'
 import { integrationRoutes } from './routes.ts'
 import { addressGuard } from './transport/address-guard.ts'
@@ -16,7 +16,7 @@ const url = 'https://hooks.example.com/p4th'
 const webhook = { provider: 'webhook', label: 'On call', config: { url } }
 
 function setUp() {
-  const world = outboxWorld()
+  const world = outboxFixture()
   const { db, clock, box, people } = world
   const guard = addressGuard(['127.0.0.1'])
   const delivering = {

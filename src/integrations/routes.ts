@@ -8,7 +8,7 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
-import { type ConfigureParts, create, replace } from './configure.ts'
+import { type ConfigureDeps, createIntegration, replaceIntegration } from './configure.ts'
 import type { Dispatcher } from './delivery/dispatcher.ts'
 import { testIntegration } from './delivery/send-test.ts'
 import {
@@ -25,7 +25,7 @@ import { providerRoutes } from './provider-routes.ts'
 import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 
-export interface IntegrationParts {
+export interface IntegrationRoutesDeps {
   db: Db
   clock: Clock
   box: SecretBox
@@ -60,7 +60,7 @@ function withConfig(box: SecretBox, record: IntegrationRecord, principal: Princi
 }
 
 function detailOf(
-  { db, box }: Pick<IntegrationParts, 'db' | 'box'>,
+  { db, box }: Pick<IntegrationRoutesDeps, 'db' | 'box'>,
   record: IntegrationRecord,
   principal: Principal,
 ): IntegrationDetail {
@@ -69,14 +69,14 @@ function detailOf(
 }
 
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
-export function integrationRoutes(parts: IntegrationParts): Route[] {
-  const { operator, providers, transport } = parts.dispatcher.parts
-  const known = { ...parts, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
-  return [...readingRoutes(parts), ...writingRoutes(parts, known), ...providerRoutes(known)]
+export function integrationRoutes(deps: IntegrationRoutesDeps): Route[] {
+  const { operator, providers, transport } = deps.dispatcher.deps
+  const known = { ...deps, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
+  return [...readingRoutes(deps), ...writingRoutes(deps, known), ...providerRoutes(known)]
 }
 
-function readingRoutes(parts: Pick<IntegrationParts, 'db' | 'box'>): Route[] {
-  const { db } = parts
+function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[] {
+  const { db } = deps
   return [
     route({
       id: 'listIntegrations',
@@ -104,13 +104,13 @@ function readingRoutes(parts: Pick<IntegrationParts, 'db' | 'box'>): Route[] {
       params: ById,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id } }) =>
-        detailOf(parts, findIntegration(parts.db, { orgId: principal.orgId, id }), principal),
+        detailOf(deps, findIntegration(deps.db, { orgId: principal.orgId, id }), principal),
     }),
   ]
 }
 
-function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] {
-  const { db } = parts
+function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route[] {
+  const { db } = deps
   return [
     route({
       id: 'createIntegration',
@@ -124,8 +124,8 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       status: 201,
       answer: NewIntegrationSchema,
       handle({ principal, body }) {
-        const { record, shown } = create(known, principal.orgId, body)
-        return { ...withConfig(parts.box, record, principal), ...shown }
+        const { record, shown } = createIntegration(known, principal.orgId, body)
+        return { ...withConfig(deps.box, record, principal), ...shown }
       },
       note: ({ body: { provider, label = DEFAULT_LABEL } }) => ({ provider, label }),
     }),
@@ -141,7 +141,7 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       body: IntegrationInputSchema,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id }, body }) =>
-        detailOf(parts, replace(known, { orgId: principal.orgId, id }, body), principal),
+        detailOf(deps, replaceIntegration(known, { orgId: principal.orgId, id }, body), principal),
       note: ({ body: { label = DEFAULT_LABEL } }) => ({ label }),
     }),
     route({
@@ -171,9 +171,9 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
       answer: TestResult,
       async handle({ principal: { orgId }, params: { id } }) {
         const { deliveryId } = await testIntegration(
-          parts.dispatcher,
+          deps.dispatcher,
           findIntegration(db, { orgId, id }),
-          parts.publicUrl,
+          deps.publicUrl,
         )
         return { ok: true, deliveryId }
       },

@@ -10,7 +10,7 @@ import { type Route, redirectRoute } from '../http/route.ts'
 import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import type { Db } from '../store/database.ts'
-import { type InboundParts, OpenInbound } from './context/open-inbound.ts'
+import { type InboundDeps, LiveInboundContext } from './context/inbound-context.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, SignIn } from './providers/provider.ts'
 import { findIntegration, type IntegrationKey, openIntegration, setIntegrationStatus } from './store.ts'
@@ -20,7 +20,7 @@ const cookie = wayBackCookie('tagwarden_connect', '/v1/integrations')
 /** How long somebody may take at the other side. */
 const BEGUN_MS = 10 * MINUTE_MS
 
-export interface SignInParts extends InboundParts {
+export interface SignInDeps extends InboundDeps {
   publicUrl: string
   providers?: readonly Provider[]
 }
@@ -45,8 +45,8 @@ function signInOf(provider: Provider | null): SignIn<object, object> {
 }
 
 /** Where the browser of who configures an integration goes to sign in at the other side. Fails with `notFound`, `conflict`. */
-export function beginSignIn(parts: SignInParts, { orgId, userId }: Principal, id: string): { url: string } {
-  const { db, box, clock, publicUrl, providers = PROVIDERS } = parts
+export function beginSignIn(deps: SignInDeps, { orgId, userId }: Principal, id: string): { url: string } {
+  const { db, box, clock, publicUrl, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, { orgId, id })
   const signIn = signInOf(findProvider(providers, type))
   const settings = openIntegration(db, box, { orgId, id })?.settings ?? {}
@@ -67,8 +67,8 @@ export function signInCookie(publicUrl: string, { url }: { url: string }): Recor
 const browserKey = (state: string) => secretHash(state).toString('base64url')
 
 /** What the other side sends browsers back to: one address for each provider at which people sign in. */
-export function callbackRoutes(parts: SignInParts): Route[] {
-  return (parts.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
+export function callbackRoutes(deps: SignInDeps): Route[] {
+  return (deps.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
     redirectRoute({
       id: `finishConnectionTo${pascalCase(provider.type)}`,
       method: 'GET',
@@ -77,18 +77,18 @@ export function callbackRoutes(parts: SignInParts): Route[] {
       summary: `Where ${provider.title} sends browsers back, which go on to the page of the integration`,
       description: 'With `#connected`, or with `#connect-error=<sentence>`.',
       status: 303,
-      redirect: (request) => comeBack(parts, provider, request),
+      redirect: (request) => comeBack(deps, provider, request),
     }),
   )
 }
 
 /** To the page of the integration, which is told how it went; the address with the code in it is told to no other page. */
-async function comeBack(parts: SignInParts, provider: Provider, request: Request): Promise<Response> {
-  const { publicUrl } = parts
+async function comeBack(deps: SignInDeps, provider: Provider, request: Request): Promise<Response> {
+  const { publicUrl } = deps
   const back = (path: string, fragment: string) =>
     redirect(303, `${publicUrl}/integrations${path}#${fragment}`, cookie.set(publicUrl, '', 0))
   try {
-    const { id } = await finish(parts, provider, request)
+    const { id } = await finish(deps, provider, request)
     return back(`/${id}`, 'connected')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -96,23 +96,23 @@ async function comeBack(parts: SignInParts, provider: Provider, request: Request
   }
 }
 
-async function finish(parts: SignInParts, provider: Provider, request: Request): Promise<IntegrationKey> {
-  const { db, clock, publicUrl } = parts
+async function finish(deps: SignInDeps, provider: Provider, request: Request): Promise<IntegrationKey> {
+  const { db, clock, publicUrl } = deps
   const { searchParams } = new URL(request.url)
-  const { codeVerifier, userId, ...key } = begunBy(parts, request, searchParams.get('state') ?? '')
+  const { codeVerifier, userId, ...key } = begunBy(deps, request, searchParams.get('state') ?? '')
   if (!mayConfigure(db, key.orgId, userId))
     throw new AppError('forbidden', 'who began this may not configure integrations any more')
   const code = searchParams.get('code')
   if (!code)
     throw new AppError('upstream', `${provider.title} did not let us in (${wordOf(searchParams.get('error'))})`)
-  const context = new OpenInbound(parts, provider, key, request.signal)
+  const context = new LiveInboundContext(deps, provider, key, request.signal)
   try {
     const redirectUri = callbackUrl(publicUrl, provider.type)
     await context.renew(() => signInOf(provider).exchange(context, { code, redirectUri, codeVerifier }))
   } catch (error) {
     throw context.refusal(error)
   }
-  const kept = openIntegration(db, parts.box, key)
+  const kept = openIntegration(db, deps.box, key)
   if (!kept || Object.keys(kept.tokens).length === 0) {
     throw new AppError('conflict', 'the integration was configured anew meanwhile; sign in again')
   }

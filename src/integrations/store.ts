@@ -11,6 +11,7 @@ import {
   type ProviderType,
   type SplitSettings,
 } from './integration.ts'
+import type { Outcome } from './outcome.ts'
 
 /** Names an integration of one organization. */
 export interface IntegrationKey {
@@ -42,7 +43,7 @@ const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
   typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
 
 /** Stores an integration; its secrets and its URL are sealed. */
-export function createIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
+export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
   const { config, secrets, origin = null, status = 'connected', ...rest } = integration
   const id = newId('int', rest.createdAt)
   const record: IntegrationRecord = { ...rest, id, status, config: sealUrl(box, config) }
@@ -74,7 +75,7 @@ export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType 
 const TOKENS = 'tokens'
 
 /** An integration as its provider sees it. */
-export interface Kept extends IntegrationKey {
+export interface UnsealedIntegration extends IntegrationKey {
   provider: ProviderType
   label: string
   status: IntegrationStatus
@@ -89,13 +90,13 @@ export interface Kept extends IntegrationKey {
 }
 
 type KeptRow = IntegrationKey &
-  Pick<Kept, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
+  Pick<UnsealedIntegration, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
 
 /**
  * Null when the organization has none of that id. Fails with `conflict` when the secrets were lost, and when they were
  * sealed with another key.
  */
-export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): Kept | null {
+export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): UnsealedIntegration | null {
   const row = prepared<[string, string], KeptRow>(
     db,
     'SELECT id, orgId, provider, label, status, config, secrets, state FROM integration WHERE id = ? AND orgId = ?',
@@ -127,7 +128,7 @@ const sealedOf = (box: SecretBox, secrets: object, tokens: object) =>
   box.seal(JSON.stringify(Object.keys(tokens).length === 0 ? secrets : { ...secrets, [TOKENS]: tokens }))
 
 /** Replaces what the provider made itself, unless the secrets are not those any more that `kept` was read with. */
-export function keepTokens(db: Db, box: SecretBox, { id, sealed }: Kept, tokens: object): void {
+export function saveTokens(db: Db, box: SecretBox, { id, sealed }: UnsealedIntegration, tokens: object): void {
   const { [TOKENS]: _, ...secrets } = JSON.parse(box.open(sealed))
   const sql = 'UPDATE integration SET secrets = ? WHERE id = ? AND secrets = ?'
   prepared(db, sql).run(sealedOf(box, secrets, tokens), id, sealed)
@@ -137,24 +138,24 @@ export function keepTokens(db: Db, box: SecretBox, { id, sealed }: Kept, tokens:
 const MAX_MEMORY_BYTES = 64 * 1024
 
 /** The JSON of what is to be remembered. Fails with `invalid` when it is longer than 64 KiB. */
-export function memoryText(memory: unknown): string {
+export function memoryJson(memory: unknown): string {
   const text = JSON.stringify(memory) ?? 'null'
   if (Buffer.byteLength(text) <= MAX_MEMORY_BYTES) return text
   throw new AppError('invalid', `more than ${MAX_MEMORY_BYTES} bytes would have to be remembered`)
 }
 
 /** Replaces what the provider remembers of an integration. Fails with `invalid` when it is longer than 64 KiB. */
-export function keepState(db: Db, id: string, state: unknown): void {
-  prepared(db, 'UPDATE integration SET state = ? WHERE id = ?').run(memoryText(state), id)
+export function saveState(db: Db, id: string, state: unknown): void {
+  prepared(db, 'UPDATE integration SET state = ? WHERE id = ?').run(memoryJson(state), id)
 }
 
 /** From now on the token opens the integration's way in; only its hash is kept. */
-export function keepInboundToken(db: Db, id: string, token: string): void {
+export function saveInboundToken(db: Db, id: string, token: string): void {
   prepared(db, 'UPDATE integration SET inboundHash = ? WHERE id = ?').run(secretHash(token), id)
 }
 
 /** Whose way in the token opens, of this provider's; null: nobody's. */
-export function integrationOfToken(db: Db, provider: string, token: string): IntegrationKey | null {
+export function findByInboundToken(db: Db, provider: string, token: string): IntegrationKey | null {
   const sql = 'SELECT id, orgId FROM integration WHERE inboundHash = ? AND provider = ?'
   return prepared<[Buffer, string], IntegrationKey>(db, sql).get(secretHash(token), provider) ?? null
 }
@@ -179,7 +180,7 @@ export function sealedIntegrations(db: Db): { id: string; orgId: string; secret:
 }
 
 /** Lets go of secrets that can't be opened: nothing goes through the integration until it has new ones. */
-export function forgetSecrets(db: Db, id: string): void {
+export function clearSecrets(db: Db, id: string): void {
   db.prepare(`UPDATE integration SET secrets = x'', status = 'failing' WHERE id = ?`).run(id)
 }
 
@@ -252,7 +253,7 @@ export function setIntegrationStatus(db: Db, id: string, status: IntegrationStat
 }
 
 /** How the last attempt through it went. What waits to be mended by somebody stays so. */
-export function noteLastAttempt(db: Db, id: string, status: 'connected' | 'failing'): void {
+export function setLastAttemptStatus(db: Db, id: string, status: 'connected' | 'failing'): void {
   const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
   prepared(db, sql).run(status, id, status)
 }
@@ -267,4 +268,45 @@ export function usableIntegrations(db: Db, provider: string): UsableIntegration[
   const sql = `SELECT id, orgId, config || hex(secrets) AS version FROM integration
     WHERE provider = ? AND status IN ('connected', 'failing') ORDER BY id`
   return prepared<[string], UsableIntegration>(db, sql).all(provider)
+}
+
+/**
+ * Gives an integration the status that follows from its last attempt: `connected` or `failing`, unless somebody has to mend it
+ * first, which only a test that arrives says has been done. Does nothing for an address (null).
+ */
+export function updateIntegrationStatus(db: Db, id: string | null, outcome: Outcome, { isTest = false } = {}): void {
+  if (id === null || outcome.verdict === 'wait' || outcome.verdict === 'stopped') return
+  if (outcome.verdict === 'broken' && outcome.status) return setIntegrationStatus(db, id, outcome.status)
+  if (outcome.verdict !== 'delivered') return setLastAttemptStatus(db, id, 'failing')
+  if (isTest) return setIntegrationStatus(db, id, 'connected')
+  setLastAttemptStatus(db, id, 'connected')
+}
+
+interface RecordRow {
+  key: string
+  value: string
+}
+
+/** What a provider remembers of one thing under this key; null: nothing. */
+export function findRecord(db: Db, integrationId: string, key: string): unknown {
+  const sql = 'SELECT value FROM integrationRecord WHERE integrationId = ? AND key = ?'
+  const row = prepared<[string, string], { value: string }>(db, sql).get(integrationId, key)
+  return row ? JSON.parse(row.value) : null
+}
+
+/** All of an integration, by key. */
+export function listRecords(db: Db, integrationId: string): { key: string; value: unknown }[] {
+  const sql = 'SELECT key, value FROM integrationRecord WHERE integrationId = ? ORDER BY key'
+  return prepared<[string], RecordRow>(db, sql)
+    .all(integrationId)
+    .map(({ key, value }) => ({ key, value: JSON.parse(value) }))
+}
+
+/** Replaces it; does nothing when the integration is gone. Fails with `invalid` when it is longer than 64 KiB as JSON. */
+export function saveRecord(db: Db, integrationId: string, key: string, value: unknown): void {
+  prepared<[object]>(
+    db,
+    `INSERT INTO integrationRecord (integrationId, key, value) SELECT id, @key, @value FROM integration WHERE id = @integrationId
+     ON CONFLICT DO UPDATE SET value = @value`,
+  ).run({ integrationId, key, value: memoryJson(value) })
 }

@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 import type { IssueRecord } from './issue.ts'
-import { issueKindOf, issueKinds } from './kinds/index.ts'
+import { issueKindOf, issueKinds } from './kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** A cause may be detected this much later than its effect. */
@@ -18,7 +18,7 @@ export const ExplanationSchema = Closed(
 export type Explanation = Static<typeof ExplanationSchema>
 
 /** An issue, and its current alert; null when that was deleted. */
-interface Trouble {
+interface IssueWithAlert {
   issue: IssueRecord
   rule: Alert | null
 }
@@ -34,7 +34,7 @@ interface Episode {
  * else one that was open at the same time and did not begin after it. Null when there is none, and for issues that are
  * no such fall.
  */
-export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
+export function explanationOf(db: Db, trouble: IssueWithAlert): Explanation | null {
   const { issue } = trouble
   if (!issueKindOf(issue.alertType).countsFirings || issue.domainId === null || isOfDomain(issue) || isRise(trouble))
     return null
@@ -44,7 +44,7 @@ export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
 }
 
 /** True for an issue about the fall of the whole traffic of a domain, which explains others. */
-export function isDomainFall(trouble: Trouble): boolean {
+export function isDomainFall(trouble: IssueWithAlert): boolean {
   return trouble.issue.domainId !== null && isOfDomain(trouble.issue) && !isRise(trouble)
 }
 
@@ -53,7 +53,7 @@ const EXPLAINING = issueKinds.flatMap(({ kind, explainsDrops }) => (explainsDrop
 
 const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 
-function isRise({ issue, rule }: Trouble): boolean {
+function isRise({ issue, rule }: IssueWithAlert): boolean {
   const isRise = rule && issueKindOf(rule.alertType).isRise?.(rule)
   if (isRise !== null && isRise !== undefined) return isRise
   const { observed = null, expected = null } = issue.evidence ?? {}
@@ -71,7 +71,7 @@ function newest(db: Db, issue: IssueRecord, subject: string): IssueRecord | null
   return row ? recordOf(row) : null
 }
 
-function lookUp(db: Db, { issue, rule }: Trouble): IssueRecord | null {
+function lookUp(db: Db, { issue, rule }: IssueWithAlert): IssueRecord | null {
   const periodMs = rule ? parsePeriod(rule.period).lengthMs : HOUR_MS
   const own = episodesOf(db, issue, periodMs).at(-1)
   if (!own) return null

@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clo
 import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, validationAlert, volumeAlert } from './issue.fixture.ts'
-import { ISSUE_STATUSES, type IssueStatus, type NoticeOrder, type Transition } from './issue.ts'
-import { issueKindOf } from './kinds/index.ts'
+import { ISSUE_STATUSES, type IssueStatus, type NotificationRequest, type Transition } from './issue.ts'
+import { issueKindOf } from './kinds.ts'
 import type { AlertFacts } from './reconcile.ts'
 import { applyFindings, findIssue, setStatus } from './store.ts'
 
@@ -57,7 +57,7 @@ interface World {
   now: Instant
   windowStartAt: Instant
   judgedThrough: Instant
-  orders: NoticeOrder[]
+  orders: NotificationRequest[]
   /** When each order was given. */
   givenAt: Instant[]
   /** What should have been counted, for each subject. */
@@ -66,7 +66,7 @@ interface World {
   countedIn: Map<string, string>
 }
 
-const enqueueOf = (world: World) => (order: NoticeOrder) => {
+const enqueueOf = (world: World) => (order: NotificationRequest) => {
   world.orders.push(order)
   world.givenAt.push(world.now)
 }

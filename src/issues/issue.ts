@@ -3,7 +3,7 @@ import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
-import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds/index.ts'
+import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -221,13 +221,13 @@ export type Change =
  * A request to the outbox, made inside the transaction that changes the issue. `historySeq` is the number of the
  * history entry behind the notice: unique, so that it can be part of a delivery's key.
  */
-export type NoticeOrder =
+export type NotificationRequest =
   | ({ kind: 'notify'; issueId: string; historySeq: number; at: Instant } & Notice)
   | { kind: 'withdraw'; issueId: string }
-export type Enqueue = (order: NoticeOrder) => void
+export type Enqueue = (order: NotificationRequest) => void
 
 /** Returns the key of an incident: equal for findings and issues of one alert about the same domain and subject. */
-export function troubleKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
+export function incidentKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
   return `${of.domainId ?? ''}\n${of.subject}`
 }
 

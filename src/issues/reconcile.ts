@@ -5,12 +5,12 @@ import {
   type Change,
   type HistoryKind,
   type IssueRecord,
+  incidentKey,
   issueTitle,
   MAX_HOSTS,
   type Notice,
-  troubleKey,
 } from './issue.ts'
-import { issueKindOf } from './kinds/index.ts'
+import { issueKindOf } from './kinds.ts'
 
 /** A resolved issue that fires again within this time is reopened; later a new one is opened. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
@@ -70,11 +70,11 @@ export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation
   const fired = new Map<string, Finding>()
   for (const finding of findings) {
-    const key = troubleKey(finding)
+    const key = incidentKey(finding)
     const other = fired.get(key)
     fired.set(key, other ? merge(other, finding) : finding)
   }
-  const known = new Map(issues.map((issue) => [troubleKey(issue), issue]))
+  const known = new Map(issues.map((issue) => [incidentKey(issue), issue]))
   const changes = [...fired].flatMap(([key, finding]) => onFinding(evaluation, known.get(key), finding))
   if (!window.complete || !inRunWindow) return changes
   const silent = [...known].filter(([key, issue]) => !fired.has(key) && issue.status !== 'resolved')
@@ -275,7 +275,7 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
-  const { countsFirings, tellsAgainAfterMs = 0 } = issueKindOf(alert.alertType)
+  const { countsFirings, renotifyAfterMs: tellsAgainAfterMs = 0 } = issueKindOf(alert.alertType)
   const isEarly = !window.complete && !countsFirings
   const sinceMs = windowStartAt - issue.firedWindowAt
   if (isEarly || sinceMs <= 0 || sinceMs < tellsAgainAfterMs) return []

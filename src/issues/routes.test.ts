@@ -3,7 +3,7 @@ import { client, testBox } from '../../test/fakes.ts'
 import { AppError } from '../core/error.ts'
 import { type Principal, ROLES } from '../http/principal.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'
-import type { NoticeOrder } from './issue.ts'
+import type { NotificationRequest } from './issue.ts'
 import { issueRoutes } from './routes.ts'
 import { applyFindings, issuesOfAlert } from './store.ts'
 
@@ -26,10 +26,10 @@ function authenticate(headers: Headers): Principal {
 
 function start() {
   const db = databaseWithOrgs()
-  const orders: NoticeOrder[] = []
+  const orders: NotificationRequest[] = []
   const bugs: unknown[] = []
   const clock = { now: () => NOON }
-  const enqueue = (order: NoticeOrder) => void orders.push(order)
+  const enqueue = (order: NotificationRequest) => void orders.push(order)
   applyFindings(
     db,
     evaluationOf({ findings: [findingOf(), findingOf({ subject: 'b', domainId: null, hosts: [] })] }),

@@ -1,13 +1,15 @@
 import type { Channel } from '../alerts/alert.ts'
 import { unsealChannel } from '../alerts/channel-target.ts'
 import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { patchIssue, setStatuses } from './by-hand.ts'
+import { tx } from '../store/database.ts'
+import type { IssueBulkInput, IssuePatch } from './issue.ts'
 import {
   type Enqueue,
   IssueBulkInputSchema,
@@ -17,7 +19,8 @@ import {
   IssueSchema,
 } from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list.ts'
-import { type ByHand, findIssue } from './store.ts'
+import { applyChanges, findIssue, issueRecord, type ManualChange, setStatus } from './store.ts'
+import { rewriteNotes } from './transition.ts'
 
 const tag = 'Issues'
 
@@ -40,7 +43,7 @@ const IssueBulkResultSchema = Closed(
 )
 
 /** `enqueue` is called inside the transaction of a change, for every notice that it causes or withdraws. */
-export interface IssueRoutesParts {
+export interface IssueRoutesDeps {
   db: Db
   /** Sealed the targets of channels. */
   box: SecretBox
@@ -60,8 +63,8 @@ export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Pr
 }
 
 /** Reading and changing issues under `/v1/issues`. */
-export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesParts): Route[] {
-  const handOf = ({ orgId, userId }: Principal): ByHand => ({ orgId, by: userId, now: clock.now() })
+export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route[] {
+  const handOf = ({ orgId, userId }: Principal): ManualChange => ({ orgId, by: userId, now: clock.now() })
   return [
     route({
       id: 'listIssues',
@@ -127,4 +130,49 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesParts): Rout
       handle: ({ principal, body }) => setStatuses(db, handOf(principal), body, enqueue),
     }),
   ]
+}
+
+/**
+ * Applies both changes or neither: notes first, so that the notice of a resolution can quote them. Fails as `setStatus`
+ * does, and with `invalid` when `mutedUntil` comes without `muted`.
+ */
+export function patchIssue(
+  db: Db,
+  hand: ManualChange,
+  issueId: string,
+  patch: IssuePatch,
+  enqueue: Enqueue,
+): IssueDetail {
+  const { status, notes, mutedUntil = null } = patch
+  if (mutedUntil !== null && status !== 'muted')
+    throw new AppError('invalid', 'mutedUntil: goes with `status: "muted"`')
+  return tx(db, () => {
+    const issue = issueRecord(db, hand.orgId, issueId)
+    if (notes !== undefined) applyChanges(db, rewriteNotes(issue, notes, hand.by, hand.now), enqueue)
+    if (status !== undefined) setStatus(db, hand, issueId, status, enqueue, mutedUntil)
+    return findIssue(db, hand.orgId, issueId)
+  })
+}
+
+/** How many issues have the status now, how many could not get it, and why: `index` is the index in `ids`. */
+interface BulkResult {
+  updated: number
+  failed: number
+  errors: { index: number; error: string }[]
+}
+
+/** Changes each issue by itself: one that is unknown or can't have the status does not affect the others. */
+export function setStatuses(db: Db, hand: ManualChange, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
+  return tx(db, () => {
+    const errors: BulkResult['errors'] = []
+    for (const [index, id] of ids.entries()) {
+      try {
+        setStatus(db, hand, id, status, enqueue)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        errors.push({ index, error: error.message })
+      }
+    }
+    return { updated: ids.length - errors.length, failed: errors.length, errors }
+  })
 }

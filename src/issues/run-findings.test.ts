@@ -3,10 +3,10 @@ import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, NOON } from './issue.fixture.ts'
-import type { NoticeOrder } from './issue.ts'
-import { AUDIT, FLOW_TEST } from './kinds/run-kinds.ts'
+import type { NotificationRequest } from './issue.ts'
+import { AUDIT, FLOW_TEST } from './kinds.ts'
 import { listIssues } from './list.ts'
-import { applyRunFindings, type EndedRun, type FoundInRun, type RunSubject } from './run-findings.ts'
+import { applyRunFindings, type EndedRun, type RunFinding, type RunSubject } from './run-findings.ts'
 import { findIssue, issueRecord, setStatus } from './store.ts'
 
 const checkout: RunSubject = {
@@ -14,12 +14,12 @@ const checkout: RunSubject = {
   ...{ severity: 'high', impactValue: 900, channels: [{ type: 'email', target: 'ann@example.com' }] },
 }
 
-const missing: FoundInRun = {
+const missing: RunFinding = {
   ...{ kind: 'missing', vendor: 'Google Analytics 4', event: 'purchase', step: 3 },
   sentence: 'Google Analytics 4 purchase did not fire after step 4',
   ...{ expected: 'at least 1', observed: 'none' },
 }
-const failed: FoundInRun = {
+const failed: RunFinding = {
   ...{ kind: 'step_failed', vendor: null, event: null, step: 1, expected: null, observed: null },
   sentence: 'Step 2 failed: there is no such element',
 }
@@ -27,12 +27,12 @@ const failed: FoundInRun = {
 /** A database, and what was ordered of the outbox. */
 function world() {
   const db = databaseWithOrgs()
-  const orders: NoticeOrder[] = []
+  const orders: NotificationRequest[] = []
   let runs = 0
-  const end = (findings: FoundInRun[], values: Partial<EndedRun> = {}, subject: RunSubject = checkout) => {
+  const end = (findings: RunFinding[], values: Partial<EndedRun> = {}, subject: RunSubject = checkout) => {
     const at = NOON + runs++ * MINUTE_MS
     const run = { id: `run_${runs}`, at, findings, isWhole: true, hosts: ['shop.example'], ...values }
-    const enqueue = (order: NoticeOrder) => void orders.push(order)
+    const enqueue = (order: NotificationRequest) => void orders.push(order)
     return applyRunFindings({ db, now: run.at, privacy: PLAIN_PRIVACY, enqueue }, subject, run)
   }
   const told = () => orders.splice(0).map((order) => (order.kind === 'notify' ? order.transition : order.kind))

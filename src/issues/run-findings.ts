@@ -5,8 +5,8 @@ import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { type Db, tx } from '../store/database.ts'
-import { type Change, type Enqueue, MAX_HOSTS, troubleKey } from './issue.ts'
-import type { IssueKind } from './kinds/kind.ts'
+import { type Change, type Enqueue, incidentKey, MAX_HOSTS } from './issue.ts'
+import type { IssueKind } from './kinds.ts'
 import { reconcile } from './reconcile.ts'
 import { applyChanges, presentIssues } from './store.ts'
 
@@ -25,7 +25,7 @@ export interface RunSubject {
 }
 
 /** What a run found, in sentences without personal data and without their full stops. */
-export interface FoundInRun {
+export interface RunFinding {
   kind: string
   vendor: string | null
   event: string | null
@@ -36,7 +36,7 @@ export interface FoundInRun {
 }
 
 /** An event of a run, to be shown as the sample of a finding. */
-export interface SampleOfRun {
+export interface RunSample {
   vendor: string
   event: string
   account: string | null
@@ -51,16 +51,16 @@ export interface EndedRun {
   id: string
   /** When it ended. */
   at: Instant
-  findings: readonly FoundInRun[]
+  findings: readonly RunFinding[]
   /** False when it ended before it had seen everything: what it did not find may still be there, and no issue ends. */
   isWhole: boolean
   /** Of its pages, most frequent first. */
   hosts: readonly string[]
   /** Its events, as they came; the last one that a finding is about is shown with it, masked. */
-  events?: readonly SampleOfRun[]
+  events?: readonly RunSample[]
 }
 
-export interface RunFindingParts {
+export interface RunFindingDeps {
   db: Db
   now: Instant
   privacy: Privacy
@@ -74,17 +74,17 @@ export interface RunFindingParts {
  * changes.
  */
 export function applyRunFindings(
-  { db, now, privacy, enqueue }: RunFindingParts,
+  { db, now, privacy, enqueue }: RunFindingDeps,
   { kind, channels, ...subject }: RunSubject,
   run: EndedRun,
 ): Change[] {
   const findings = findingsOf(subject.domainId, run, privacy)
-  const found = new Set(findings.map(troubleKey))
+  const found = new Set(findings.map(incidentKey))
   return tx(db, () => {
     const known = presentIssues(db, subject.id, now)
     const changes = reconcile({
       alert: { ...subject, alertType: kind.kind, periodMs: 0 },
-      issues: run.isWhole ? known : known.filter((issue) => found.has(troubleKey(issue))),
+      issues: run.isWhole ? known : known.filter((issue) => found.has(incidentKey(issue))),
       findings,
       // A run is judged as a whole when it ends.
       ...{ window: { from: run.at, to: run.at + 1, complete: true }, windowStartAt: run.at, inRunWindow: true },
@@ -117,7 +117,7 @@ function findingsOf(domainId: string | null, run: EndedRun, privacy: Privacy): F
 }
 
 /** The fields that a sample has, by the names that stored events have. */
-function maskedSample({ params, ...event }: SampleOfRun, privacy: Privacy): Record<string, unknown> {
+function maskedSample({ params, ...event }: RunSample, privacy: Privacy): Record<string, unknown> {
   const fields = (['vendor', 'event', 'account', 'host', 'path'] as const).map((name) => {
     const value = event[name]
     return [name, value === null ? null : maskPersonal(value, `$${name}`, privacy)]
@@ -130,9 +130,9 @@ function maskedSample({ params, ...event }: SampleOfRun, privacy: Privacy): Reco
 }
 
 /** Returns the last event of the finding's vendor and name, of its step where it has one; null when there is none. */
-function sampleOf({ vendor, event, step = null }: FoundInRun, events: readonly SampleOfRun[]): SampleOfRun | null {
+function sampleOf({ vendor, event, step = null }: RunFinding, events: readonly RunSample[]): RunSample | null {
   if (vendor === null) return null
-  const isMeant = (one: SampleOfRun) =>
+  const isMeant = (one: RunSample) =>
     one.vendor === vendor && (event === null || one.event === event) && (step === null || one.step === step)
   return events.findLast(isMeant) ?? null
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { openDatabase } from '../store/database.ts'
-import { patchIssue, setStatuses } from './by-hand.ts'
 import {
   databaseWithOrgs,
   evaluationOf,
@@ -15,8 +14,9 @@ import {
   validationAlert,
   volumeAlert,
 } from './issue.fixture.ts'
-import type { NoticeOrder } from './issue.ts'
+import type { NotificationRequest } from './issue.ts'
 import { REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { patchIssue, setStatuses } from './routes.ts'
 import {
   addHistory,
   applyChanges,
@@ -38,8 +38,8 @@ const hand = { orgId: 'org_a', by: 'usr_1', now: NOON + 1 }
 
 function opened(values: Parameters<typeof evaluationOf>[0] = {}) {
   const db = databaseWithOrgs()
-  const orders: NoticeOrder[] = []
-  const enqueue = (order: NoticeOrder) => void orders.push(order)
+  const orders: NotificationRequest[] = []
+  const enqueue = (order: NotificationRequest) => void orders.push(order)
   applyFindings(db, evaluationOf({ findings: [findingOf()], ...values }), enqueue)
   const id = issuesOfAlert(db, values.alert?.id ?? volumeAlert.id, NOON)[0]?.id ?? ''
   return { db, orders, enqueue, id }

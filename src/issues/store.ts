@@ -305,7 +305,7 @@ export function issueFacts(db: Db, issueId: string): IssueFacts | null {
 }
 
 /** Who changes something by hand, and when. */
-export interface ByHand {
+export interface ManualChange {
   orgId: string
   by: Actor
   now: Instant
@@ -317,7 +317,7 @@ export interface ByHand {
  */
 export function setStatus(
   db: Db,
-  hand: ByHand,
+  hand: ManualChange,
   issueId: string,
   to: IssueStatus,
   enqueue: Enqueue,
@@ -349,7 +349,7 @@ export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
 }
 
 /** Resolves by hand the unresolved issues of an alert that is being deleted. */
-export function resolveAll(db: Db, alertId: string, hand: ByHand, enqueue: Enqueue): void {
+export function resolveAll(db: Db, alertId: string, hand: ManualChange, enqueue: Enqueue): void {
   for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
     if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
   }

@@ -2,7 +2,7 @@ import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SE
 import { recheckHosts } from '../domains/routing-store.ts'
 import { judgedThrough, restartAlerts } from '../evaluation/late-windows.ts'
 import type { Spool } from '../ingest/spool.ts'
-import { moveBack } from '../integrations/delivery/outbox.ts'
+import { shiftAfterClockStep } from '../integrations/delivery/outbox.ts'
 import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
 import { addClockStep, type ClockStep, latestBeforeSteps } from '../store/clock-step.ts'
@@ -57,7 +57,7 @@ export class ClockWatch {
       tx(db, () => {
         restartAlerts(db, step, Math.max(latestAt, this.lastReceivedAt))
         addClockStep(db, step)
-        moveBack(db, step)
+        shiftAfterClockStep(db, step)
         shortenSessions(db, now)
         recheckHosts(db, now)
       })

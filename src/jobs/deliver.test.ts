@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { Dispatcher } from '../integrations/delivery/dispatcher.ts'
-import { hook, outboxWorld } from '../integrations/delivery/outbox.fixture.ts'
+import { hook, outboxFixture } from '../integrations/delivery/outbox.fixture.ts'
 import type { Outbound } from '../integrations/transport/transport.ts'
 import { deliver } from './deliver.ts'
 
 function setUp() {
-  const world = outboxWorld()
+  const world = outboxFixture()
   world.issue()
   const sent: Outbound[] = []
   const transport = {

@@ -1,9 +1,9 @@
 import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
-import { type NotifierParts, tellHeldOpening } from '../integrations/delivery/notifier.ts'
-import { releaseCaps } from '../integrations/delivery/outbox.ts'
+import { type NotifierDeps, notifyHeldOpening } from '../integrations/delivery/notifier.ts'
+import { releaseThrottled } from '../integrations/delivery/outbox.ts'
 
 /** Adds to the outbox what a throttle held back and allows now, and starts sending what is pending. */
-export function deliver(parts: NotifierParts, dispatcher: Dispatcher): void {
-  releaseCaps(parts.db, parts.clock.now(), (issueId) => tellHeldOpening(parts, issueId))
+export function deliver(parts: NotifierDeps, dispatcher: Dispatcher): void {
+  releaseThrottled(parts.db, parts.clock.now(), (issueId) => notifyHeldOpening(parts, issueId))
   dispatcher.start()
 }

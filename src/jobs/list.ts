@@ -5,14 +5,14 @@ import { type ConsentCheckDeps, checkConsent } from '../compliance/consent-check
 import { type ScanDeps, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Emitter } from '../core/emitter.ts'
-import type { DigestSender } from '../digest/send.ts'
+import type { DigestSender } from '../digest/sender.ts'
 import { type DomainDirectory, hasDomains } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
 import { type FollowSeriesParts, followSeries } from '../evaluation/evaluate-series.ts'
 import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
-import type { NotifierParts } from '../integrations/delivery/notifier.ts'
+import type { NotifierDeps } from '../integrations/delivery/notifier.ts'
 import type { Listeners } from '../integrations/inbound/listeners.ts'
-import type { Polls } from '../integrations/inbound/polls.ts'
+import type { Poller } from '../integrations/inbound/poller.ts'
 import type { StatusSync } from '../integrations/status/status-sync.ts'
 import { unmuteDue } from '../issues/store.ts'
 import { giveFilePagesBack } from '../native/file-pages.ts'
@@ -43,12 +43,12 @@ export interface JobParts {
   retaining: RetainParts
   diskBudget: Pick<DiskBudget, 'keep'>
   domains: Pick<DomainDirectory, 'refresh'>
-  notifying: NotifierParts
+  notifying: NotifierDeps
   dispatcher: Dispatcher
   /** Rings when something to send was committed. */
   outboxBell: Emitter
   statusSync: Pick<StatusSync, 'start'>
-  polls: Pick<Polls, 'start'>
+  polls: Pick<Poller, 'start'>
   listeners: Pick<Listeners, 'start'>
   audits: Pick<Audits, 'start'>
   digests: Pick<DigestSender, 'run'>

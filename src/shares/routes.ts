@@ -9,20 +9,19 @@ import { ById, publicRoute, type Route, route } from '../http/route.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { networkOf } from '../org/sign-in.ts'
 import type { Db } from '../store/database.ts'
-import { sharePage } from './page/page.ts'
-import { SHARE_HEADERS } from './page/style.ts'
+import { SHARE_HEADERS, sharePage } from './page/share-page.ts'
 import { publicReport } from './report.ts'
-import type { FindRunToShare, RunToShare } from './runs.ts'
+import type { FindShareableRun, ShareableRun } from './shareable-runs.ts'
 import { addShare, revokeShares, type SharedRun, sharedRun } from './store.ts'
 
-export interface ShareRoutesParts {
+export interface ShareRoutesDeps {
   db: Db
   clock: Clock
   publicUrl: string
   /** Requests of one address for pages, and for links that lead nowhere. */
   limit: RateLimit
   privacyOf(orgId: string): Privacy
-  findRun: FindRunToShare
+  findRun: FindShareableRun
 }
 
 const DEFAULT_DAYS = 30
@@ -60,8 +59,8 @@ const ShareLinkSchema = Closed(
 const Page = Type.String({ description: 'A page in HTML, complete without scripts', examples: ['<!doctype html>…'] })
 
 /** Public pages of runs: making and ending their links, and what they lead to. */
-export function shareRoutes(parts: ShareRoutesParts): Route[] {
-  const { db, clock, publicUrl, limit, findRun, privacyOf } = parts
+export function shareRoutes(deps: ShareRoutesDeps): Route[] {
+  const { db, clock, publicUrl, limit, findRun, privacyOf } = deps
   return [
     route({
       id: 'shareRun',
@@ -131,7 +130,7 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
 /** Returns the steps whose screenshots the new link shows. Fails with `invalid` for a step that has none. */
 function chosenScreenshots(
   { screenshots = false, screenshotSteps }: ShareInput,
-  run: RunToShare,
+  run: ShareableRun,
   principal: Principal,
 ): readonly number[] {
   if (!screenshots) {
@@ -146,7 +145,7 @@ function chosenScreenshots(
   throw new AppError('invalid', `screenshotSteps[${missing}]: step ${screenshotSteps[missing]} has no screenshot`)
 }
 
-function pageOf(share: SharedRun, run: RunToShare, privacyOf: ShareRoutesParts['privacyOf']) {
+function pageOf(share: SharedRun, run: ShareableRun, privacyOf: ShareRoutesDeps['privacyOf']) {
   const report = run.report()
   if (report?.kind === 'flow') {
     const isShown = new Set(share.screenshots)
@@ -156,5 +155,5 @@ function pageOf(share: SharedRun, run: RunToShare, privacyOf: ShareRoutesParts['
 }
 
 /** Returns the screenshot of a step; null when the link does not show it. */
-const pictureOf = async ({ screenshots }: SharedRun, run: RunToShare, step: number) =>
+const pictureOf = async ({ screenshots }: SharedRun, run: ShareableRun, step: number) =>
   screenshots.includes(step) ? run.screenshot(step) : null

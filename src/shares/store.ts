@@ -12,7 +12,7 @@ export const MAX_LINKS = 50
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 /** A run of an organization. */
-export interface RunOf {
+export interface RunKey {
   orgId: string
   runId: string
 }
@@ -25,7 +25,7 @@ export interface NewShare {
 }
 
 /** Makes a link, and returns the token of its address, which is kept as a hash only. Fails with `conflict` above 50. */
-export function addShare(db: Db, { orgId, runId }: RunOf, { expiresAt, screenshots }: NewShare, now: Instant): string {
+export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screenshots }: NewShare, now: Instant): string {
   return tx(db, () => {
     const valid = prepared<[string, Instant], number>(
       db,
@@ -50,7 +50,7 @@ export function addShare(db: Db, { orgId, runId }: RunOf, { expiresAt, screensho
 }
 
 /** Ends all links of a run. */
-export function revokeShares(db: Db, { orgId, runId }: RunOf, now: Instant): void {
+export function revokeShares(db: Db, { orgId, runId }: RunKey, now: Instant): void {
   prepared(db, 'UPDATE share SET revokedAt = ? WHERE orgId = ? AND runId = ? AND revokedAt IS NULL').run(
     now,
     orgId,
@@ -59,7 +59,7 @@ export function revokeShares(db: Db, { orgId, runId }: RunOf, now: Instant): voi
 }
 
 /** A run whose page a valid link opens. */
-export interface SharedRun extends RunOf {
+export interface SharedRun extends RunKey {
   /** When the link ends. */
   expiresAt: Instant
   /** Indexes of the steps whose screenshots it shows. */

@@ -1,13 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compose } from '../../src/digest/compose.ts'
+import { buildDigest } from '../../src/digest/build-digest.ts'
 import { aDay, aQuietDay } from '../../src/digest/digest.fixture.ts'
 import type { DigestFacts } from '../../src/digest/facts.ts'
-import { htmlOf } from '../../src/digest/html.ts'
-import { leavingToken } from '../../src/digest/leave.ts'
+import { htmlOf } from '../../src/digest/render-html.ts'
 import { subscribe, subscriptionOf } from '../../src/digest/store.ts'
-import { UNSUBSCRIBE_PATH, unsubscribeRoutes } from '../../src/digest/unsubscribe.ts'
+import { UNSUBSCRIBE_PATH, unsubscribeRoutes, unsubscribeToken } from '../../src/digest/unsubscribe.ts'
 import { performer } from '../../src/http/perform.ts'
 import { router } from '../../src/http/router.ts'
 import { cast, memoryDb, testBox, testClock } from '../fakes.ts'
@@ -53,7 +52,7 @@ test('a digest is readable on a phone and on a desk, light and dark, and loads n
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   for (const [name, facts, context] of DAYS) {
-    const html = htmlOf(compose(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }))
+    const html = htmlOf(buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }))
     for (const width of [320, 800]) {
       for (const scheme of ['light', 'dark'] as const) {
         await page.setViewport({ width, height: 900 })
@@ -87,7 +86,7 @@ test('whoever follows the link of a digest reads a page, and one press ends it',
     page.on('console', (message) => void errors.push(message.text()))
     await page.setViewport({ width: 320, height: 600 })
     const { orgId, userId } = alice
-    const token = leavingToken(testBox, { kind: 'digest', orgId, userId })
+    const token = unsubscribeToken(testBox, { kind: 'digest', orgId, userId })
     await page.goto(`http://127.0.0.1:${server.port}${UNSUBSCRIBE_PATH}?t=${token}`)
     expect(await page.evaluate(FAULTS)).toEqual([])
     expect(await page.$eval('body', (body) => body.textContent)).toContain('No digest for Acme will be sent to you')

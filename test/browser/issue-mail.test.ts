@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { groupHtml } from '../../src/integrations/message/group-html.ts'
-import { groupText, groupWords } from '../../src/integrations/message/group-text.ts'
+import { groupText, summarizeGroup } from '../../src/integrations/message/group-text.ts'
 import {
   fallMessage,
+  NOTIFIED_AT,
   PURCHASE_FACTS,
   purchaseMessage,
-  TOLD_AT,
 } from '../../src/integrations/message/message.fixture.ts'
 import { failureMessage, type Message, testMessage } from '../../src/integrations/message/message.ts'
 import { mailOf } from '../../src/integrations/providers/email/email.ts'
@@ -15,7 +15,8 @@ import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { MailOutbound } from '../../src/integrations/transport/transport.ts'
 import { startBrowser } from './chromium.ts'
 
-const at = TOLD_AT
+const at = NOTIFIED_AT
+
 const long = 'x'.repeat(450)
 const publicUrl = 'https://tags.company.example'
 
@@ -53,7 +54,7 @@ function groupMail(): MailOutbound {
   const members = Array.from({ length: 37 }, (_, index) => ({
     message: index === 3 ? hostile : index % 2 === 0 ? purchaseMessage() : fallMessage(),
   }))
-  const words = groupWords(members)
+  const words = summarizeGroup(members)
   return {
     ...{ kind: 'mail', to: ['ann@example.com'], subject: words.subject, text: groupText(words) },
     ...{ html: groupHtml(words), messageId: 'dlv_group', threadId: null },

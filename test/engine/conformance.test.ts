@@ -26,9 +26,9 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { isExact } from '../../src/conditions/sql.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/parameters.ts'
-import { samplesOf } from '../../src/evidence/events.ts'
+import type { Problem } from '../../src/evidence/problem.ts'
+import { samplesOf } from '../../src/evidence/samples.ts'
 import { seriesOf } from '../../src/evidence/series.ts'
-import type { Trouble } from '../../src/evidence/trouble.ts'
 import { estimateDifferent } from '../../src/insights/different-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
@@ -226,7 +226,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
           lastSeenAt: window.to - HOUR_MS,
         },
       )
-      const trouble: Trouble = {
+      const trouble: Problem = {
         issue,
         rule: one,
         occurrences: [],

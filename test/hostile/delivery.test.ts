@@ -4,7 +4,7 @@ import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Dispatcher } from '../../src/integrations/delivery/dispatcher.ts'
 import { notifier } from '../../src/integrations/delivery/notifier.ts'
-import { outboxWorld } from '../../src/integrations/delivery/outbox.fixture.ts'
+import { outboxFixture } from '../../src/integrations/delivery/outbox.fixture.ts'
 import { addressGuard } from '../../src/integrations/transport/address-guard.ts'
 import { httpTransport } from '../../src/integrations/transport/http-transport.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
@@ -60,7 +60,7 @@ async function blackHole() {
 }
 
 function setUp(timeoutMs: number) {
-  const world = outboxWorld()
+  const world = outboxFixture()
   const { db, clock } = world
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs })

@@ -4,7 +4,7 @@ import type { Channel } from '../../src/alerts/alert.ts'
 import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Text } from '../../src/core/schema.ts'
-import { groupWorld, roomAt } from '../../src/integrations/delivery/group-world.fixture.ts'
+import { groupFixture, roomAt } from '../../src/integrations/delivery/group.fixture.ts'
 import { provider } from '../../src/integrations/providers/provider.ts'
 import { roomServer } from '../../src/integrations/providers/room/room.fixture.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
@@ -79,7 +79,7 @@ async function flood(count: number, timeoutMs = 200) {
     () => healthy[Symbol.asyncDispose](),
     () => chat[Symbol.asyncDispose](),
   )
-  const world = groupWorld({ timeoutMs })
+  const world = groupFixture({ timeoutMs })
   const { db, clock, orgId, issue, tell, open, dispatcher, stopping } = world
   stops.push(async () => {
     stopping.abort()
@@ -192,7 +192,7 @@ test('what waits for a channel that takes one message a second goes within its r
       return { verdict: 'delivered', note: null }
     },
   })
-  const { clock, open, deliver, deliveries } = groupWorld({ providers: [paced] })
+  const { clock, open, deliver, deliveries } = groupFixture({ providers: [paced] })
   for (let index = 0; index < 60; index++) open(`iss_${index}`, [roomAt('https://chat.example')])
   for (let second = 0; second < 60; second++) {
     await deliver()

@@ -1,5 +1,5 @@
 import { SECOND_MS, systemClock } from '../../core/clock.ts'
-import { retryAfterMs } from '../../integrations/reply.ts'
+import { retryAfterMs } from '../../integrations/outcome.ts'
 import type { Pace } from './pace.ts'
 
 /** By these a host says that it is asked too much, or not now. */

@@ -1,10 +1,10 @@
 import type { ChangeStatus } from '../../changes/change.ts'
 import { timeText } from '../../core/text.ts'
-import { placeIn } from '../context.ts'
 import type { Item, Lead, Tone } from '../document.ts'
 import type { DigestChange } from '../facts.ts'
-import { moreText } from '../words.ts'
-import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+import { moreText } from '../format.ts'
+import { focusRank } from '../reader-focus.ts'
+import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_CHANGES = 6
 const MAX_EFFECTS = 3
@@ -26,7 +26,7 @@ export const changesSection: DigestSection = {
     const place = (change: DigestChange) =>
       Math.min(
         ...[{ domainId: change.domainId, vendor: null, event: null }, ...change.effects].map((about) =>
-          placeIn(reader.focus, about),
+          focusRank(reader.focus, about),
         ),
       )
     const shown = changes
@@ -37,7 +37,10 @@ export const changesSection: DigestSection = {
   },
 }
 
-function itemOf({ title, domain, occurredAt, source, status, effects }: DigestChange, { audience }: Reader): Item {
+function itemOf(
+  { title, domain, occurredAt, source, status, effects }: DigestChange,
+  { audience }: SectionContext,
+): Item {
   const told =
     audience === 'executive' ? effects.filter(({ harmful }) => harmful).slice(0, 1) : effects.slice(0, MAX_EFFECTS)
   return {

@@ -1,9 +1,9 @@
 import { CONSENT_KEY } from '../../compliance/finding.ts'
-import { placeIn } from '../context.ts'
 import type { Block, Lead } from '../document.ts'
 import type { DigestFinding } from '../facts.ts'
-import { eventCount, moreText, several } from '../words.ts'
-import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+import { countOf, eventCount, moreText } from '../format.ts'
+import { focusRank } from '../reader-focus.ts'
+import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_FINDINGS = 5
 const MAX_FINDINGS_PRIVACY = 15
@@ -20,7 +20,7 @@ export const complianceSection: DigestSection = {
     const scored = isPrivacy && score ? ` The score of compliance is ${score.score} of 100.` : ''
     const intro: Block = {
       kind: 'text',
-      text: `${several(seen.length, 'finding')} in the last 24 hours, ${fresh.length} of them new.${scored}`,
+      text: `${countOf(seen.length, 'finding')} in the last 24 hours, ${fresh.length} of them new.${scored}`,
     }
     if (seen.length === 0) return { blocks: [intro], lead: null }
     const shown = sorted(seen, fresh, reader).slice(0, isPrivacy ? MAX_FINDINGS_PRIVACY : MAX_FINDINGS)
@@ -45,11 +45,11 @@ export const complianceSection: DigestSection = {
 function sorted(
   findings: readonly DigestFinding[],
   fresh: readonly DigestFinding[],
-  { focus }: Reader,
+  { focus }: SectionContext,
 ): DigestFinding[] {
   const isNew = new Set(fresh)
   const place = ({ vendor, domainIds }: DigestFinding) =>
-    Math.min(...domainIds.map((domainId) => placeIn(focus, { domainId, vendor, event: null })), focus.named.length)
+    Math.min(...domainIds.map((domainId) => focusRank(focus, { domainId, vendor, event: null })), focus.named.length)
   return findings.toSorted((a, b) => place(a) - place(b) || Number(isNew.has(b)) - Number(isNew.has(a)))
 }
 
@@ -64,7 +64,7 @@ const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, strin
 
 function leadOf([first, ...others]: readonly DigestFinding[]): Lead | null {
   if (!first) return null
-  const more = others.length > 0 ? ` (and ${several(others.length, 'more new finding', 'more new findings')})` : ''
+  const more = others.length > 0 ? ` (and ${countOf(others.length, 'more new finding', 'more new findings')})` : ''
   const what = first.key === CONSENT_KEY ? 'New finding of consent: ' : 'New personal data: '
   return { weight: WEIGHT.newFinding, text: `${what}${nameIn(first)}${more}` }
 }

@@ -1,8 +1,8 @@
-import { isAbout, type Nameable } from '../context.ts'
 import type { Cell, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
+import { countOf, eventsOf, movePhrase, moveText } from '../format.ts'
+import { matches, type Nameable } from '../reader-focus.ts'
 import { isNotable, type Sum, sumOf } from '../traffic.ts'
-import { eventsOf, moveText, moveWords, several } from '../words.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
 
@@ -18,20 +18,21 @@ export const focusSection: DigestSection = {
     if (named.length === 0) return null
     const rows = named.map((one): Cell[] => [
       { text: one.name, note: [KIND[one.kind], issuesText(one, facts)].filter(Boolean).join(' · ') },
-      ...countCells(countOf(one, facts)),
+      ...countCells(trafficFor(one, facts)),
     ])
     const table = { kind: 'table' as const, head: ['Name', '24 h', 'week earlier', 'change'], rows, more: '' }
     return { blocks: [table], lead: leadOf(named, facts) }
   },
 }
 
-const countOf = (one: Nameable, { traffic }: DigestFacts) => sumOf(traffic.names.filter((name) => isAbout(one, name)))
+const trafficFor = (one: Nameable, { traffic }: DigestFacts) =>
+  sumOf(traffic.names.filter((name) => matches(one, name)))
 
 function issuesText(one: Nameable, { issues }: DigestFacts): string {
-  const open = issues.open.filter((issue) => isAbout(one, issue)).length
-  const opened = issues.opened.filter((issue) => isAbout(one, issue)).length
+  const open = issues.open.filter((issue) => matches(one, issue)).length
+  const opened = issues.opened.filter((issue) => matches(one, issue)).length
   if (open + opened === 0) return 'no open issue'
-  return `${several(open, 'open issue')}, ${opened} new`
+  return `${countOf(open, 'open issue')}, ${opened} new`
 }
 
 /**
@@ -41,10 +42,10 @@ function issuesText(one: Nameable, { issues }: DigestFacts): string {
 function leadOf(named: readonly Nameable[], facts: DigestFacts): Lead | null {
   const opened = facts.issues.opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
   for (const one of named) {
-    const [issue] = opened.filter((about) => isAbout(one, about))
+    const [issue] = opened.filter((about) => matches(one, about))
     if (issue) return { weight: WEIGHT.criticalIssue, text: `${one.name}: new ${issue.severity} issue, ${issue.title}` }
   }
-  const counts = named.map((one) => ({ one, sum: countOf(one, facts) }))
+  const counts = named.map((one) => ({ one, sum: trafficFor(one, facts) }))
   const [first] = [...counts.filter(({ sum }) => isNotable(sum.now, sum.before)), ...counts]
   return first ? { weight: weightOf(first.sum), text: `${first.one.name}: ${countWords(first.sum)}` } : null
 }
@@ -56,6 +57,6 @@ function weightOf({ now, before }: Sum): number {
 
 function countWords({ now, before }: Sum): string {
   if (now === 0 && !before) return 'no event in 24 hours'
-  const moved = before === null || before === 0 ? moveWords(now, before) : `${moveText(now, before)} to a week earlier`
+  const moved = before === null || before === 0 ? movePhrase(now, before) : `${moveText(now, before)} to a week earlier`
   return `${eventsOf(now)}, ${moved}`
 }

@@ -1,9 +1,9 @@
 import { amountText, capitalized, timeText } from '../../core/text.ts'
-import { namedFirst, placeIn } from '../context.ts'
 import type { Block, Item, Lead } from '../document.ts'
-import { type DigestFacts, type DigestIssue, GRAVITY } from '../facts.ts'
-import { moreText, SEVERITY_TONE, several } from '../words.ts'
-import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../facts.ts'
+import { countOf, moreText, SEVERITY_TONE } from '../format.ts'
+import { focusedFirst, focusRank } from '../reader-focus.ts'
+import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_OPENED = 8
 const MAX_OPEN = 5
@@ -38,17 +38,17 @@ export const issuesSection: DigestSection = {
 }
 
 function countsText({ issues: { opened, resolved, open } }: DigestFacts): string {
-  return `${several(opened.length, 'issue')} opened, ${resolved.length} resolved, ${open.length} open now.`
+  return `${countOf(opened.length, 'issue')} opened, ${resolved.length} resolved, ${open.length} open now.`
 }
 
 function listOf(
   issues: readonly DigestIssue[],
   most: number,
-  { focus }: Reader,
+  { focus }: SectionContext,
   item: (issue: DigestIssue) => Item,
 ): Block[] {
   if (issues.length === 0) return []
-  const items = namedFirst(issues, focus, (issue) => issue)
+  const items = focusedFirst(issues, focus, (issue) => issue)
     .slice(0, most)
     .map(item)
   return [{ kind: 'items', items, more: moreText(issues.length, items.length) }]
@@ -57,7 +57,7 @@ function listOf(
 function itemOf(
   issue: DigestIssue,
   { currency }: DigestFacts,
-  { audience, publicUrl }: Reader,
+  { audience, publicUrl }: SectionContext,
   word: 'New' | 'Open' | 'Resolved',
 ): Item {
   const { id, title, severity, domain, occurrences, value, firstSeenAt, summary, sample, status } = issue
@@ -79,24 +79,27 @@ function itemOf(
 
 const OPENED_WEIGHT = [WEIGHT.lowIssue, WEIGHT.mediumIssue, WEIGHT.highIssue, WEIGHT.criticalIssue]
 
-function leadOf({ issues: { opened, resolved, open }, value, currency }: DigestFacts, { focus }: Reader): Lead | null {
+function leadOf(
+  { issues: { opened, resolved, open }, value, currency }: DigestFacts,
+  { focus }: SectionContext,
+): Lead | null {
   const unsettled = opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
   const [worst] = unsettled.toSorted(
-    (a, b) => placeIn(focus, a) - placeIn(focus, b) || GRAVITY[b.severity] - GRAVITY[a.severity],
+    (a, b) => focusRank(focus, a) - focusRank(focus, b) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
   )
   if (worst) {
     const others = unsettled.length - 1
-    const more = others > 0 ? ` (and ${several(others, 'more new issue', 'more new issues')})` : ''
+    const more = others > 0 ? ` (and ${countOf(others, 'more new issue', 'more new issues')})` : ''
     return {
-      weight: OPENED_WEIGHT[GRAVITY[worst.severity]] ?? 0,
+      weight: OPENED_WEIGHT[SEVERITY_RANK[worst.severity]] ?? 0,
       text: `New ${worst.severity} issue: ${worst.title}${more}`,
     }
   }
   if (open.length > 0) {
     const worth = value.open > 0 ? `, value ${amountText(value.open, currency)}` : ''
-    return { weight: WEIGHT.openValue, text: `${several(open.length, 'issue')} still open${worth}` }
+    return { weight: WEIGHT.openValue, text: `${countOf(open.length, 'issue')} still open${worth}` }
   }
   if (resolved.length > 0)
-    return { weight: WEIGHT.resolved, text: `${several(resolved.length, 'issue')} resolved, none open` }
+    return { weight: WEIGHT.resolved, text: `${countOf(resolved.length, 'issue')} resolved, none open` }
   return null
 }

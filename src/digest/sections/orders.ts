@@ -1,8 +1,8 @@
 import { countText, numberText } from '../../core/text.ts'
-import { placeIn } from '../context.ts'
 import type { Lead } from '../document.ts'
 import type { DigestOrders } from '../facts.ts'
-import { several } from '../words.ts'
+import { countOf } from '../format.ts'
+import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 
 /** Told as a headline from this share of missing orders on. */
@@ -16,11 +16,11 @@ export const ordersSection: DigestSection = {
     if (orders.length === 0) return null
     const shown = orders.toSorted((a, b) => placeOf(a) - placeOf(b))
     function placeOf({ domainId }: DigestOrders) {
-      return placeIn(focus, { domainId, vendor: null, event: null })
+      return focusRank(focus, { domainId, vendor: null, event: null })
     }
     const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
       const worth = value > 0 ? `, value ${numberText(value)}` : ''
-      const text = `${domain}: ${several(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
+      const text = `${domain}: ${countOf(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
       const none = orders > 0 && vendors.length === 0 ? ' No vendor was told of any of them.' : ''
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
@@ -47,6 +47,6 @@ function leadOf(orders: readonly DigestOrders[]): Lead | null {
     .toSorted((a, b) => b.missingValue - a.missingValue || b.missing - a.missing)
     .at(0)
   if (!worst) return null
-  const text = `${worst.vendor} was not told of ${countText(worst.missing)} of ${several(worst.orders, 'order')} on ${worst.domain}`
+  const text = `${worst.vendor} was not told of ${countText(worst.missing)} of ${countOf(worst.orders, 'order')} on ${worst.domain}`
   return { weight: WEIGHT.missingOrders, text }
 }

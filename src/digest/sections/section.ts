@@ -1,9 +1,9 @@
-import type { Audience, Focus } from '../context.ts'
 import type { Block, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
+import type { Audience, Focus } from '../reader-focus.ts'
 
 /** Who reads, and where the dashboard is. */
-export interface Reader {
+export interface SectionContext {
   focus: Focus
   /** The first that the context names; null: everybody. */
   audience: Audience | null
@@ -25,7 +25,7 @@ export interface DigestSection {
   title: string
   of?: Partial<Record<Audience, string>>
   /** Pure. Null when it has nothing to say. */
-  write(facts: DigestFacts, reader: Reader): SectionText | null
+  write(facts: DigestFacts, reader: SectionContext): SectionText | null
 }
 
 /** How leads of different sections are compared: the larger one is the headline. */

@@ -1,5 +1,5 @@
-import { namedFirst } from '../context.ts'
-import { moreText } from '../words.ts'
+import { moreText } from '../format.ts'
+import { focusedFirst } from '../reader-focus.ts'
 import type { DigestSection } from './section.ts'
 
 const MAX_SUGGESTIONS = 3
@@ -10,7 +10,7 @@ export const suggestionsSection: DigestSection = {
   title: 'Suggested alerts',
   write({ suggestions }, { focus, audience }) {
     if (suggestions.length === 0 || audience === 'executive') return null
-    const shown = namedFirst(suggestions, focus, (one) => one).slice(0, MAX_SUGGESTIONS)
+    const shown = focusedFirst(suggestions, focus, (one) => one).slice(0, MAX_SUGGESTIONS)
     const items = shown.map(({ name, reason }) => ({
       title: name,
       badge: null,

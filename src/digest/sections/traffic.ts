@@ -1,10 +1,10 @@
 import { capitalized } from '../../core/text.ts'
-import { isAbout, namedFirst, placeIn } from '../context.ts'
 import type { Block, Cell, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
+import { eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
+import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
 import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
-import { eventCount, eventsOf, moreText, moveCell, moveText, moveWords, nameOf } from '../words.ts'
-import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8
 const MAX_VENDORS_MARKETING = 15
@@ -55,13 +55,13 @@ function vendorsOf(names: readonly NameCount[]): VendorSum[] {
     .toSorted((a, b) => b.now - a.now)
 }
 
-function vendorTable(names: readonly NameCount[], { focus, audience }: Reader): Block {
+function vendorTable(names: readonly NameCount[], { focus, audience }: SectionContext): Block {
   const vendors = vendorsOf(names)
   const most = audience === 'marketing' ? MAX_VENDORS_MARKETING : MAX_VENDORS
   // A vendor is named when one of its events is.
   const places = new Map<string, number>()
   for (const name of names) {
-    places.set(name.vendor, Math.min(placeIn(focus, name), places.get(name.vendor) ?? focus.named.length))
+    places.set(name.vendor, Math.min(focusRank(focus, name), places.get(name.vendor) ?? focus.named.length))
   }
   const place = ({ vendor }: VendorSum) => places.get(vendor) ?? focus.named.length
   const shown = vendors.toSorted((a, b) => place(a) - place(b)).slice(0, most)
@@ -79,9 +79,13 @@ export const countCells = ({ now, before }: Sum): Cell[] => [
   moveCell(now, before),
 ]
 
-function eventTable(names: readonly NameCount[], { domainNames }: DigestFacts, { focus, audience }: Reader): Block {
+function eventTable(
+  names: readonly NameCount[],
+  { domainNames }: DigestFacts,
+  { focus, audience }: SectionContext,
+): Block {
   const most = audience === 'marketing' ? MAX_EVENTS_MARKETING : MAX_EVENTS
-  const shown = namedFirst(names, focus, (name) => name).slice(0, most)
+  const shown = focusedFirst(names, focus, (name) => name).slice(0, most)
   return {
     kind: 'table',
     head: ['Event', '24 h', 'week earlier', 'change'],
@@ -93,8 +97,8 @@ function eventTable(names: readonly NameCount[], { domainNames }: DigestFacts, {
   }
 }
 
-function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: Reader): Block {
-  const shown = namedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
+function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: SectionContext): Block {
+  const shown = focusedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',
     head: ['Notable rises and falls', '24 h', 'week earlier', 'change'],
@@ -108,7 +112,7 @@ function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { 
 
 function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic }: DigestFacts): Lead {
   const stopped = [...domainNames].find(([id]) => {
-    const own = sumOf(traffic.names.filter((name) => isAbout({ kind: 'domain', name: '', domainId: id }, name)))
+    const own = sumOf(traffic.names.filter((name) => matches({ kind: 'domain', name: '', domainId: id }, name)))
     return own.now === 0 && isNotable(own.now, own.before)
   })
   if (stopped) return { weight: WEIGHT.trafficStopped, text: `No event came from ${stopped[1]} in 24 hours` }
@@ -123,5 +127,5 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
 function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
   const domain = domainNames.get(name.domainId)
   const place = domain && domainNames.size > 1 ? ` on ${domain}` : ''
-  return `${nameOf(name)} ${moveWords(name.now, name.before)}${place}`
+  return `${nameOf(name)} ${movePhrase(name.now, name.before)}${place}`
 }

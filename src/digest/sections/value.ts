@@ -1,7 +1,7 @@
 import { amountText, countText } from '../../core/text.ts'
 import type { Figure, Tone } from '../document.ts'
+import { eventCount, moveText, moveTone } from '../format.ts'
 import { sumOf } from '../traffic.ts'
-import { eventCount, moveText, moveTone } from '../words.ts'
 import type { DigestSection } from './section.ts'
 
 /** The numbers of the day: value at stake, scores, issues, events. */

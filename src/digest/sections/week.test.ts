@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../core/clock.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import { WEEK_MS } from '../../insights/weekly-report.ts'
-import { compose } from '../compose.ts'
+import { buildDigest } from '../build-digest.ts'
 import { aDay, aQuietDay } from '../digest.fixture.ts'
-import { textOf } from '../text.ts'
+import { textOf } from '../render-text.ts'
 
 const from = Date.UTC(2025, 11, 29)
 const score = { score: 90, detail: '' }
@@ -29,8 +29,8 @@ function aWeek(values: Partial<WeeklyReport> = {}): WeeklyReport {
 }
 
 const options = { context: '', publicUrl: 'https://watch.example', unsubscribeUrl: null, because: '' }
-const sectionIn = (facts: Parameters<typeof compose>[0]) =>
-  compose(facts, options).sections.find(({ title }) => title === 'Last week')
+const sectionIn = (facts: Parameters<typeof buildDigest>[0]) =>
+  buildDigest(facts, options).sections.find(({ title }) => title === 'Last week')
 
 describe('the week before', () => {
   test('is told of in figures, with its worst issues and the way to the report', () => {
@@ -56,7 +56,7 @@ describe('the week before', () => {
   })
 
   test('says what values are amounts in', () => {
-    const digest = compose(aDay({ week: aWeek(), currency: 'EUR' }), options)
+    const digest = buildDigest(aDay({ week: aWeek(), currency: 'EUR' }), options)
     for (const text of ['5,000 EUR', '900 EUR still open', '12,300 EUR', 'value 12,000 EUR']) {
       expect(textOf(digest)).toContain(text)
     }
@@ -69,7 +69,7 @@ describe('the week before', () => {
   })
 
   test('is told of when its day was quiet', () => {
-    const digest = compose(aQuietDay({ week: aWeek() }), options)
+    const digest = buildDigest(aQuietDay({ week: aWeek() }), options)
     expect(digest.sections).toHaveLength(1)
     expect(digest.subject).toContain('a quiet day')
     expect(textOf(digest)).toContain('/report?week=2026-W01')

@@ -2,7 +2,7 @@ import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../document.ts'
 import { durationText } from '../facts.ts'
-import { eventCount, moveText, SEVERITY_TONE, several } from '../words.ts'
+import { countOf, eventCount, moveText, SEVERITY_TONE } from '../format.ts'
 import type { DigestSection } from './section.ts'
 
 const MAX_WORST = 3
@@ -75,5 +75,5 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
 
 function signalsText({ signals: { watched, silent, learning } }: WeeklyReport): string {
   const more = [...(silent > 0 ? [`${silent} silent`] : []), ...(learning > 0 ? [`${learning} learning`] : [])]
-  return [`${several(watched, 'signal')} watched`, ...more].join(', ')
+  return [`${countOf(watched, 'signal')} watched`, ...more].join(', ')
 }

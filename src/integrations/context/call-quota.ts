@@ -6,7 +6,7 @@ import type { Quota } from '../providers/provider-context.ts'
 /** The other side counts when a call arrives, which is some time between its beginning and its end here. */
 const MARGIN_MS = SECOND_MS
 
-export interface QuotaParts {
+export interface QuotaDeps {
   db: Db
   clock: Clock
   /** Whose quota it is. */
@@ -22,7 +22,7 @@ export interface QuotaParts {
  * @param waits told until when it waits, again and again, and null when it waits no longer
  */
 export async function withinQuota<R>(
-  { db, clock, provider, orgId }: QuotaParts,
+  { db, clock, provider, orgId }: QuotaDeps,
   quota: Quota,
   { call, signal, waits }: { call: () => Promise<R>; signal: AbortSignal; waits(until: Instant | null): void },
 ): Promise<R> {

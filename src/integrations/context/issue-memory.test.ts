@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import { DAY_MS, MINUTE_MS } from '../../core/clock.ts'
-import { outboxWorld } from '../delivery/outbox.fixture.ts'
-import { moveBack } from '../delivery/outbox.ts'
-import { issuesToSync, keepMemory } from './issue-memory.ts'
+import { outboxFixture } from '../delivery/outbox.fixture.ts'
+import { shiftAfterClockStep } from '../delivery/outbox.ts'
+import { pendingSyncs, saveMemory } from './issue-memory.ts'
 
 /** Issues that are to be shown at a channel. */
 function toShow() {
-  const world = outboxWorld()
+  const world = outboxFixture()
   const { db, clock } = world
   let count = 0
   function due(orgId: string, channelTarget: string, at = 0): string {
     const issueId = world.issue(`iss_${++count}`)
     db.prepare('UPDATE issue SET orgId = ? WHERE id = ?').run(orgId, issueId)
     const channel = { issueId, channelType: 'team_chat', channelTarget }
-    keepMemory(db, channel, { memory: {}, integrationId: null, ticketKey: null, now: clock.now() })
+    saveMemory(db, channel, { memory: {}, integrationId: null, ticketKey: null, now: clock.now() })
     db.prepare('UPDATE issueMemory SET syncAt = ? WHERE issueId = ?').run(at, issueId)
     return issueId
   }
-  const first = (limit: number) => issuesToSync(db, clock.now(), limit).map(({ issueId }) => issueId)
+  const first = (limit: number) => pendingSyncs(db, clock.now(), limit).map(({ issueId }) => issueId)
   return { ...world, due, first }
 }
 
@@ -42,7 +42,7 @@ test('after the clock was put back nothing waits until it has caught up', () => 
   const latestAt = clock.now()
   const issueId = due(orgId, 'https://chat.example/b', latestAt + MINUTE_MS)
   clock.set(latestAt - 365 * DAY_MS)
-  moveBack(db, { at: clock.now(), latestAt })
+  shiftAfterClockStep(db, { at: clock.now(), latestAt })
   expect(first(10)).toEqual([])
   clock.advance(MINUTE_MS)
   expect(first(10)).toEqual([issueId])

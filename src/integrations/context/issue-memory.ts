@@ -3,7 +3,7 @@ import type { IssueStatus } from '../../issues/issue.ts'
 import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { LinkedIssue } from '../providers/provider-context.ts'
-import { memoryText } from '../store.ts'
+import { memoryJson } from '../store.ts'
 
 /** One issue as one channel is told of it. */
 export interface IssueChannel {
@@ -33,8 +33,8 @@ interface NewMemory {
  * Stores what is remembered, and links the issue with its ticket. The first memory of an issue that has been given another
  * status since it opened is synced at once, and so is its first ticket. Does nothing when issue or integration is gone.
  */
-export function keepMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
-  const text = memoryText(memory)
+export function saveMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
+  const text = memoryJson(memory)
   tx(db, () => {
     const before = memoryOf(db, channel)
     const { changes } = prepared(
@@ -68,7 +68,7 @@ const linkedOf = ({ issueId, status, ticketKey, memory, channelTarget }: LinkedR
 })
 
 /** The issue that an integration's other side calls so; null when it is none of ours. */
-export function issueOfTicket(db: Db, integrationId: string, ticketKey: string): LinkedIssue | null {
+export function findLinkedIssue(db: Db, integrationId: string, ticketKey: string): LinkedIssue | null {
   const sql = `${LINKED} WHERE integrationId = ? AND ticketKey = ? ORDER BY issueId DESC LIMIT 1`
   const row = prepared<[string, string], LinkedRow>(db, sql).get(integrationId, ticketKey)
   return row ? linkedOf(row) : null
@@ -91,8 +91,8 @@ export interface Linked {
 const LINK = `integrationId = @integrationId AND issueId = @issueId AND (@target IS NULL OR channelTarget = @target)`
 
 /** Replaces what is remembered, and with a `ticketKey` that too; does nothing when nothing is remembered yet. */
-export function rememberThrough(db: Db, of: Linked, memory: unknown, ticketKey: string | null): void {
-  const text = memoryText(memory)
+export function updateMemory(db: Db, of: Linked, memory: unknown, ticketKey: string | null): void {
+  const text = memoryJson(memory)
   tx(db, () => {
     const sql = `UPDATE issueMemory SET memory = @text, ticketKey = ifnull(@ticketKey, ticketKey) WHERE ${LINK}`
     const { changes } = prepared(db, sql).run({ ...of, text, ticketKey })
@@ -102,7 +102,7 @@ export function rememberThrough(db: Db, of: Linked, memory: unknown, ticketKey: 
 }
 
 /** The other side shows the issue's present status: it came from there. */
-export function needNoSync(db: Db, of: Linked): void {
+export function cancelSync(db: Db, of: Linked): void {
   prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
 }
 
@@ -113,22 +113,22 @@ export function ticketKeyOf(db: Db, of: Linked): string | null {
 }
 
 /** A channel that is to be shown its issue's status. */
-export interface ToSync extends IssueChannel {
+export interface PendingSync extends IssueChannel {
   orgId: string
   syncAttempts: number
 }
 
 /** Looked through for those whose turn it is. */
-const MOST_DUE = 10_000
+const MAX_DUE = 10_000
 
 /** Those that are due: organizations take turns, and so do the channels of each, the longest due first. */
-export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
-  return prepared<[Instant, number], ToSync>(
+export function pendingSyncs(db: Db, now: Instant, limit: number): PendingSync[] {
+  return prepared<[Instant, number], PendingSync>(
     db,
     `WITH due AS (
        SELECT issue.orgId, issueId, channelType, channelTarget, syncAttempts, syncAt
        FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId
-       WHERE syncAt <= ? ORDER BY syncAt LIMIT ${MOST_DUE}
+       WHERE syncAt <= ? ORDER BY syncAt LIMIT ${MAX_DUE}
      ), ofChannel AS (
        SELECT *, row_number() OVER (PARTITION BY orgId, channelTarget ORDER BY syncAt) AS place FROM due
      ), ofOrg AS (
@@ -139,7 +139,7 @@ export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
 }
 
 /** It was shown `status`; when the issue has another one by now it stays due. */
-export function synced(db: Db, channel: IssueChannel, status: IssueStatus): void {
+export function markSynced(db: Db, channel: IssueChannel, status: IssueStatus): void {
   prepared(
     db,
     `UPDATE issueMemory SET syncAt = NULL, syncAttempts = 0
@@ -148,7 +148,7 @@ export function synced(db: Db, channel: IssueChannel, status: IssueStatus): void
 }
 
 /** What is due is tried again at `at`; null: not before the next change. */
-export function syncLater(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
+export function postponeSync(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
   const sql = `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts
     WHERE ${KEY} AND syncAt IS NOT NULL`
   prepared(db, sql).run({ ...pick(channel), at, counts: counts ? 1 : 0 })
@@ -163,12 +163,12 @@ const pick = ({ issueId, channelType, channelTarget }: IssueChannel): IssueChann
 const REPEAT_KNOWN_MS = 7 * DAY_MS
 
 /** True when a call of this key was taken in the last 7 days. */
-export function wasTaken(db: Db, integrationId: string, key: string, now: Instant): boolean {
+export function isKnownCall(db: Db, integrationId: string, key: string, now: Instant): boolean {
   const sql = 'SELECT 1 FROM inboundCall WHERE integrationId = ? AND key = ? AND receivedAt > ?'
   return prepared(db, sql).get(integrationId, key, now - REPEAT_KNOWN_MS) !== undefined
 }
 
-export function noteTaken(db: Db, integrationId: string, key: string, now: Instant): void {
+export function saveCall(db: Db, integrationId: string, key: string, now: Instant): void {
   const sql = 'INSERT OR REPLACE INTO inboundCall (integrationId, key, receivedAt) VALUES (?, ?, ?)'
   prepared(db, sql).run(integrationId, key, now)
   const old = `DELETE FROM inboundCall WHERE (integrationId, key) IN

@@ -3,25 +3,25 @@ import { type Caller, client, credentialsOf } from '../../../test/fakes.ts'
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts'
 import { RECORDS_KEPT_MS } from '../../store/retention.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
-import { createIntegration } from '../store.ts'
+import { insertIntegration } from '../store.ts'
 import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { removeOldDeliveries, replay } from './delivery-log.ts'
-import { type GroupWorldOptions, groupWorld, roomAt } from './group-world.fixture.ts'
+import { type GroupFixtureOptions, groupFixture, roomAt } from './group.fixture.ts'
 import { mail } from './outbox.fixture.ts'
-import { recover } from './queues.ts'
+import { recoverInterrupted } from './queues.ts'
 import { deliveryRoutes } from './routes.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
-function setUp(options: GroupWorldOptions = {}) {
-  const world = groupWorld(options)
+function setUp(options: GroupFixtureOptions = {}) {
+  const world = groupFixture(options)
   const { db, box, orgId, clock, people } = world
   const call = client(world, ...deliveryRoutes(world))
   const keys = credentialsOf(people)
   const read = async (id: string, caller: Caller = 'admin') =>
     (await call('GET', `/v1/notifications/deliveries/${id}`, { as: keys[caller] })).body
   const integrate = (url: string) =>
-    createIntegration(db, box, {
+    insertIntegration(db, box, {
       ...{ orgId, provider: 'webhook', label: 'On call', config: { url }, secrets: { secret }, createdAt: clock.now() },
     }).id
   return { ...world, read, integrate }
@@ -142,7 +142,7 @@ describe('an attempt that did not end', () => {
     const [id = ''] = open('iss_1', [mail]).deliveryIds
     take()
     clock.advance(SECOND_MS)
-    recover(db)
+    recoverInterrupted(db)
     expect(await read(id)).toMatchObject({
       ...{ status: 'pending', attempts: 0 },
       log: [

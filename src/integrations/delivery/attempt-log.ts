@@ -4,7 +4,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import type { Outcome, TimedAttempt } from '../reply.ts'
+import type { Outcome, TimedAttemptResult } from '../outcome.ts'
 import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
 
 const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const
@@ -42,10 +42,14 @@ export const DeliveryDetailSchema = Closed(
 )
 
 /** Attempts of one delivery that are kept, the latest. */
-const KEPT_ATTEMPTS = 100
+const MAX_LOGGED_ATTEMPTS = 100
 
 /** Adds an attempt to the log of a delivery; one that the other side's limits did not let out is none. */
-export function logAttempt(db: Db, deliveryId: string, { outcome, answer, at, durMs, asked }: TimedAttempt): void {
+export function logAttempt(
+  db: Db,
+  deliveryId: string,
+  { outcome, answer, at, durMs, called: asked }: TimedAttemptResult,
+): void {
   const entry = entryOf(outcome)
   if (outcome.verdict === 'wait' && !asked) return
   prepared(
@@ -56,7 +60,7 @@ export function logAttempt(db: Db, deliveryId: string, { outcome, answer, at, du
   prepared(
     db,
     `DELETE FROM deliveryAttempt WHERE deliveryId = @deliveryId AND seq <= (
-       SELECT seq FROM deliveryAttempt WHERE deliveryId = @deliveryId ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
+       SELECT seq FROM deliveryAttempt WHERE deliveryId = @deliveryId ORDER BY seq DESC LIMIT 1 OFFSET ${MAX_LOGGED_ATTEMPTS})`,
   ).run({ deliveryId })
 }
 
@@ -82,7 +86,7 @@ export function logKilled(db: Db): void {
 }
 
 /** How a caller sees a delivery with its attempts: only admins see what the other side said. */
-export function describeInDetail(
+export function describeDeliveryDetail(
   { db, box }: { db: Db; box: SecretBox },
   record: DeliveryRecord,
   principal: Principal,

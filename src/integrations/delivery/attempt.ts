@@ -3,20 +3,20 @@ import { AppError } from '../../core/error.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Db } from '../../store/database.ts'
-import type { OpenContext } from '../context/open-context.ts'
+import type { LiveContext } from '../context/live-context.ts'
 import type { Message } from '../message/message.ts'
+import { type AttemptResult, type Outcome, outcomeOfError, Unusable } from '../outcome.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
-import { type Attempted, type Outcome, outcomeOfError, Unusable } from '../reply.ts'
 import { findProvider } from '../targets.ts'
 import type { Transport } from '../transport/transport.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
-import { type DeliveryHead, lockOf } from './grouping.ts'
-import type { HistoryAsker } from './history-asker.ts'
-import { OpenDelivery, OpenGroup } from './open-delivery.ts'
+import { LiveDeliveryContext, LiveGroupContext } from './delivery-context.ts'
+import { type DeliveryHead, lockKeyOf } from './grouping.ts'
+import type { MessageEnricher } from './message-enricher.ts'
 
 /** What deliveries are sent with. */
-export interface DeliveryParts {
+export interface DeliveryDeps {
   db: Db
   transport: Transport
   clock: Clock
@@ -32,7 +32,7 @@ export interface DeliveryParts {
   /** What who runs the server has set for providers, by name. */
   operator?: Readonly<Record<string, string>>
   /** Completes messages with what the event history knows; absent: they are told without it. */
-  historyAsker?: Pick<HistoryAsker, 'complete'>
+  enricher?: Pick<MessageEnricher, 'enrich'>
 }
 
 /** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
@@ -45,31 +45,35 @@ export interface Claimed {
 }
 
 /** Sends what was claimed. Never throws: what can't be rendered is broken, with the reason. */
-export async function attempt(parts: DeliveryParts, claimed: Claimed, stopping: AbortSignal): Promise<Attempted> {
+export async function attemptDelivery(
+  deps: DeliveryDeps,
+  claimed: Claimed,
+  stopping: AbortSignal,
+): Promise<AttemptResult> {
   const { delivery } = claimed
-  let context: OpenContext | null = null
+  let context: LiveContext | null = null
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), ATTEMPT_TIMEOUT_MS)
   try {
-    const { provider, message } = providerAndMessage(parts, delivery)
+    const { provider, message } = providerAndMessage(deps, delivery)
     const signal = AbortSignal.any([stopping, late.signal])
-    const work = workOf(parts, provider, { ...claimed, message }, signal)
+    const work = workOf(deps, provider, { ...claimed, message }, signal)
     context = work.context
     const outcome = await work.run()
     if (outcome.verdict !== 'delivered' && stopping.aborted) return STOPPED
     return context.ended(outcome)
   } catch (error) {
     if (stopping.aborted) return STOPPED
-    const outcome = late.signal.aborted ? TOO_LATE : outcomeOfError(error, parts.clock.now())
-    if (!outcome) parts.report(context?.withoutSecrets(error) ?? error, delivery.id)
-    return context?.ended(outcome ?? UNKNOWN) ?? { outcome: outcome ?? UNKNOWN, ...UNASKED }
+    const outcome = late.signal.aborted ? TOO_LATE : outcomeOfError(error, deps.clock.now())
+    if (!outcome) deps.report(context?.withoutSecrets(error) ?? error, delivery.id)
+    return context?.ended(outcome ?? UNKNOWN) ?? { outcome: outcome ?? UNKNOWN, ...NOT_CALLED }
   } finally {
     clearTimeout(timer)
   }
 }
 
-const UNASKED = { hung: false, answer: '', asked: false }
-const STOPPED: Attempted = { outcome: { verdict: 'stopped' }, ...UNASKED }
+const NOT_CALLED = { hung: false, answer: '', called: false }
+const STOPPED: AttemptResult = { outcome: { verdict: 'stopped' }, ...NOT_CALLED }
 const TOO_LATE: Outcome = {
   verdict: 'retry',
   reason: `not done within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
@@ -79,7 +83,7 @@ const TOO_LATE: Outcome = {
 const UNKNOWN: Outcome = { verdict: 'broken', reason: 'it could not be rendered; the log of the server says more' }
 
 function providerAndMessage(
-  { providers = PROVIDERS }: DeliveryParts,
+  { providers = PROVIDERS }: DeliveryDeps,
   delivery: DeliveryRecord,
 ): { provider: Provider; message: Message } {
   const { channelType } = delivery
@@ -91,13 +95,13 @@ function providerAndMessage(
 }
 
 interface Work {
-  context: OpenContext
+  context: LiveContext
   run(): Promise<Outcome>
 }
 
 /** Whatever is done about one message at one channel is done one after the other: each sees what the last remembered. */
 function workOf(
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   provider: Provider,
   { delivery, others, message }: Claimed & { message: Message },
   signal: AbortSignal,
@@ -105,22 +109,23 @@ function workOf(
   const { transition, issueId, channelType, channelTarget } = delivery
   const { test, deliver, deliverGroup } = provider
   const inTurn = (run: () => Promise<Outcome>) =>
-    issueId === null ? run() : runExclusive(parts.db, lockOf(parts.db, { issueId, channelType, channelTarget }), run)
+    issueId === null ? run() : runExclusive(deps.db, lockKeyOf(deps.db, { issueId, channelType, channelTarget }), run)
+
   if (others.length > 0 && deliverGroup) {
     const members = [delivery, ...others].sort((one, other) => one.seq - other.seq)
-    const context = new OpenGroup(parts, provider, members, signal)
-    refuseUnusable(context)
+    const context = new LiveGroupContext(deps, provider, members, signal)
+    assertUsable(context)
     return { context, run: () => inTurn(() => deliverGroup(context, context.members)) }
   }
-  const context = new OpenDelivery(parts, provider, delivery, signal)
+  const context = new LiveDeliveryContext(deps, provider, delivery, signal)
   if (transition === 'test' && test) return { context, run: () => test(context) }
   if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
-  if (transition !== 'test') refuseUnusable(context)
-  const history = provider.tellsNoHistory ? null : parts.historyAsker
+  if (transition !== 'test') assertUsable(context)
+  const history = provider.tellsNoHistory ? null : deps.enricher
   return {
     context,
     async run() {
-      const whole = (await history?.complete(delivery, message, signal)) ?? message
+      const whole = (await history?.enrich(delivery, message, signal)) ?? message
       return inTurn(() => deliver(context, whole))
     },
   }
@@ -133,7 +138,7 @@ const UNUSABLE = {
 }
 
 /** Fails with `Unusable` while nothing may go through the integration. */
-export function refuseUnusable({ status }: { status: string }): void {
+export function assertUsable({ status }: { status: string }): void {
   if (status === 'incomplete' || status === 'reauth_required' || status === 'disabled') {
     throw new Unusable(status, UNUSABLE[status])
   }

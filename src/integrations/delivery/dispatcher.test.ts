@@ -7,17 +7,17 @@ import type { Channel } from '../../alerts/alert.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import { openDatabase } from '../../store/database.ts'
-import { createIntegration, deleteIntegration, findIntegration } from '../store.ts'
+import { deleteIntegration, findIntegration, insertIntegration } from '../store.ts'
 import { addressGuard } from '../transport/address-guard.ts'
 import { httpTransport } from '../transport/http-transport.ts'
 import { mailTransport } from '../transport/mail-transport.ts'
 import { mailbox, type Received, receiver } from '../transport/receiver.fixture.ts'
 import { transport } from '../transport/transport.ts'
-import type { DeliveryParts } from './attempt.ts'
+import type { DeliveryDeps } from './attempt.ts'
 import { replay } from './delivery-log.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { outboxWorld } from './outbox.fixture.ts'
-import { recover } from './queues.ts'
+import { outboxFixture } from './outbox.fixture.ts'
+import { recoverInterrupted } from './queues.ts'
 import { sendTest } from './send-test.ts'
 
 const guard = addressGuard(['127.0.0.0/8'])
@@ -27,13 +27,13 @@ interface Options {
   smtpPort?: number
   jitter?: number
   timeoutMs?: number
-  world?: ReturnType<typeof outboxWorld>
+  world?: ReturnType<typeof outboxFixture>
 }
 
-function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxWorld() }: Options = {}) {
+function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture() }: Options = {}) {
   const reported: unknown[] = []
   const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
-  const delivering: DeliveryParts = {
+  const delivering: DeliveryDeps = {
     db: world.db,
     clock: world.clock,
     box: world.box,
@@ -47,7 +47,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxWorld() }
   }
   const hookAt = (url: string): Channel => ({ type: 'webhook', target: `${url}/in?token=t0ken` })
   const integrate = (url: string, secret: string) =>
-    createIntegration(world.db, world.box, {
+    insertIntegration(world.db, world.box, {
       orgId: world.orgId,
       provider: 'webhook',
       label: 'On call',
@@ -458,7 +458,7 @@ describe('killed', () => {
   ])('%s: sent by the next run, with the same id', async (_name, sentBefore, times) => {
     await using server = receiver()
     await inFile(async (path) => {
-      const before = setUp({ world: outboxWorld(openDatabase(path)) })
+      const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.tell('opened', before.issue(), { channels: [before.hookAt(server.url)] })
       if (sentBefore) {
         // The store is gone when the answer comes: nothing is settled.
@@ -477,9 +477,9 @@ describe('killed', () => {
       }
 
       const db = openDatabase(path)
-      const { deliver } = setUp({ world: { ...outboxWorld(), db } })
+      const { deliver } = setUp({ world: { ...outboxFixture(), db } })
       expect(await deliver()).toBe(0)
-      expect(recover(db)).toBe(1)
+      expect(recoverInterrupted(db)).toBe(1)
       expect(await deliver()).toBe(1)
       expect(server.requests).toHaveLength(times)
       expect(new Set(server.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -491,7 +491,7 @@ describe('killed', () => {
 
   test('between deciding and writing: nothing is told of a change that was not made', async () => {
     await inFile(async (path) => {
-      const before = setUp({ world: outboxWorld(openDatabase(path)) })
+      const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.issue()
       before.db.exec('BEGIN IMMEDIATE')
       before.tell('opened')

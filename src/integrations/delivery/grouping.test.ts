@@ -5,15 +5,15 @@ import { setStatus } from '../../issues/store.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
 import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { replay } from './delivery-log.ts'
-import { groupWorld, roomAt } from './group-world.fixture.ts'
-import { waitOf } from './grouping.ts'
+import { groupFixture, roomAt } from './group.fixture.ts'
+import { groupFor } from './grouping.ts'
 import { hook, mail } from './outbox.fixture.ts'
-import { moveBack, releaseCaps } from './outbox.ts'
+import { releaseThrottled, shiftAfterClockStep } from './outbox.ts'
 
 const numbered = (count: number, from = 1) => Array.from({ length: count }, (_, index) => `iss_${from + index}`)
 
 const byHand = (
-  { db, people, clock }: ReturnType<typeof groupWorld>,
+  { db, people, clock }: ReturnType<typeof groupFixture>,
   issueId: string,
   to: 'acknowledged' | 'resolved',
 ) => setStatus(db, { orgId: people.orgId, by: people.bob.userId, now: clock.now() }, issueId, to, () => undefined)
@@ -22,7 +22,7 @@ describe('openings for one channel', () => {
   test('the first goes at once, those of the next 30 s as one message at their end', async () => {
     await using server = roomServer()
     await using box = await mailbox()
-    const { clock, open, deliver, deliveries, history, issueRow } = groupWorld({ smtpPort: box.port })
+    const { clock, open, deliver, deliveries, history, issueRow } = groupFixture({ smtpPort: box.port })
     const channels = [roomAt(server.url), mail]
     const first = clock.now()
     for (const id of numbered(4)) {
@@ -56,7 +56,7 @@ describe('openings for one channel', () => {
 
   test('one that comes when the 30 s are over is a first one', async () => {
     await using server = roomServer()
-    const { clock, open, deliver } = groupWorld()
+    const { clock, open, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
     open('iss_1', channels)
     clock.advance(30 * SECOND_MS - 1)
@@ -73,7 +73,7 @@ describe('openings for one channel', () => {
 
   test('of other channels and organizations are not waited for', async () => {
     await using server = roomServer()
-    const { db, people, open, deliver } = groupWorld()
+    const { db, people, open, deliver } = groupFixture()
     const [here, there]: Channel[] = [roomAt(server.url), roomAt(`${server.url}/other`)] as const
     open('iss_1', [here as Channel])
     db.prepare('UPDATE delivery SET orgId = ?').run(people.mallory.orgId)
@@ -85,7 +85,7 @@ describe('openings for one channel', () => {
 
   test('a webhook and a tracker are told of each by itself, at once', async () => {
     await using server = receiver()
-    const { open, deliver, deliveries } = groupWorld()
+    const { open, deliver, deliveries } = groupFixture()
     const tracker: Channel = { type: 'issue_tracker', target: 'int_gone' }
     for (const id of numbered(5)) open(id, [{ type: 'webhook', target: `${server.url}/in` }, tracker])
     expect(deliveries().every(({ groupId }) => groupId === null)).toBe(true)
@@ -96,7 +96,7 @@ describe('openings for one channel', () => {
 
   test('repeats, resolutions and what opens again go by themselves', async () => {
     await using server = roomServer()
-    const { open, tell, deliver } = groupWorld()
+    const { open, tell, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
     for (const id of numbered(3)) open(id, channels)
     await deliver()
@@ -117,7 +117,7 @@ describe('openings for one channel', () => {
 test('of 200 issues at once a chat and a mailbox get two messages, which name or count every one', async () => {
   await using server = roomServer()
   await using box = await mailbox()
-  const { clock, open, deliver, deliveries, reported } = groupWorld({ smtpPort: box.port })
+  const { clock, open, deliver, deliveries, reported } = groupFixture({ smtpPort: box.port })
   const channels = [roomAt(server.url), mail]
   for (const id of numbered(200)) open(id, channels)
   await deliver()
@@ -136,7 +136,7 @@ test('of 200 issues at once a chat and a mailbox get two messages, which name or
 
 test('an issue that is resolved before its group went is opened first, and then resolved', async () => {
   await using server = roomServer()
-  const { clock, open, tell, deliver, summary } = groupWorld()
+  const { clock, open, tell, deliver, summary } = groupFixture()
   for (const id of numbered(3)) open(id, [roomAt(server.url)])
   await deliver()
   tell('resolved', 'iss_2')
@@ -151,11 +151,12 @@ test('an issue that is resolved before its group went is opened first, and then 
 
 test('openings that the throttle held back go together as soon as it has room', async () => {
   await using server = roomServer()
-  const { db, clock, open, tell, deliver, summary } = groupWorld()
+  const { db, clock, open, tell, deliver, summary } = groupFixture()
   const throttle = { count: 2, per: 1, unit: 'minutes' } as const
   const channels = [roomAt(server.url)]
   for (const id of numbered(5)) open(id, channels, { throttle })
-  const release = () => releaseCaps(db, clock.now(), (issueId) => void tell('opened', issueId, { channels, throttle }))
+  const release = () =>
+    releaseThrottled(db, clock.now(), (issueId) => void tell('opened', issueId, { channels, throttle }))
   release()
   await deliver()
   clock.advance(30 * SECOND_MS)
@@ -174,7 +175,7 @@ test('openings that the throttle held back go together as soon as it has room', 
 describe('a group that does not arrive', () => {
   test('is tried again as a whole, with the same ids', async () => {
     await using server = roomServer()
-    const { clock, open, deliver, deliveries } = groupWorld()
+    const { clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(5)) open(id, [roomAt(server.url)])
     await deliver()
     clock.advance(30 * SECOND_MS)
@@ -191,7 +192,7 @@ describe('a group that does not arrive', () => {
 
   test('a damaged one fails by itself, and one whose issue is gone is not told of', async () => {
     await using server = roomServer()
-    const { db, clock, open, deliver, deliveries } = groupWorld()
+    const { db, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(6)) open(id, [roomAt(server.url)])
     await deliver()
     db.prepare(`UPDATE delivery SET message = '{"secret' WHERE issueId IN ('iss_2', 'iss_4')`).run()
@@ -206,7 +207,7 @@ describe('a group that does not arrive', () => {
 
   test('can be sent again one by one', async () => {
     await using server = roomServer()
-    const { db, orgId, clock, open, deliver, deliveries } = groupWorld()
+    const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(3)) open(id, [roomAt(server.url)])
     await deliver()
     clock.advance(30 * SECOND_MS)
@@ -223,7 +224,7 @@ describe('a group that does not arrive', () => {
 
 test('a change of state is shown in the message that told of the issue, with all that it told of', async () => {
   await using server = roomServer()
-  const world = groupWorld()
+  const world = groupFixture()
   const { clock, open, deliver, follow } = world
   for (const id of numbered(4)) open(id, [roomAt(server.url)])
   await deliver()
@@ -245,7 +246,7 @@ test('a change of state is shown in the message that told of the issue, with all
 
 test('a change of state that is refused is tried again once for the whole message', async () => {
   await using server = roomServer()
-  const world = groupWorld()
+  const world = groupFixture()
   const { clock, open, deliver, follow } = world
   for (const id of numbered(6)) open(id, [roomAt(server.url)])
   await deliver()
@@ -265,7 +266,7 @@ test('a change of state that is refused is tried again once for the whole messag
 
 test('what arrived in a group and is replayed goes by itself', async () => {
   await using server = roomServer()
-  const { db, orgId, clock, open, deliver, deliveries } = groupWorld()
+  const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
   for (const id of numbered(3)) open(id, [roomAt(server.url)])
   await deliver()
   clock.advance(30 * SECOND_MS)
@@ -277,7 +278,7 @@ test('what arrived in a group and is replayed goes by itself', async () => {
 })
 
 test('the first opening for a channel is looked up in an index', () => {
-  const { db, orgId } = groupWorld()
+  const { db, orgId } = groupFixture()
   const plans: string[] = []
   const prepare = db.prepare.bind(db)
   db.prepare = ((sql: string) => {
@@ -286,7 +287,7 @@ test('the first opening for a channel is looked up in an index', () => {
     plans.push(...(plan.all(values) as { detail: string }[]).map(({ detail }) => detail))
     return prepare(sql)
   }) as typeof db.prepare
-  waitOf(db, { orgId, channel: mail, at: 0 })
+  groupFor(db, { orgId, channel: mail, at: 0 })
   expect(plans).toEqual([
     expect.stringContaining('USING INDEX deliveryFirst (orgId=? AND channelType=? AND channelTarget=?'),
   ])
@@ -294,13 +295,13 @@ test('the first opening for a channel is looked up in an index', () => {
 
 test('when the clock is put back a group waits as long as it would have', async () => {
   await using server = roomServer()
-  const { db, clock, open, deliver } = groupWorld()
+  const { db, clock, open, deliver } = groupFixture()
   for (const id of numbered(2)) open(id, [roomAt(server.url)])
   await deliver()
   clock.advance(10 * SECOND_MS)
   const latestAt = clock.now()
   clock.set(latestAt - 60 * MINUTE_MS)
-  moveBack(db, { at: clock.now(), latestAt })
+  shiftAfterClockStep(db, { at: clock.now(), latestAt })
   clock.advance(20 * SECOND_MS - 1)
   await deliver()
   expect(server.messages).toHaveLength(1)
@@ -310,7 +311,7 @@ test('when the clock is put back a group waits as long as it would have', async 
 })
 
 test('a webhook of an alert goes at once beside a chat that waits', async () => {
-  const { open, deliveries, clock } = groupWorld()
+  const { open, deliveries, clock } = groupFixture()
   for (const id of numbered(2)) open(id, [hook, mail])
   expect(deliveries().map(({ channelType, dueAt }) => [channelType, dueAt - clock.now()])).toEqual([
     ['webhook', 0],

@@ -31,7 +31,7 @@ export interface Opening {
  * Until when an opening waits, and with which others it goes then. Null: it goes at once, because it is the first for its
  * channel in 30 s, or because its provider tells of each by itself.
  */
-export function waitOf(
+export function groupFor(
   db: Db,
   { orgId, channel: { type, target }, at, providers = PROVIDERS }: Opening,
 ): { until: Instant; groupId: string } | null {
@@ -50,7 +50,7 @@ export function waitOf(
  * Claims those that go as one message with a delivery that was claimed at `now`, in the order in which they were made. What
  * has arrived before and is replayed goes by itself.
  */
-export function claimOthers(
+export function claimGroupMembers(
   db: Db,
   delivery: DeliveryRecord,
   now: Instant,
@@ -94,7 +94,7 @@ function groupOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel):
 }
 
 /** Names what is done one after the other: whatever concerns one issue at one channel, or the message that it shares there. */
-export function lockOf(db: Db, channel: IssueChannel): string {
+export function lockKeyOf(db: Db, channel: IssueChannel): string {
   const groupId = groupOf(db, channel)
   if (groupId !== null) return `group ${groupId}`
   return `issue ${channel.issueId} ${channel.channelType} ${channel.channelTarget}`
@@ -109,7 +109,7 @@ export interface GroupedOpening {
 }
 
 /** The openings that were told in one message with that of an issue, itself included, in their order; empty: by itself. */
-export function openingsBeside(db: Db, channel: IssueChannel): GroupedOpening[] {
+export function groupedOpenings(db: Db, channel: IssueChannel): GroupedOpening[] {
   const groupId = groupOf(db, channel)
   if (groupId === null) return []
   const sql = `SELECT delivery.id AS deliveryId, issueId, issue.status

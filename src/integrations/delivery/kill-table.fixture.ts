@@ -6,10 +6,10 @@ import { setStatus } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
-import { createIntegration } from '../store.ts'
+import { insertIntegration } from '../store.ts'
 import type { Transport } from '../transport/transport.ts'
-import { type GroupWorldOptions, groupWorld } from './group-world.fixture.ts'
-import { recover } from './queues.ts'
+import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
+import { recoverInterrupted } from './queues.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
   /** Absent: one of those there are. */
@@ -29,7 +29,7 @@ export interface KillTable<Server extends AsyncDisposable> {
   operator?(server: Server): Record<string, string>
 }
 
-type World = ReturnType<typeof groupWorld>
+type World = ReturnType<typeof groupFixture>
 
 /** Three issues open, one is resolved, one is acknowledged: what is told of them, in the order in which it happens. */
 async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
@@ -78,7 +78,7 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
   test(`killed at each step, ${name} is told of everything under the same ids`, async () => {
-    const start = groupWorld()
+    const start = groupFixture()
     const fresh = { image: start.db.serialize(), people: start.people, like: start.db }
     const steps = await play(table, fresh, null)
     expect(steps).toBeGreaterThan(0)
@@ -107,13 +107,13 @@ async function play<Server extends AsyncDisposable>(
   killAt: number | null,
 ): Promise<number> {
   await using server = await table.server()
-  const options: GroupWorldOptions = {
+  const options: GroupFixtureOptions = {
     people,
     ...(table.provider ? { providers: [table.provider] } : {}),
     ...(table.smtpPort ? { smtpPort: table.smtpPort(server) } : {}),
     ...(table.operator ? { operator: table.operator(server) } : {}),
   }
-  const world = groupWorld({ ...options, db: openImage(image, like) })
+  const world = groupFixture({ ...options, db: openImage(image, like) })
   const channel = channelOf(table, server, world)
   const killed = killAtStep(world, killAt)
   await live(world, channel, () => killed.image !== null)
@@ -122,7 +122,7 @@ async function play<Server extends AsyncDisposable>(
   world.db.close()
   const name = killAt === null ? 'not killed' : `step ${killAt}, ${killed.steps.at(-1)}`
   if (killed.image === null) expect([name, statuses]).toEqual([name, new Set(['delivered'])])
-  else await goOn(name, groupWorld({ ...options, db: openImage(killed.image, like) }), world.clock.now())
+  else await goOn(name, groupFixture({ ...options, db: openImage(killed.image, like) }), world.clock.now())
   const once = table.once?.(server) ?? []
   expect([name, once.toSorted()]).toEqual([name, [...new Set(once)].toSorted()])
   return killed.steps.length
@@ -134,7 +134,7 @@ function channelOf<Server extends AsyncDisposable>(
   { db, box, orgId, clock }: World,
 ): Channel {
   if (!integration) return { type, target: target?.(server) ?? '' }
-  const { id } = createIntegration(db, box, {
+  const { id } = insertIntegration(db, box, {
     ...{ orgId, provider: type as ProviderType, label: 'Table', createdAt: clock.now(), ...integration(server) },
   })
   const present = typeof state === 'function' ? state(server) : state
@@ -185,7 +185,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
 async function goOn(name: string, world: World, now: number): Promise<void> {
   const { db, clock, deliver, follow, deliveries, reported } = world
   const before = deliveries().map(({ id, issueId, transition }) => ({ id, issueId, transition }))
-  recover(db)
+  recoverInterrupted(db)
   clock.set(now)
   for (let round = 0; round < 6; round++) {
     clock.advance(MINUTE_MS)

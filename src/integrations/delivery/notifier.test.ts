@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import type { AlertInput } from '../../alerts/alert.ts'
 import { createAlert, deleteAlert, setEnabled, updateAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import type { IssueStatus, NoticeOrder } from '../../issues/issue.ts'
+import type { IssueStatus, NotificationRequest } from '../../issues/issue.ts'
 import { applyChanges, setStatus } from '../../issues/store.ts'
-import { notifier, tellHeldOpening } from './notifier.ts'
-import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { releaseCaps } from './outbox.ts'
-import { recordOutcome } from './outcome.ts'
+import { notifier, notifyHeldOpening } from './notifier.ts'
+import { hook, mail, outboxFixture } from './outbox.fixture.ts'
+import { releaseThrottled } from './outbox.ts'
+import { recordOutcome } from './record-attempt.ts'
 
 const input: AlertInput = {
   name: 'Purchase has a value',
@@ -18,14 +18,14 @@ const input: AlertInput = {
 }
 
 function setUp() {
-  const world = outboxWorld()
+  const world = outboxFixture()
   const { db, clock, orgId, people } = world
   const alert = createAlert(db, clock, orgId, input)
   const issueId = world.issue('iss_1', alert.id)
   const enqueue = notifier({ db, clock, publicUrl: 'https://watch.example' })
   let historySeq = 0
   const notify = (transition: 'opened' | 'repeated') => {
-    const order: NoticeOrder = {
+    const order: NotificationRequest = {
       kind: 'notify',
       issueId,
       historySeq: ++historySeq,
@@ -72,26 +72,26 @@ test('the mark of the throttle goes when the alert may tell again, or has no thr
     clock.advance(MINUTE_MS)
   }
   clock.set(clock.now() + 56 * MINUTE_MS - 1)
-  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(0)
+  expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(0)
   clock.advance(1)
-  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
+  expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(1)
   expect(issueRow()).toMatchObject({ capReached: false, heldBack: 1 })
-  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(0)
+  expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(0)
 
   db.prepare('UPDATE issue SET capReached = 1').run()
   clock.set(clock.now() - MINUTE_MS)
   const { throttle: _none, ...unlimited } = input
   updateAlert(db, clock, { orgId, id: alert.id }, unlimited)
-  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
+  expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(1)
   db.prepare('UPDATE issue SET capReached = 1').run()
   deleteAlert(db, { orgId, id: alert.id }, () => undefined)
-  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
+  expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(1)
 })
 
 describe('an opening that the throttle held back', () => {
   /** Issues of one alert that may tell once an hour, opened one minute after the other. */
   function held(names: readonly string[], more: Partial<AlertInput> = {}) {
-    const world = outboxWorld()
+    const world = outboxFixture()
     const { db, clock, orgId } = world
     const parts = { db, clock, publicUrl: 'https://watch.example' }
     const throttle = { count: 1, per: 1, unit: 'hours' } as const
@@ -106,7 +106,7 @@ describe('an opening that the throttle held back', () => {
       say(world.issue(name, alert.id), 'opened', 'opened')
       clock.advance(MINUTE_MS)
     }
-    const release = () => releaseCaps(db, clock.now(), (issueId) => tellHeldOpening(parts, issueId))
+    const release = () => releaseThrottled(db, clock.now(), (issueId) => notifyHeldOpening(parts, issueId))
     const told = () => world.deliveries().map(({ transition, issueId }) => `${transition} ${issueId}`)
     const capped = () => names.filter((name) => world.issueRow(name)?.capReached)
     return { ...world, alert, parts, say, release, told, capped }
@@ -152,7 +152,7 @@ describe('an opening that the throttle held back', () => {
   })
 
   test('is not told outside the run windows of its alert', () => {
-    const hour = new Date(outboxWorld().clock.now()).getUTCHours()
+    const hour = new Date(outboxFixture().clock.now()).getUTCHours()
     const world = held(['iss_1', 'iss_2'], { runWindows: { hours: [hour, (hour + 1) % 24] }, timezone: 'UTC' })
     world.clock.advance(HOUR_MS)
     world.release()

@@ -3,15 +3,15 @@ import { findAlert } from '../../alerts/alert-store.ts'
 import { isInRunWindow } from '../../alerts/run-window.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
-import type { Enqueue, NoticeOrder } from '../../issues/issue.ts'
+import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
 import { currencyOf } from '../../org/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { buildMessage, type MessageChange } from '../message/message.ts'
 import type { Throttle } from './delivery.ts'
-import { enqueue, withdraw } from './outbox.ts'
+import { enqueue, withdrawResolutions } from './outbox.ts'
 
-export interface NotifierParts {
+export interface NotifierDeps {
   db: Db
   clock: Clock
   publicUrl: string
@@ -23,21 +23,21 @@ export interface NotifierParts {
  * Carries out what the issues room orders: words the message from the facts of this moment and puts it into the
  * outbox, inside the transaction that changes the issue.
  */
-export function notifier(parts: NotifierParts): Enqueue {
-  const { db } = parts
+export function notifier(deps: NotifierDeps): Enqueue {
+  const { db } = deps
   return (order) => {
     if (order.kind === 'withdraw') {
-      withdraw(db, order.issueId)
+      withdrawResolutions(db, order.issueId)
       return
     }
     const facts = issueFacts(db, order.issueId)
-    if (facts) notify(parts, order, facts)
+    if (facts) notify(deps, order, facts)
   }
 }
 
 /** Tells of an issue's last opening, which a throttle had held back, unless its alert tells nobody at this time. */
-export function tellHeldOpening(parts: NotifierParts, issueId: string): void {
-  const { db, clock } = parts
+export function notifyHeldOpening(deps: NotifierDeps, issueId: string): void {
+  const { db, clock } = deps
   const facts = issueFacts(db, issueId)
   const opening = lastOpening(db, issueId)
   const alert = facts && alertOf(db, facts.issue)
@@ -46,20 +46,20 @@ export function tellHeldOpening(parts: NotifierParts, issueId: string): void {
   if (!alert.enabled || !isInRunWindow(alert.runWindows, alert.timezone, now)) return
   const { seq: historySeq, kind: transition } = opening
   const finding = facts.issue.evidence
-  notify(parts, { kind: 'notify', issueId, transition, finding, historySeq, at: now, delayMs: 0 }, facts)
+  notify(deps, { kind: 'notify', issueId, transition, finding, historySeq, at: now, delayMs: 0 }, facts)
 }
 
 function notify(
-  { db, clock, publicUrl, changesOf }: NotifierParts,
-  { transition, finding, historySeq, at, delayMs }: Extract<NoticeOrder, { kind: 'notify' }>,
+  { db, clock, publicUrl, changesOf }: NotifierDeps,
+  { transition, finding, historySeq, at, delayMs }: Extract<NotificationRequest, { kind: 'notify' }>,
   { issue, domain, openNow }: IssueFacts,
 ): void {
-  const { channels, throttle } = waysOf(db, issue)
+  const { channels, throttle } = recipientsOf(db, issue)
   const message = buildMessage({
     transition,
     at,
     publicUrl,
-    issue: { ...issue, resolvedBy: transition === 'resolved' ? nameOf(db, issue.statusBy) : null },
+    issue: { ...issue, resolvedBy: transition === 'resolved' ? actorName(db, issue.statusBy) : null },
     alert: { id: issue.alertId, name: issue.alertName },
     domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
     finding,
@@ -94,7 +94,7 @@ function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
 }
 
 /** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */
-export function nameOf(db: Db, actor: string | null): string | null {
+export function actorName(db: Db, actor: string | null): string | null {
   if (actor === null) return null
   const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
   return user ? user.name || 'a member' : actor
@@ -104,7 +104,7 @@ export function nameOf(db: Db, actor: string | null): string | null {
  * Whom the alert tells, or else the issue itself. A deleted alert tells nobody new; its resolutions still go to those who
  * were told.
  */
-function waysOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
+function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
   return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
 }

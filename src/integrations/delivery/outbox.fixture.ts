@@ -8,7 +8,7 @@ import { buildMessage } from '../message/message.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { listDeliveries } from './delivery-log.ts'
 import { type Enqueued, enqueue, type Notice } from './outbox.ts'
-import { claimNext, dropExpired, type Queue } from './queues.ts'
+import { claimNext, type Queue, withdrawExpired } from './queues.ts'
 
 export const hook: Channel = { type: 'webhook', target: 'https://hooks.example.com/a' }
 export const mail: Channel = { type: 'email', target: 'ann@example.com' }
@@ -32,7 +32,7 @@ const finding: Finding = {
 const FIRST = `SELECT * FROM delivery WHERE status = 'pending' AND behind = 0 ORDER BY dueAt, seq LIMIT 1`
 
 /** A database with people, and the verbs that tests of the outbox are written in. */
-export function outboxWorld(path?: Db, known?: Cast) {
+export function outboxFixture(path?: Db, known?: Cast) {
   const db = path ?? memoryDb()
   const clock = testClock()
   const people = known ?? cast(db, clock)
@@ -101,7 +101,7 @@ export function outboxWorld(path?: Db, known?: Cast) {
 
   /** Claims up to `limit` of what is due, whatever is under way: longest due first. */
   function take(limit = 100): DeliveryRecord[] {
-    dropExpired(db, clock.now())
+    withdrawExpired(db, clock.now())
     const taken: DeliveryRecord[] = []
     while (taken.length < limit) {
       const first = prepared<[], Queue>(db, FIRST).get()

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import type { Transition } from '../../issues/issue.ts'
-import type { Outcome } from '../reply.ts'
+import type { Outcome } from '../outcome.ts'
 import type { DeliveryRecord, Throttle } from './delivery.ts'
 import { replay } from './delivery-log.ts'
-import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { withdraw } from './outbox.ts'
-import { recordOutcome } from './outcome.ts'
-import { recover } from './queues.ts'
+import { hook, mail, outboxFixture } from './outbox.fixture.ts'
+import { withdrawResolutions } from './outbox.ts'
+import { recoverInterrupted } from './queues.ts'
+import { recordOutcome } from './record-attempt.ts'
 
 const ok: Outcome = { verdict: 'delivered', note: null }
 const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }
@@ -16,7 +16,7 @@ const no: Outcome = { verdict: 'broken', reason: 'HTTP 410' }
 const parts = { jitter: () => 0, mailConfigured: false }
 
 function setUp() {
-  const world = outboxWorld()
+  const world = outboxFixture()
   const { db, clock, take } = world
   const end = (delivery: DeliveryRecord | undefined, outcome: Outcome) => {
     if (!delivery) throw new Error('there is no delivery')
@@ -222,8 +222,8 @@ describe('a resolution', () => {
     send()
     tell('resolved', 'iss_1', { delayMs: 10_000 })
     clock.advance(9000)
-    expect(withdraw(db, 'iss_1')).toBe(1)
-    expect(withdraw(db, 'iss_1')).toBe(0)
+    expect(withdrawResolutions(db, 'iss_1')).toBe(1)
+    expect(withdrawResolutions(db, 'iss_1')).toBe(0)
     clock.advance(HOUR_MS)
     expect(send()).toEqual([])
     expect(summary()).toEqual(['opened delivered', 'resolved withdrawn'])
@@ -357,7 +357,7 @@ describe('the throttle', () => {
     clock.advance(10 * MINUTE_MS)
     tell('resolved', 'iss_1', { throttle: once, delayMs: 10_000, channels: [hook] })
     expect(issueRow()).toMatchObject({ capReached: false, heldBack: 0 })
-    withdraw(db, 'iss_1')
+    withdrawResolutions(db, 'iss_1')
     expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })
     expect(tell('repeated', 'iss_1', { throttle: once }).heldBack).toBe(false)
     expect(JSON.parse(deliveries().at(-1)?.message ?? '').heldBack).toBe(1)
@@ -467,8 +467,8 @@ describe('after a crash', () => {
     const [first, second] = take()
     end(second, ok)
     expect(take()).toEqual([])
-    expect(recover(db)).toBe(1)
-    expect(recover(db)).toBe(0)
+    expect(recoverInterrupted(db)).toBe(1)
+    expect(recoverInterrupted(db)).toBe(0)
     end(first, ok)
     expect(summary()).toEqual(['opened pending', 'opened delivered'])
     clock.advance(1)

@@ -15,8 +15,8 @@ import {
   type Throttle,
   throttleWindowMs,
 } from './delivery.ts'
-import { waitOf } from './grouping.ts'
-import { wantedChannels } from './notify.ts'
+import { groupFor } from './grouping.ts'
+import { wantedChannels } from './notify-setting.ts'
 
 /** A repeat that waits longer says nothing new. */
 const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
@@ -60,8 +60,8 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
     const noticeKey = `${issueId}:${transition}:${notice.instance}`
     const known = prepared<[string], { id: string }>(db, 'SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
     if (known.length > 0) return { deliveryIds: known.map(({ id }) => id), heldBack: false }
-    if (transition !== 'resolved') withdraw(db, issueId)
-    const meant = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
+    if (transition !== 'resolved') withdrawResolutions(db, issueId)
+    const meant = transition === 'resolved' ? notifiedChannels(db, issueId) : distinct(notice.channels)
     const channels = wantedChannels(db, meant, notice)
     if (channels.length === 0) return { deliveryIds: [], heldBack: false }
     const at = now + (notice.delayMs ?? 0)
@@ -70,7 +70,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
       holdBack(db, notice)
       return { deliveryIds: [], heldBack: true }
     }
-    const message = JSON.stringify({ ...notice.message, heldBack: takeHeldBack(db, issueId) })
+    const message = JSON.stringify({ ...notice.message, heldBack: resetHeldBack(db, issueId) })
     const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, slot }))
     return { deliveryIds: rows, heldBack: false }
   })
@@ -81,14 +81,14 @@ function distinct(channels: readonly Channel[]): Channel[] {
 }
 
 /** In SQL: that a delivery says how the issue stands. */
-export const IS_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
+export const IS_ISSUE_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
 /** Channels whose latest word about the issue, arrived or on its way, is not its resolution. */
-function toldChannels(db: Db, issueId: string): Channel[] {
+function notifiedChannels(db: Db, issueId: string): Channel[] {
   return prepared<[string], Channel & { transition: string }>(
     db,
     `SELECT channelType AS type, channelTarget AS target, transition, max(seq) FROM delivery
-       WHERE issueId = ? AND ${IS_STATE} AND (deliveredAt IS NOT NULL OR status IN ('pending', 'sending'))
+       WHERE issueId = ? AND ${IS_ISSUE_STATE} AND (deliveredAt IS NOT NULL OR status IN ('pending', 'sending'))
        GROUP BY channelType, channelTarget ORDER BY max(seq)`,
   )
     .all(issueId)
@@ -118,7 +118,7 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
 
 /** The last opening of an open issue, where nobody was told of it or of anything since. */
 const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
-  SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_STATE} AND transition <> 'resolved'
+  SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_ISSUE_STATE} AND transition <> 'resolved'
     AND status <> 'withdrawn' AND createdAt >= (
       SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`
 
@@ -127,7 +127,7 @@ const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
  * next one to say. Issues whose opening was held back come first, and `tellOpening` is to tell of it: one that does not
  * fire again would else stay unheard of, and repeats of others would take its room. Answers how many issues.
  */
-export function releaseCaps(db: Db, now: Instant, tellOpening: (issueId: string) => void): number {
+export function releaseThrottled(db: Db, now: Instant, tellOpening: (issueId: string) => void): number {
   return tx(db, () => {
     const alerts = prepared<[], { id: string; throttle: string | null }>(
       db,
@@ -164,7 +164,7 @@ function releaseAlert(
 }
 
 /** How many notices were held back since the last one that went; from now on none. */
-function takeHeldBack(db: Db, issueId: string): number {
+function resetHeldBack(db: Db, issueId: string): number {
   const row = prepared<[string], { heldBack: number }>(db, 'SELECT heldBack FROM issue WHERE id = ?').get(issueId)
   prepared(db, 'UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)
   return row?.heldBack ?? 0
@@ -181,7 +181,7 @@ interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> 
 function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...rest }: NewDelivery): string {
   const { orgId, issueId, alertId, message, providers } = rest
   const wait =
-    transition === 'opened' ? waitOf(db, { orgId, channel, at: slot, ...(providers && { providers }) }) : null
+    transition === 'opened' ? groupFor(db, { orgId, channel, at: slot, ...(providers && { providers }) }) : null
   const id = newId('dlv', now)
   prepared(
     db,
@@ -210,20 +210,20 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
 }
 
 /** Takes back the issue's resolutions that nobody was sent yet: it is open again. Answers how many. */
-export function withdraw(db: Db, issueId: string): number {
+export function withdrawResolutions(db: Db, issueId: string): number {
   return tx(db, () => {
     const waiting = prepared<[string], DeliveryRecord>(
       db,
       `SELECT ${DELIVERY_COLUMNS} FROM delivery
          WHERE issueId = ? AND transition = 'resolved' AND status = 'pending' AND attempts = 0`,
     ).all(issueId)
-    for (const delivery of waiting) drop(db, delivery, 'the issue is open again')
+    for (const delivery of waiting) withdrawDelivery(db, delivery, 'the issue is open again')
     return waiting.length
   })
 }
 
 /** Withdraws a delivery. What its notice said was held back is held back again when the notice reached nobody. */
-export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
+export function withdrawDelivery(db: Db, delivery: DeliveryRecord, reason: string): void {
   const { id, issueId, noticeKey } = delivery
   prepared(db, `UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
   const others = prepared(db, `SELECT 1 FROM delivery WHERE noticeKey = ? AND status <> 'withdrawn'`).get(noticeKey)
@@ -236,7 +236,7 @@ export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
  * The clock was put back, from `latestAt` to `at`: what waits, what the throttle counts, and what is to be shown at other sides
  * is moved back as far, so that each waits as long as it would have.
  */
-export function moveBack(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
+export function shiftAfterClockStep(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
   const by = { at, byMs: latestAt - at }
   tx(db, () => {
     prepared(

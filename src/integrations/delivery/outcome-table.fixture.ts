@@ -4,10 +4,10 @@ import type { Channel } from '../../alerts/alert.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
 import type { IntegrationStatus, ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
-import { createIntegration, findIntegration } from '../store.ts'
+import { findIntegration, insertIntegration } from '../store.ts'
 import { type Received, receiver } from '../transport/receiver.fixture.ts'
-import { groupWorld } from './group-world.fixture.ts'
-import { claimNext, wayOf } from './queues.ts'
+import { groupFixture } from './group.fixture.ts'
+import { claimNext, laneOf } from './queues.ts'
 
 /** What becomes of a delivery after one attempt. */
 export interface Expected {
@@ -88,7 +88,7 @@ type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
 
 /** Sends one opening after another through a provider; each is the first of its channel. */
 function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
-  const world = groupWorld({
+  const world = groupFixture({
     ...{ timeoutMs, providers: [table.provider] },
     ...(table.operator ? { operator: table.operator(url) } : {}),
   })
@@ -97,7 +97,7 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   const make = () => {
     const { config, secrets } = table.integration?.(url) ?? { config: {}, secrets: {} }
     const { type } = table.provider
-    const { id } = createIntegration(db, box, {
+    const { id } = insertIntegration(db, box, {
       ...{ orgId, provider: type as ProviderType, label: 'Table', config, secrets, createdAt: clock.now() },
     })
     const state = typeof table.state === 'function' ? table.state(url) : table.state
@@ -120,7 +120,7 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
     const queue = { orgId, channelType: channel.type, channelTarget: channel.target }
     const delivery = claimNext(db, queue, before)
     if (!delivery) throw new Error('nothing is due')
-    await dispatcher.send({ delivery, others: [] }, wayOf(db, queue))
+    await dispatcher.send({ delivery, others: [] }, laneOf(db, queue))
     const row = deliveries().at(-1)
     if (!row) throw new Error('nothing was to be sent')
     db.prepare('DELETE FROM delivery').run()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import type { Outcome } from '../reply.ts'
+import type { Outcome } from '../outcome.ts'
 import { Pauses } from './pauses.ts'
 
 const queue = { orgId: 'org_1', channelTarget: 'https://chat.example/a' }

@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
-import type { Outcome } from '../reply.ts'
+import type { Outcome } from '../outcome.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import type { Queue } from './queues.ts'
 
@@ -14,7 +14,7 @@ interface Pause {
 }
 
 /** A receiver may ask for more, but what comes meanwhile is tried then. */
-const LONGEST_PAUSE_MS = 5 * MINUTE_MS
+const MAX_PAUSE_MS = 5 * MINUTE_MS
 
 /**
  * Queues whose other side wants no more for a while: what else waits in them would be turned away too. Nothing of it is
@@ -35,7 +35,7 @@ export class Pauses {
       return
     }
     this.pauses.set(key, {
-      until: Math.max(until, now + Math.min(asked, LONGEST_PAUSE_MS)),
+      until: Math.max(until, now + Math.min(asked, MAX_PAUSE_MS)),
       turnedAway: outcome.verdict === 'wait' ? [...others, delivery].sort((a, b) => a.seq - b.seq) : others,
     })
   }

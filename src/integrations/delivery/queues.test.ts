@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { SECOND_MS } from '../../core/clock.ts'
 import type { Transition } from '../../issues/issue.ts'
 import type { Db } from '../../store/database.ts'
-import { createIntegration } from '../store.ts'
-import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { recordOutcome } from './outcome.ts'
-import { claimNext, orgsWaiting, type Queue, queuesWaiting, Rounds, recover, wayOf } from './queues.ts'
+import { insertIntegration } from '../store.ts'
+import { hook, mail, outboxFixture } from './outbox.fixture.ts'
+import { claimNext, laneOf, orgsWaiting, type Queue, queuesWaiting, RoundRobin, recoverInterrupted } from './queues.ts'
+import { recordOutcome } from './record-attempt.ts'
 
 const parts = { jitter: () => 0, mailConfigured: false }
 const webhookAt = (target: string) => ({ type: 'webhook' as const, target })
@@ -24,8 +24,8 @@ function fill(db: Db, count: number, row: (index: number) => { orgId: string; ta
 }
 
 describe('the way to a target', () => {
-  const { db, box, orgId, people } = outboxWorld()
-  const { id } = createIntegration(db, box, {
+  const { db, box, orgId, people } = outboxFixture()
+  const { id } = insertIntegration(db, box, {
     orgId,
     provider: 'webhook',
     label: 'On call',
@@ -44,11 +44,11 @@ describe('the way to a target', () => {
     ['email', 'ann@example.com', 'mail', ''],
     ['email', 'owners', 'mail', ''],
   ] as const)('%s %s: %s to %j', (channelType, channelTarget, kind, origin) => {
-    expect(wayOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, origin })
+    expect(laneOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, origin })
   })
 
   test("another organization's integration leads nowhere", () => {
-    expect(wayOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).origin).toBe('')
+    expect(laneOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).origin).toBe('')
   })
 })
 
@@ -56,31 +56,31 @@ describe('a round', () => {
   const targets = (queues: { queue: Queue }[]) => queues.map(({ queue }) => queue.channelTarget.slice(-1))
 
   test('shows each queue once, those whose first is due', () => {
-    const { db, clock, issue, tell } = outboxWorld()
+    const { db, clock, issue, tell } = outboxFixture()
     for (const id of ['iss_1', 'iss_2'])
       tell('opened', issue(id), { channels: ['a', 'b'].map((end) => webhookAt(`https://x.example/${end}`)) })
     tell('opened', issue('iss_3'), { channels: [webhookAt('https://x.example/c')], delayMs: 1 })
-    expect(targets(new Rounds(db).next(clock.now()))).toEqual(['a', 'b'])
+    expect(targets(new RoundRobin(db).next(clock.now()))).toEqual(['a', 'b'])
     clock.advance(1)
-    expect(targets(new Rounds(db).next(clock.now()))).toEqual(['a', 'b', 'c'])
+    expect(targets(new RoundRobin(db).next(clock.now()))).toEqual(['a', 'b', 'c'])
   })
 
   test('begins behind what was served last', () => {
-    const { db, clock, issue, tell } = outboxWorld()
+    const { db, clock, issue, tell } = outboxFixture()
     tell('opened', issue(), { channels: ['a', 'b', 'c'].map((end) => webhookAt(`https://x.example/${end}`)) })
-    const rounds = new Rounds(db)
+    const rounds = new RoundRobin(db)
     const [, second] = rounds.next(clock.now())
     if (second) rounds.served(second)
     expect(targets(rounds.next(clock.now()))).toEqual(['c', 'a', 'b'])
   })
 
   test('among ten thousand queues of one organization comes to each, and shows a bounded part at a time', () => {
-    const { db, clock, orgId, people, issue, tell } = outboxWorld()
+    const { db, clock, orgId, people, issue, tell } = outboxFixture()
     fill(db, 10_000, (index) => ({ orgId, target: `https://h${index}.example/`, dueAt: 0 }))
     const neighbour = people.mallory.orgId
     db.prepare('UPDATE delivery SET orgId = ? WHERE id = ?').run(neighbour, 'dlv_77')
     tell('opened', issue(), { channels: [mail] })
-    const rounds = new Rounds(db)
+    const rounds = new RoundRobin(db)
     const seen = new Set<string>()
     for (let round = 0; round < 22; round++) {
       const waiting = rounds.next(clock.now())
@@ -93,13 +93,13 @@ describe('a round', () => {
   })
 
   test('among a thousand organizations comes to each', () => {
-    const { db, clock } = outboxWorld()
+    const { db, clock } = outboxFixture()
     const columns = (db.prepare('PRAGMA table_info(org)').all() as { name: string }[]).map(({ name }) => name)
     const copied = columns.map((name) => (name === 'id' ? '@id' : name)).join()
     const copy = db.prepare(`INSERT INTO org (${columns.join()}) SELECT ${copied} FROM org LIMIT 1`)
     for (let index = 0; index < 1000; index++) copy.run({ id: `org_${index}` })
     fill(db, 1000, (index) => ({ orgId: `org_${index}`, target: 'https://x.example/', dueAt: 0 }))
-    const rounds = new Rounds(db)
+    const rounds = new RoundRobin(db)
     const seen = new Set<string>()
     for (let round = 0; round < 16; round++) for (const { orgId } of rounds.next(clock.now())) seen.add(orgId)
     expect(seen.size).toBe(1000)
@@ -107,7 +107,7 @@ describe('a round', () => {
 })
 
 test('every question about what waits is answered from the index, without sorting', () => {
-  const { db } = outboxWorld()
+  const { db } = outboxFixture()
   const asked: string[] = []
   const prepare = db.prepare.bind(db)
   db.prepare = ((sql: string) => {
@@ -136,7 +136,7 @@ test('of one issue at one channel exactly the first is not behind, whatever happ
   const step = fc.constantFrom<Step>('tell', 'resolve', 'claim', 'deliver', 'fail', 'retry', 'crash', 'wait')
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.constantFrom('iss_1', 'iss_2')), { maxLength: 30 }), (steps) => {
-      const { db, clock, issue, tell, take, deliveries } = outboxWorld()
+      const { db, clock, issue, tell, take, deliveries } = outboxFixture()
       for (const id of ['iss_1', 'iss_2']) issue(id)
       const end = (outcome: Parameters<typeof recordOutcome>[2]) => {
         const delivery = deliveries().find(({ status }) => status === 'sending')
@@ -150,7 +150,7 @@ test('of one issue at one channel exactly the first is not behind, whatever happ
         if (what === 'deliver') end({ verdict: 'delivered', note: null })
         if (what === 'fail') end({ verdict: 'broken', reason: 'no' })
         if (what === 'retry') end({ verdict: 'retry', reason: 'later', retryAfterMs: null })
-        if (what === 'crash') recover(db)
+        if (what === 'crash') recoverInterrupted(db)
         if (what === 'wait') clock.advance(6 * SECOND_MS)
         const wrong = db
           .prepare(

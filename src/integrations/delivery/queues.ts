@@ -5,8 +5,8 @@ import { parseTarget } from '../targets.ts'
 import { originOf } from '../transport/address-guard.ts'
 import { logKilled } from './attempt-log.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
-import { drop, IS_STATE } from './outbox.ts'
-import type { Way } from './schedule.ts'
+import type { Lane } from './lane-scheduler.ts'
+import { IS_ISSUE_STATE, withdrawDelivery } from './outbox.ts'
 
 /** Deliveries of one organization to one target that wait for nothing but their time and a place. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
@@ -46,18 +46,18 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
 }
 
 /** Returns which way the deliveries of a queue go. The origin is empty for mail and for a target that leads nowhere. */
-export function wayOf(
+export function laneOf(
   db: Db,
   { orgId, channelType, channelTarget }: { orgId: string; channelType: string; channelTarget: string },
-): Way {
+): Lane {
   if (channelType === 'email') return { orgId, kind: 'mail', origin: '' }
   const { integrationId } = parseTarget(channelTarget)
-  if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })
+  if (integrationId !== null) return laneOfIntegration(db, { orgId, id: integrationId })
   return { orgId, kind: 'http', origin: originOf(unsealedPart(channelTarget)) }
 }
 
 /** Which way the calls of an integration go. */
-export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
+export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Lane {
   const sql = `SELECT origin, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { origin: string | null; url: unknown }>(db, sql).get(id, orgId)
   return { orgId, kind: 'http', origin: row?.origin ?? originOf(unsealedPart(String(row?.url ?? ''))) }
@@ -78,7 +78,7 @@ export function claimNext(
     const preferred = firstDefined(first, (id) => ifDue(db, id, now))
     for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
       if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
-      drop(db, next, 'the channel was not told of the opening')
+      withdrawDelivery(db, next, 'the channel was not told of the opening')
     }
     return null
   })
@@ -121,7 +121,7 @@ function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: Deliv
     db,
     `SELECT transition FROM delivery
      WHERE issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget
-       AND seq < @seq AND deliveredAt IS NOT NULL AND ${IS_STATE}
+       AND seq < @seq AND deliveredAt IS NOT NULL AND ${IS_ISSUE_STATE}
      ORDER BY seq DESC LIMIT 1`,
   ).get({ issueId, channelType, channelTarget, seq })
   return last !== undefined && last.transition !== 'resolved'
@@ -130,14 +130,14 @@ function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: Deliv
 const EXPIRED_AT_ONCE = 200
 
 /** Withdraws repeats that waited too long, the oldest 200 of them. */
-export function dropExpired(db: Db, now: Instant): void {
+export function withdrawExpired(db: Db, now: Instant): void {
   const expired = prepared<[Instant], DeliveryRecord>(
     db,
     `SELECT ${DELIVERY_COLUMNS} FROM delivery
      WHERE status = 'pending' AND expiresAt IS NOT NULL AND expiresAt <= ? ORDER BY expiresAt LIMIT ${EXPIRED_AT_ONCE}`,
   )
   tx(db, () => {
-    for (const delivery of expired.all(now)) drop(db, delivery, 'not sent within 30 minutes')
+    for (const delivery of expired.all(now)) withdrawDelivery(db, delivery, 'not sent within 30 minutes')
   })
 }
 
@@ -145,7 +145,7 @@ export function dropExpired(db: Db, now: Instant): void {
  * Makes what was under way when the program died pending again, with the same ids; the attempt does not count. Only to
  * be called at the start.
  */
-export function recover(db: Db): number {
+export function recoverInterrupted(db: Db): number {
   return tx(db, () => {
     logKilled(db)
     const sql = `UPDATE delivery SET status = 'pending', attempts = attempts - 1 WHERE status = 'sending'`
@@ -158,7 +158,7 @@ const ORGS_AT_ONCE = 64
 /** Queues looked at in one piece, of all those organizations. */
 const QUEUES_AT_ONCE = 1000
 
-export interface Waiting extends Way {
+export interface WaitingQueue extends Lane {
   queue: Queue
 }
 
@@ -166,28 +166,28 @@ export interface Waiting extends Way {
  * Goes round through what waits, a bounded piece at a time: organizations take turns, and so do the queues of each.
  * Whoever was served last comes last.
  */
-export class Rounds {
+export class RoundRobin {
   private org: string | null = null
   private readonly queues = new Map<string, Queue>()
 
   constructor(private readonly db: Db) {}
 
   /** The queues of the next piece whose first delivery is due. */
-  next(now: Instant): Waiting[] {
+  next(now: Instant): WaitingQueue[] {
     const { db } = this
-    const orgs = circle((after: string | null, most) => orgsWaiting(db, after, most), this.org, ORGS_AT_ONCE)
+    const orgs = pageAround((after: string | null, most) => orgsWaiting(db, after, most), this.org, ORGS_AT_ONCE)
     if (!orgs.isWhole) this.org = orgs.items.at(-1) ?? null
     const most = Math.floor(QUEUES_AT_ONCE / Math.max(1, orgs.items.length))
     return orgs.items.flatMap((orgId) => {
       const list = (after: Queue | null, most: number) => queuesWaiting(db, orgId, after, most)
-      const queues = circle(list, this.queues.get(orgId) ?? null, most, isSameTarget)
+      const queues = pageAround(list, this.queues.get(orgId) ?? null, most, isSameTarget)
       const last = queues.items.at(-1)
       if (!queues.isWhole && last) this.queues.set(orgId, last)
-      return queues.items.filter(({ dueAt }) => dueAt <= now).map((queue) => ({ ...wayOf(db, queue), queue }))
+      return queues.items.filter(({ dueAt }) => dueAt <= now).map((queue) => ({ ...laneOf(db, queue), queue }))
     })
   }
 
-  served({ orgId, queue }: Waiting): void {
+  served({ orgId, queue }: WaitingQueue): void {
     this.org = orgId
     this.queues.set(orgId, queue)
   }
@@ -196,7 +196,7 @@ export class Rounds {
 const isSameTarget = (one: Queue, other: Queue) => one.channelTarget === other.channelTarget
 
 /** Up to `most` items of a circle, beginning behind `from`; `isWhole` says that there are no others. */
-function circle<T>(
+function pageAround<T>(
   list: (after: T | null, most: number) => T[],
   from: T | null,
   most: number,

@@ -5,7 +5,7 @@ import { domainIdsNamed } from '../../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../../http/paging.ts'
 import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
-import { DeliveryDetailSchema, describeInDetail } from './attempt-log.ts'
+import { DeliveryDetailSchema, describeDeliveryDetail } from './attempt-log.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
 import { findDelivery, listDeliveries, replay } from './delivery-log.ts'
 
@@ -59,7 +59,7 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       params: ById,
       answer: DeliveryDetailSchema,
       handle: ({ principal, params: { id } }) =>
-        describeInDetail({ db, box }, findDelivery(db, principal.orgId, id), principal),
+        describeDeliveryDetail({ db, box }, findDelivery(db, principal.orgId, id), principal),
     }),
     route({
       id: 'replayDelivery',

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Closed } from '../../core/schema.ts'
 import { provider } from '../providers/provider.ts'
-import { createIntegration } from '../store.ts'
+import { insertIntegration } from '../store.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { outboxWorld } from './outbox.fixture.ts'
+import { outboxFixture } from './outbox.fixture.ts'
 import { testIntegration } from './send-test.ts'
 
 /** It is no channel, and its test waits until it is ended. */
@@ -17,7 +17,7 @@ const patient = provider({
 })
 
 test('a test that the stop of the program ends says so, and is no bug', async () => {
-  const { db, clock, box, people } = outboxWorld()
+  const { db, clock, box, people } = outboxFixture()
   const stopping = new AbortController()
   const reported: unknown[] = []
   const parts = {
@@ -27,7 +27,7 @@ test('a test that the stop of the program ends says so, and is no bug', async ()
   }
   const dispatcher = new Dispatcher(parts, stopping.signal)
   const made = { orgId: people.orgId, provider: 'tag_manager', label: 'Tags', config: {}, secrets: {} } as const
-  const integration = createIntegration(db, box, { ...made, createdAt: clock.now() })
+  const integration = insertIntegration(db, box, { ...made, createdAt: clock.now() })
   const testing = testIntegration(dispatcher, integration, 'https://watch.example')
   stopping.abort()
   await expect(testing).rejects.toMatchObject({ code: 'upstream', message: 'the test failed: the server was stopped' })

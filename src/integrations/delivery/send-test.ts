@@ -2,19 +2,19 @@ import { type Instant, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import type { Db } from '../../store/database.ts'
-import { OpenIssue } from '../context/open-context.ts'
+import { LiveIssueContext } from '../context/live-context.ts'
 import type { IntegrationRecord } from '../integration.ts'
 import { testMessage } from '../message/message.ts'
 import { oneLine } from '../message/one-line.ts'
+import { type Outcome, outcomeOfError, retryAfterS } from '../outcome.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
-import { type Outcome, outcomeOfError, retryAfterS } from '../reply.ts'
-import { noteOutcome } from '../standing.ts'
+import { updateIntegrationStatus } from '../store.ts'
 import { configuredProvider } from '../targets.ts'
 import { findDelivery } from './delivery-log.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { wayOfIntegration } from './queues.ts'
-import type { Way } from './schedule.ts'
+import type { Lane } from './lane-scheduler.ts'
+import { laneOfIntegration } from './queues.ts'
 
 /**
  * Tests an integration at once and once. Null for one that is no channel: nothing stands in the log of deliveries then. Fails
@@ -25,11 +25,11 @@ export async function testIntegration(
   integration: IntegrationRecord,
   publicUrl: string,
 ): Promise<{ deliveryId: string | null }> {
-  const { providers = PROVIDERS } = dispatcher.parts
+  const { providers = PROVIDERS } = dispatcher.deps
   const provider = configuredProvider(providers, integration.provider)
   if (integration.status === 'incomplete') throw new AppError('conflict', 'something has to be chosen in it first')
   if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
-  await testAside(dispatcher, provider, integration)
+  await testWithoutDelivery(dispatcher, provider, integration)
   return { deliveryId: null }
 }
 
@@ -43,22 +43,22 @@ export async function sendTest(
   integration: IntegrationRecord,
   publicUrl: string,
 ): Promise<{ deliveryId: string }> {
-  const { db, clock } = dispatcher.parts
-  const way = requireRoom(dispatcher, integration)
+  const { db, clock } = dispatcher.deps
+  const lane = requireRoom(dispatcher, integration)
   const delivery = insertTest(db, integration, publicUrl, clock.now())
   let waitMs: number | null = null
   const once = (outcome: Outcome) => {
     waitMs = waitOf(outcome)
     return onlyOnce(outcome)
   }
-  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, way, once)
+  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, lane, once)
   if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
   return { deliveryId: delivery.id }
 }
 
-function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Way {
-  const way = wayOfIntegration(dispatcher.parts.db, integration)
-  if (dispatcher.hasRoom(way)) return way
+function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Lane {
+  const lane = laneOfIntegration(dispatcher.deps.db, integration)
+  if (dispatcher.hasRoom(lane)) return lane
   throw new AppError('conflict', 'too many other deliveries are being sent; try again when they have ended')
 }
 
@@ -82,31 +82,35 @@ const failure = (reason: string, answer: string, waitMs: number | null) => {
 }
 
 /** Whoever asked waits for it. */
-const LONGEST_TEST_MS = 30 * SECOND_MS
+const TEST_TIMEOUT_MS = 30 * SECOND_MS
 const STOPPED: Outcome = { verdict: 'stopped' }
-const TOO_LATE: Outcome = { verdict: 'broken', reason: `not done within ${LONGEST_TEST_MS / SECOND_MS} s` }
+const TOO_LATE: Outcome = { verdict: 'broken', reason: `not done within ${TEST_TIMEOUT_MS / SECOND_MS} s` }
 
-async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
+async function testWithoutDelivery(
+  dispatcher: Dispatcher,
+  provider: Provider,
+  integration: IntegrationRecord,
+): Promise<void> {
   const { id, orgId } = integration
-  const { parts, stopping } = dispatcher
-  const late = AbortSignal.timeout(LONGEST_TEST_MS)
+  const { deps, stopping } = dispatcher
+  const late = AbortSignal.timeout(TEST_TIMEOUT_MS)
   const signal = AbortSignal.any([stopping, late])
-  const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, signal)
+  const context = new LiveIssueContext(deps, provider, { orgId, channel: null, target: id }, signal)
   const ending = () => (stopping.aborted ? STOPPED : late.aborted ? TOO_LATE : null)
   let waitMs: number | null = null
-  const { outcome, answer } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
+  const { outcome, answer } = await dispatcher.track(requireRoom(dispatcher, integration), async (ended) => {
     const first = await testOnce(provider, context, ending)
     waitMs = waitOf(first)
     const attempted = context.ended(onlyOnce(first))
     ended(attempted.hung)
     return attempted
   })
-  noteOutcome(parts.db, id, outcome, { isTest: true })
+  updateIntegrationStatus(deps.db, id, outcome, { isTest: true })
   if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
 }
 
 /** @param ending how the test ended when its signal was aborted; null while it was not */
-async function testOnce(provider: Provider, context: OpenIssue, ending: () => Outcome | null): Promise<Outcome> {
+async function testOnce(provider: Provider, context: LiveIssueContext, ending: () => Outcome | null): Promise<Outcome> {
   try {
     if (provider.test) return await provider.test(context)
     throw new AppError('invalid', 'it can not be tested')

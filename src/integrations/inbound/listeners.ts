@@ -1,23 +1,23 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
-import { type InboundParts, OpenInbound } from '../context/open-inbound.ts'
+import { type InboundDeps, LiveInboundContext } from '../context/inbound-context.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
+import { outcomeOfError } from '../outcome.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Listener, Provider } from '../providers/provider.ts'
 import type { InboundContext, ListeningContext } from '../providers/provider-context.ts'
-import { outcomeOfError } from '../reply.ts'
-import { noteLastAttempt, openIntegration, type UsableIntegration, usableIntegrations } from '../store.ts'
+import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
 import type { WebSocketLine } from '../transport/transport.ts'
 
 /** Connections at one time: of one organization, and altogether. The oldest integrations have them. */
-const MOST = { org: 8, all: 256 }
+const MAX_CONNECTIONS = { org: 8, all: 256 }
 const FIRST_PAUSE_MS = SECOND_MS
-const LONGEST_PAUSE_MS = 5 * MINUTE_MS
+const MAX_PAUSE_MS = 5 * MINUTE_MS
 /** One that held so long begins anew with the shortest pause. */
 const STEADY_MS = MINUTE_MS
 
 /** Every connection breaks once in a while; so many times in a row it is the integration that fails. */
-const TELLING_FAILURES = 2
+const FAILING_AFTER = 2
 
 type AnyListener = Listener<object, unknown, object, unknown>
 
@@ -30,7 +30,7 @@ interface Wanted {
   line: string
 }
 
-interface Kept {
+interface Connection {
   /** With which it was opened. */
   version: string
   ownerId: string
@@ -49,7 +49,7 @@ interface Pause {
  * opened anew when it is configured anew, and closed with it. Nothing of it is stored.
  */
 export class Listeners {
-  private readonly kept = new Map<string, Kept>()
+  private readonly kept = new Map<string, Connection>()
   private readonly pauses = new Map<string, Pause>()
   private readonly running = new Set<Promise<void>>()
   /** What integrations' connections are called, as long as they are configured so. */
@@ -57,12 +57,12 @@ export class Listeners {
 
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly parts: InboundParts,
+    private readonly deps: InboundDeps,
   ) {}
 
   /** Opens what is due and closes what nobody wants any more, without waiting for either. */
   start(): void {
-    const { providers = PROVIDERS } = this.dispatcher.parts
+    const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
     const wanted = this.wanted(providers)
     for (const [key, { version, ownerId, stop }] of this.kept) {
@@ -87,12 +87,13 @@ export class Listeners {
     for (const provider of providers) {
       const { listener, type } = provider
       if (!listener) continue
-      for (const owner of usableIntegrations(this.parts.db, type)) {
+      for (const owner of usableIntegrations(this.deps.db, type)) {
         const line = this.lineOf(listener, owner)
         lines.set(owner.id, { version: owner.version, line })
         const key = `${type} ${line}`
         const count = ofOrg.get(owner.orgId) ?? 0
-        if (line === null || wanted.has(key) || count >= MOST.org || wanted.size >= MOST.all) continue
+        if (line === null || wanted.has(key) || count >= MAX_CONNECTIONS.org || wanted.size >= MAX_CONNECTIONS.all)
+          continue
         ofOrg.set(owner.orgId, count + 1)
         wanted.set(key, { provider, listener, owner, line })
       }
@@ -105,7 +106,7 @@ export class Listeners {
     const known = this.lines.get(id)
     if (known?.version === version) return known.line
     try {
-      const kept = openIntegration(this.parts.db, this.parts.box, { orgId, id })
+      const kept = openIntegration(this.deps.db, this.deps.box, { orgId, id })
       return kept ? listener.lineOf(kept.settings) : null
     } catch {
       // Its secrets were lost: whatever is done with it says so.
@@ -115,14 +116,14 @@ export class Listeners {
 
   private isDue(key: string, { owner }: Wanted): boolean {
     const pause = this.pauses.get(key)
-    const now = this.parts.clock.now()
+    const now = this.deps.clock.now()
     // A pause that is longer than any is from before the clock was put back.
-    return pause?.version !== owner.version || pause.until <= now || pause.until > now + 2 * LONGEST_PAUSE_MS
+    return pause?.version !== owner.version || pause.until <= now || pause.until > now + 2 * MAX_PAUSE_MS
   }
 
   private open(key: string, wanted: Wanted): void {
     const { id: ownerId, version } = wanted.owner
-    const kept: Kept = { version, ownerId, stop: new AbortController(), openedAt: null }
+    const kept: Connection = { version, ownerId, stop: new AbortController(), openedAt: null }
     this.kept.set(key, kept)
     const running = this.listen(key, wanted, kept)
       .catch((error: unknown) => this.report(error, null, ownerId))
@@ -131,14 +132,14 @@ export class Listeners {
   }
 
   /** Fails only when the store does. */
-  private async listen(key: string, wanted: Wanted, kept: Kept): Promise<void> {
+  private async listen(key: string, wanted: Wanted, kept: Connection): Promise<void> {
     const { listener } = wanted
-    const { parts, dispatcher } = this
+    const { deps, dispatcher } = this
     const signal = AbortSignal.any([kept.stop.signal, dispatcher.stopping])
-    let context: OpenListening | null = null
+    let context: LiveListeningContext | null = null
     let fault: unknown = new AppError('upstream', 'the connection was closed')
     try {
-      context = new OpenListening(parts, wanted, signal, {
+      context = new LiveListeningContext(deps, wanted, signal, {
         opened: () => this.opened(key, wanted, kept),
         report: (error) => this.report(error, context, wanted.owner.id),
       })
@@ -148,32 +149,32 @@ export class Listeners {
     }
     if (this.kept.get(key) === kept) this.kept.delete(key)
     if (signal.aborted) return
-    if (!outcomeOfError(fault, parts.clock.now())) this.report(fault, context, wanted.owner.id)
+    if (!outcomeOfError(fault, deps.clock.now())) this.report(fault, context, wanted.owner.id)
     const { failures } = this.pause(key, wanted, kept, fault)
-    if (failures >= TELLING_FAILURES) noteLastAttempt(parts.db, wanted.owner.id, 'failing')
+    if (failures >= FAILING_AFTER) setLastAttemptStatus(deps.db, wanted.owner.id, 'failing')
   }
 
-  private report(error: unknown, context: OpenListening | null, id: string): void {
-    if (!this.dispatcher.stopping.aborted) this.dispatcher.parts.report(context?.withoutSecrets(error) ?? error, id)
+  private report(error: unknown, context: LiveListeningContext | null, id: string): void {
+    if (!this.dispatcher.stopping.aborted) this.dispatcher.deps.report(context?.withoutSecrets(error) ?? error, id)
   }
 
-  private opened(key: string, { owner }: Wanted, kept: Kept): void {
+  private opened(key: string, { owner }: Wanted, kept: Connection): void {
     if (kept.openedAt !== null) return
-    kept.openedAt = this.parts.clock.now()
+    kept.openedAt = this.deps.clock.now()
     const failures = this.pauses.get(key)?.failures ?? 0
-    if (failures >= TELLING_FAILURES) noteLastAttempt(this.parts.db, owner.id, 'connected')
+    if (failures >= FAILING_AFTER) setLastAttemptStatus(this.deps.db, owner.id, 'connected')
   }
 
-  private pause(key: string, { owner: { version } }: Wanted, { openedAt }: Kept, fault: unknown): Pause {
-    const now = this.parts.clock.now()
+  private pause(key: string, { owner: { version } }: Wanted, { openedAt }: Connection, fault: unknown): Pause {
+    const now = this.deps.clock.now()
     const before = this.pauses.get(key)
     const wasSteady = openedAt !== null && now - openedAt >= STEADY_MS
     const failures = before?.version === version && !wasSteady ? before.failures + 1 : 1
     const outcome = outcomeOfError(fault, now)
     const asked = (outcome?.verdict === 'retry' && outcome.retryAfterMs) || 0
-    const grown = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
-    const spread = 1 + 0.2 * this.dispatcher.parts.jitter()
-    const ms = Math.max(Math.round(grown * spread), Math.min(asked, LONGEST_PAUSE_MS))
+    const grown = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    const spread = 1 + 0.2 * this.dispatcher.deps.jitter()
+    const ms = Math.max(Math.round(grown * spread), Math.min(asked, MAX_PAUSE_MS))
     const pause = { version, failures, until: now + ms }
     this.pauses.set(key, pause)
     return pause
@@ -185,9 +186,9 @@ interface Hooks {
   report(error: unknown): void
 }
 
-class OpenListening extends OpenInbound implements ListeningContext {
+class LiveListeningContext extends LiveInboundContext implements ListeningContext {
   constructor(
-    private readonly all: InboundParts,
+    private readonly all: InboundDeps,
     private readonly wanted: Wanted,
     signal: AbortSignal,
     private readonly hooks: Hooks,
@@ -215,7 +216,7 @@ class OpenListening extends OpenInbound implements ListeningContext {
     const { db } = this.all
     const other = usableIntegrations(db, provider.type).find(({ id }) => id === integrationId)
     if (!other) return null
-    const inbound = new OpenInbound(this.all, provider, other, this.signal)
+    const inbound = new LiveInboundContext(this.all, provider, other, this.signal)
     return listener.lineOf(inbound.settings) === line ? inbound : null
   }
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { barsText, capitalized, minuteText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds/index.ts'
+import { issueKindOf } from '../../issues/kinds.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 
@@ -31,12 +31,12 @@ export function chartSpan({ series }: Message): string {
 }
 
 /** The largest value; 0 without a series. */
-export const chartMost = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
+export const chartMax = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
 
-const MOST_BARS = 60
+const MAX_BARS = 60
 
 /** The chart as one line of text, at most 60 characters: the latest windows. */
 export function sparkline(message: Message): string {
-  const latest = (message.series ?? []).slice(-MOST_BARS).map(({ value }) => value)
-  return barsText(latest, Math.max(1, chartMost(message)))
+  const latest = (message.series ?? []).slice(-MAX_BARS).map(({ value }) => value)
+  return barsText(latest, Math.max(1, chartMax(message)))
 }

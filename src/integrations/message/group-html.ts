@@ -1,10 +1,10 @@
-import type { GroupWords } from './group-text.ts'
-import { escapeHtml, LAYOUT, look, mailPage } from './mail-look.ts'
-import { buttonOf, pill, WRAP } from './mail-parts.ts'
+import type { GroupSummary } from './group-text.ts'
+import { buttonOf, pill, WRAP } from './mail-elements.ts'
+import { escapeHtml, LAYOUT, mailPage, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
 /** Several openings as one HTML page that loads nothing from anywhere: a row for each that is named. */
-export function groupHtml({ subject, sentence, named, rest }: GroupWords): string {
+export function groupHtml({ subject, sentence, named, rest }: GroupSummary): string {
   const all = listUrl(named)
   return mailPage({
     title: subject,
@@ -12,11 +12,11 @@ export function groupHtml({ subject, sentence, named, rest }: GroupWords): strin
       .slice(0, 3)
       .map(({ issue, sentence }) => issue?.title ?? sentence)
       .join(' · '),
-    above: `<span ${look('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</span>`,
+    above: `<span ${themed('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</span>`,
     body: [
-      `<h1 ${look('ink', 'margin:0 0 16px;font-size:20px;line-height:1.4;font-weight:700')}>${escapeHtml(sentence)}</h1>\n`,
+      `<h1 ${themed('ink', 'margin:0 0 16px;font-size:20px;line-height:1.4;font-weight:700')}>${escapeHtml(sentence)}</h1>\n`,
       `<table ${LAYOUT} style="table-layout:fixed">\n${named.map(rowOf).join('\n')}\n</table>\n`,
-      rest ? `<p ${look('muted', 'margin:12px 0 0;font-weight:600')}>… ${escapeHtml(rest)}.</p>\n` : '',
+      rest ? `<p ${themed('muted', 'margin:12px 0 0;font-weight:600')}>… ${escapeHtml(rest)}.</p>\n` : '',
       all ? buttonOf(all, 'Open the list of issues') : '',
     ].join(''),
     below: 'What opens within 30 seconds after a first issue comes as one mail.',
@@ -26,9 +26,9 @@ export function groupHtml({ subject, sentence, named, rest }: GroupWords): strin
 function rowOf(message: Message): string {
   const { issue, domain, vendor, event, sentence, url } = message
   const place = [domain?.name, vendor, event].filter((part) => part).join(' · ')
-  const link = `<a href="${escapeHtml(url)}" ${look('ink', 'font-weight:600;text-decoration:none')}>${escapeHtml(sentence)}</a>`
-  const below = place ? `<p ${look('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>` : ''
-  return `<tr><td ${look('line', `padding:12px 0;border-top:1px solid;border-color:#e2e5e9;${WRAP}`)}>
+  const link = `<a href="${escapeHtml(url)}" ${themed('ink', 'font-weight:600;text-decoration:none')}>${escapeHtml(sentence)}</a>`
+  const below = place ? `<p ${themed('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>` : ''
+  return `<tr><td ${themed('line', `padding:12px 0;border-top:1px solid;border-color:#e2e5e9;${WRAP}`)}>
 <p style="margin:0 0 4px">${issue ? pill(message, issue.severity) : ''}</p>${link}${below}</td></tr>`
 }
 

@@ -3,10 +3,10 @@ import type { Message } from './message.ts'
 import { oneLine } from './one-line.ts'
 
 /** Of openings that go as one message so many are named; the others are counted. */
-export const NAMED_AT_MOST = 20
+export const MAX_NAMED = 20
 
 /** What is said of openings that go as one message. */
-export interface GroupWords {
+export interface GroupSummary {
   /** One line: how many, how bad the worst of those that are named is, and what the first one is. */
   subject: string
   /** `200 issues opened within 30 seconds.` */
@@ -20,8 +20,8 @@ export interface GroupWords {
 }
 
 /** @param members at least one; no more than the first 20 messages are read */
-export function groupWords(members: readonly { readonly message: Message }[]): GroupWords {
-  const named = members.slice(0, NAMED_AT_MOST).map(({ message }) => message)
+export function summarizeGroup(members: readonly { readonly message: Message }[]): GroupSummary {
+  const named = members.slice(0, MAX_NAMED).map(({ message }) => message)
   const more = members.length - named.length
   const titles = named.map(({ issue, sentence }) => issue?.title ?? sentence)
   const worst = named.map(({ issue }) => SEVERITIES.indexOf(issue?.severity ?? 'low')).toSorted((a, b) => b - a)[0] ?? 0
@@ -35,7 +35,7 @@ export function groupWords(members: readonly { readonly message: Message }[]): G
 }
 
 /** The whole message as plain text: a paragraph for each that is named. */
-export function groupText(words: GroupWords): string {
+export function groupText(words: GroupSummary): string {
   const named = words.named.map(
     ({ issue, sentence, url }) => `${issue ? `[${issue.severity}] ` : ''}${sentence}\n${url}`,
   )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS } from '../../core/clock.ts'
 import { webhookBody } from '../providers/webhook/webhook.ts'
-import { PURCHASE_FACTS, purchaseMessage, TOLD_AT } from './message.fixture.ts'
+import { NOTIFIED_AT, PURCHASE_FACTS, purchaseMessage } from './message.fixture.ts'
 import { buildMessage, type MessageHistory, NO_HISTORY } from './message.ts'
 import { MAX_POINTS, withHistory } from './message-history.ts'
 import { comparedRowsOf, rowsOf, textOf } from './message-text.ts'
@@ -64,7 +64,7 @@ describe('the limit of 20 kB', () => {
           alert: { id: 'alr_1', name },
           domain: { id: 'dom_1', name },
           finding: { summary, observed: 1, expected: 2, vendor, event, sample },
-          changes: [1, 2, 3].map((id) => ({ id: `chg_${id}`, title: change, occurredAt: TOLD_AT })),
+          changes: [1, 2, 3].map((id) => ({ id: `chg_${id}`, title: change, occurredAt: NOTIFIED_AT })),
         })
         const whole = withHistory(message, {
           goodSample,
@@ -169,7 +169,7 @@ https://tags.company.example/issues/iss_01ke7k3h20x6b4n8r1t9v5c7zd
 })
 
 test('what began again says since when, and when it was first seen', () => {
-  const message = buildMessage({ ...PURCHASE_FACTS, transition: 'reopened', firstBadAt: TOLD_AT - HOUR_MS })
+  const message = buildMessage({ ...PURCHASE_FACTS, transition: 'reopened', firstBadAt: NOTIFIED_AT - HOUR_MS })
   expect(rowsOf(message)).toContainEqual(['Since', '2026-01-05 11:34 UTC'])
   expect(rowsOf(message)).toContainEqual(['First seen', '2026-01-05 09:34 UTC'])
 })

@@ -1,13 +1,13 @@
 import { numberText } from '../../core/text.ts'
 import { hasChart } from './chart.ts'
-import { chartMost, chartSpan, chartTitle } from './chart-text.ts'
-import { escapeHtml, LAYOUT, type LookClass, look, mailPage } from './mail-look.ts'
-import { buttonOf, heading, LABEL, pill, toneOf, WRAP } from './mail-parts.ts'
+import { chartMax, chartSpan, chartTitle } from './chart-text.ts'
+import { buttonOf, heading, LABEL, pill, toneOf, WRAP } from './mail-elements.ts'
+import { escapeHtml, LAYOUT, mailPage, type ThemeClass, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 import { KIND_TITLES, type MessageRow, rowsOf, subjectOf } from './message-text.ts'
 import { samplesOf } from './sample-html.ts'
 
-export interface MailParts {
+export interface MailHtmlOptions {
   /** Content-ID of the picture of the chart; null: it is left out. */
   chartId: string | null
 }
@@ -19,7 +19,7 @@ const FOOT = ['Open now', 'Held back']
 const SEVERITY = ['Severity']
 
 /** The whole message as an HTML page that loads nothing from anywhere: its chart comes with the mail. */
-export function htmlOf(message: Message, { chartId }: MailParts = { chartId: null }): string {
+export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartId: null }): string {
   const { issue, sentence, url } = message
   const rows = rowsOf(message)
   const among = (labels: readonly string[]) => rows.filter(([label]) => labels.includes(label))
@@ -47,18 +47,18 @@ function headOf(message: Message): string {
   const { issue, kind } = message
   const word = kind === 'resolved' ? kind : (issue?.severity ?? '')
   return `<table ${LAYOUT}><tr>
-<td ${look('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</td>
+<td ${themed('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</td>
 <td align="right">${word === '' ? '' : pill(message, word)}</td>
 </tr></table>`
 }
 
-const INK: Partial<Record<LookClass, LookClass>> = { good: 'goodInk', warn: 'warnInk', bad: 'badInk' }
+const INK: Partial<Record<ThemeClass, ThemeClass>> = { good: 'goodInk', warn: 'warnInk', bad: 'badInk' }
 
 function titleOf(message: Message): string {
   const { kind, sentence } = message
   const ink = INK[toneOf(message)] ?? 'muted'
-  return `<p ${look(ink, 'margin:0;font-size:14px;font-weight:700')}>${KIND_TITLES[kind]}</p>
-<h1 ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${escapeHtml(sentence)}</h1>
+  return `<p ${themed(ink, 'margin:0;font-size:14px;font-weight:700')}>${KIND_TITLES[kind]}</p>
+<h1 ${themed('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${escapeHtml(sentence)}</h1>
 `
 }
 
@@ -67,9 +67,9 @@ function numbersOf({ kind }: Message, rows: readonly MessageRow[]): string {
   const cells = rows.map(([label, text]) => {
     const ink = label === 'Observed' && kind !== 'resolved' ? 'badInk' : 'ink'
     return `<td valign="top" width="${100 / rows.length}%" style="padding:12px 16px">
-<p ${look('muted', LABEL)}>${label}</p><p ${look(ink, `margin:0;font-size:18px;line-height:1.4;font-weight:700;${WRAP}`)}>${escapeHtml(text)}</p></td>`
+<p ${themed('muted', LABEL)}>${label}</p><p ${themed(ink, `margin:0;font-size:18px;line-height:1.4;font-weight:700;${WRAP}`)}>${escapeHtml(text)}</p></td>`
   })
-  return `<table ${LAYOUT} ${look('soft', 'margin-top:20px;border-radius:8px;table-layout:fixed')}><tr>
+  return `<table ${LAYOUT} ${themed('soft', 'margin-top:20px;border-radius:8px;table-layout:fixed')}><tr>
 ${cells.join('\n')}
 </tr></table>
 `
@@ -79,21 +79,21 @@ function whyOf(rows: readonly MessageRow[]): string {
   if (rows.length === 0) return ''
   const parts = rows.map(
     ([label, text], index) =>
-      `<p ${look('muted', `${LABEL}${index > 0 ? ';padding-top:8px' : ''}`)}>${label}</p><p ${look('ink', `margin:0;${WRAP}`)}>${escapeHtml(text)}</p>`,
+      `<p ${themed('muted', `${LABEL}${index > 0 ? ';padding-top:8px' : ''}`)}>${label}</p><p ${themed('ink', `margin:0;${WRAP}`)}>${escapeHtml(text)}</p>`,
   )
-  return `<table ${LAYOUT} style="margin-top:16px"><tr><td ${look('warnInk', 'padding:2px 0 2px 14px;border-left:3px solid')}>
+  return `<table ${LAYOUT} style="margin-top:16px"><tr><td ${themed('warnInk', 'padding:2px 0 2px 14px;border-left:3px solid')}>
 ${parts.join('\n')}
 </td></tr></table>
 `
 }
 
 function chartPart(message: Message, chartId: string): string {
-  const most = numberText(chartMost(message))
+  const most = numberText(chartMax(message))
   const isExpected = message.series?.some(({ expected }) => (expected ?? 0) > 0)
   const text = `${chartTitle(message)}, ${chartSpan(message)}. Highest: ${most}.`
   const legend = `Red: since it began. ${isExpected ? 'Grey: what was expected. ' : ''}Highest: ${most}.`
   return `${heading(chartTitle(message))}<img src="cid:${escapeHtml(chartId)}" width="592" height="128" alt="${escapeHtml(text)}" style="display:block;width:100%;height:auto;border:0">
-<p ${look('muted', 'margin:6px 0 0;font-size:13px')}>${chartSpan(message)}. ${legend}</p>
+<p ${themed('muted', 'margin:6px 0 0;font-size:13px')}>${chartSpan(message)}. ${legend}</p>
 `
 }
 
@@ -103,7 +103,7 @@ function factsOf(rows: readonly MessageRow[]): string {
     'padding:7px 0;border-top:1px solid;border-color:#e2e5e9;text-align:left;vertical-align:top;font-weight:400'
   const cells = rows.map(
     ([label, text]) =>
-      `<tr><th ${look('line', `${cell};width:30%`)}><span ${look('muted', 'padding-right:12px')}>${label}</span></th><td dir="auto" ${look('line', `${cell};${WRAP}`)}>${escapeHtml(text)}</td></tr>`,
+      `<tr><th ${themed('line', `${cell};width:30%`)}><span ${themed('muted', 'padding-right:12px')}>${label}</span></th><td dir="auto" ${themed('line', `${cell};${WRAP}`)}>${escapeHtml(text)}</td></tr>`,
   )
   return `<table width="100%" cellpadding="0" cellspacing="0" style="margin-top:24px;table-layout:fixed">
 ${cells.join('\n')}

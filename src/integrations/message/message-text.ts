@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../core/event.ts'
 import { amountText, namesMissingIn, numberText, timeText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds/index.ts'
+import { issueKindOf } from '../../issues/kinds.ts'
 import { hasChart } from './chart.ts'
-import { chartMost, chartSpan, chartTitle, sparkline } from './chart-text.ts'
+import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
@@ -156,7 +156,7 @@ export function textOf(message: Message): string {
   const parts = [
     `${KIND_TITLES[message.kind]}: ${message.sentence}`,
     linesOf(rowsOf(message)).join('\n'),
-    ...verbatimOf(message).map(({ title, lines }) => [title, ...lines].join('\n')),
+    ...textBlocksOf(message).map(({ title, lines }) => [title, ...lines].join('\n')),
     message.url,
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
@@ -165,24 +165,24 @@ export function textOf(message: Message): string {
 const linesOf = (rows: readonly MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`)
 
 /** A title, and what stands under it line by line, to be shown in letters of one width. */
-export interface Verbatim {
+export interface TextBlock {
   title: string
   /** At least one. */
   lines: string[]
 }
 
 /** The course as a line of bars, and the events field by field; those of which something is known. */
-export function verbatimOf(message: Message): Verbatim[] {
-  return [courseOf(message), eventsOf(message)].filter((one) => one !== null)
+export function textBlocksOf(message: Message): TextBlock[] {
+  return [chartBlock(message), eventsBlock(message)].filter((one) => one !== null)
 }
 
-function courseOf(message: Message): Verbatim | null {
+function chartBlock(message: Message): TextBlock | null {
   if (!hasChart(message)) return null
-  const most = numberText(chartMost(message))
+  const most = numberText(chartMax(message))
   return { title: `${chartTitle(message)}, ${chartSpan(message)}; highest ${most}:`, lines: [sparkline(message)] }
 }
 
-function eventsOf(message: Message): Verbatim | null {
+function eventsBlock(message: Message): TextBlock | null {
   const compared = comparedRowsOf(message)
   if (compared.length > 0)
     return { title: `${COMPARED_TITLE}; * marks what matters`, lines: compared.map(comparedText) }

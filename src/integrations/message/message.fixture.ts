@@ -3,10 +3,10 @@ import { buildMessage, type Message, type MessageFacts } from './message.ts'
 import { withHistory } from './message-history.ts'
 
 /** 2026-01-05 12:34:56 UTC */
-export const TOLD_AT = Date.UTC(2026, 0, 5, 12, 34, 56)
+export const NOTIFIED_AT = Date.UTC(2026, 0, 5, 12, 34, 56)
 
 const event = {
-  ts: TOLD_AT - 60_000,
+  ts: NOTIFIED_AT - 60_000,
   env: 'prod',
   vendor: 'Google Analytics 4',
   event: 'purchase',
@@ -19,7 +19,7 @@ const event = {
 
 export const PURCHASE_FACTS: MessageFacts = {
   transition: 'opened',
-  at: TOLD_AT,
+  at: NOTIFIED_AT,
   publicUrl: 'https://tags.company.example',
   issue: {
     id: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd',
@@ -29,8 +29,8 @@ export const PURCHASE_FACTS: MessageFacts = {
     alertType: 'data_validation',
     occurrences: 128,
     impactValue: 2500,
-    firstSeenAt: TOLD_AT - 3 * HOUR_MS,
-    lastSeenAt: TOLD_AT - 60_000,
+    firstSeenAt: NOTIFIED_AT - 3 * HOUR_MS,
+    lastSeenAt: NOTIFIED_AT - 60_000,
     hosts: ['shop.example', 'm.shop.example'],
   },
   alert: { id: 'alr_1', name: 'Purchase has a value' },
@@ -47,7 +47,7 @@ export const PURCHASE_FACTS: MessageFacts = {
       params: { currency: 'EUR', value: '', transaction_id: 'T-20931', email: 'j***@m***.com', items: '2' },
     },
   },
-  changes: [{ id: 'chg_1', title: 'Release 42 of the checkout', occurredAt: TOLD_AT - 3 * HOUR_MS - 300_000 }],
+  changes: [{ id: 'chg_1', title: 'Release 42 of the checkout', occurredAt: NOTIFIED_AT - 3 * HOUR_MS - 300_000 }],
   openNow: 3,
 }
 
@@ -57,7 +57,7 @@ export function purchaseMessage(facts: Partial<MessageFacts> = {}): Message {
   return withHistory(buildMessage({ ...PURCHASE_FACTS, ...facts }), {
     goodSample: {
       ...event,
-      ts: TOLD_AT - 200_000,
+      ts: NOTIFIED_AT - 200_000,
       sessionId: '1736080102.1177',
       params: { currency: 'EUR', value: '89.90', transaction_id: 'T-20907', items: '1' },
     },

@@ -1,5 +1,5 @@
-import { escapeHtml, look, MONO } from './mail-look.ts'
-import { heading, WRAP } from './mail-parts.ts'
+import { heading, WRAP } from './mail-elements.ts'
+import { escapeHtml, MONO, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 import {
   COMPARED_TITLE,
@@ -32,7 +32,7 @@ export function samplesOf(message: Message): string {
 }
 
 // In a column of their own on wide screens, above their values on narrow ones: `pair` in the style sheet.
-const HEAD = `<tr>${['', 'Bad', 'Good'].map((word) => `<td ${look('line', 'padding:0 8px 4px;border:0')}>${word === '' ? '' : `<span ${look('muted', 'font-size:13px;font-weight:600')}>${word}</span>`}</td>`).join('')}</tr>`
+const HEAD = `<tr>${['', 'Bad', 'Good'].map((word) => `<td ${themed('line', 'padding:0 8px 4px;border:0')}>${word === '' ? '' : `<span ${themed('muted', 'font-size:13px;font-weight:600')}>${word}</span>`}</td>`).join('')}</tr>`
 
 function tableOf(name: string, rows: readonly string[]): string {
   return `<table class="${name}" width="100%" cellpadding="0" cellspacing="0" style="table-layout:fixed;width:100%">
@@ -46,7 +46,7 @@ function comparedRow({ key, bad, good, isMarked }: ComparedRow): string {
   if (!isMarked) return `<tr>${keyCell(key, false)}${valueCell(bad)}${valueCell(good)}</tr>`
   const marked = [bad, good].map((value, index) => {
     const style = `${BASE};border-color:transparent;${CODE};font-weight:700`
-    return `<td dir="auto" ${look(index === 0 ? 'bad' : 'good', style)}>${escapeHtml(shownValue(value))}</td>`
+    return `<td dir="auto" ${themed(index === 0 ? 'bad' : 'good', style)}>${escapeHtml(shownValue(value))}</td>`
   })
   return `<tr>${keyCell(key, true)}${marked.join('')}</tr>`
 }
@@ -55,14 +55,14 @@ function comparedRow({ key, bad, good, isMarked }: ComparedRow): string {
 function keyCell(key: string, isMarked: boolean): string {
   const name = escapeHtml(key.replace(/^params\./, ''))
   const text = isMarked
-    ? `<span ${look('ink', 'font-weight:700')}>≠ ${name}</span>`
-    : `<span ${look('muted')}>${name}</span>`
-  return `<th ${look('line', `${CELL};padding-left:0;width:30%;font-weight:400;${WRAP}`)}>${text}</th>`
+    ? `<span ${themed('ink', 'font-weight:700')}>≠ ${name}</span>`
+    : `<span ${themed('muted')}>${name}</span>`
+  return `<th ${themed('line', `${CELL};padding-left:0;width:30%;font-weight:400;${WRAP}`)}>${text}</th>`
 }
 
 function valueCell(value: string | null, columns = 1): string {
   const text = escapeHtml(shownValue(value))
   const isNone = value === null || value === ''
-  const shown = isNone ? `<span ${look('muted', 'font-style:italic')}>${text}</span>` : text
-  return `<td dir="auto" ${look('line', `${CELL};${CODE}`)}${columns > 1 ? ` colspan="${columns}"` : ''}>${shown}</td>`
+  const shown = isNone ? `<span ${themed('muted', 'font-style:italic')}>${text}</span>` : text
+  return `<td dir="auto" ${themed('line', `${CELL};${CODE}`)}${columns > 1 ? ` colspan="${columns}"` : ''}>${shown}</td>`
 }

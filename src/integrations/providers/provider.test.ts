@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Verdict, verdictOf } from '../reply.ts'
+import { type Verdict, verdictOf } from '../outcome.ts'
 import { checkChannels, findProvider } from '../targets.ts'
 import { addressGuard } from '../transport/address-guard.ts'
 import type { Reply } from '../transport/transport.ts'

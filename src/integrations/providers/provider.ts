@@ -5,7 +5,7 @@ import type { TObject, TSchema, TString } from '../../core/schema.ts'
 import type { OwnCredential, Route } from '../../http/route.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
-import type { Outcome } from '../reply.ts'
+import type { Outcome } from '../outcome.ts'
 import type { AddressGuard } from '../transport/address-guard.ts'
 import type {
   DeliveryContext,

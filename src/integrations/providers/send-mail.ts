@@ -1,4 +1,4 @@
-import { type Outcome, outcomeOf } from '../reply.ts'
+import { type Outcome, outcomeOf } from '../outcome.ts'
 import type { Outbound } from '../transport/transport.ts'
 import type { IntegrationContext } from './provider-context.ts'
 

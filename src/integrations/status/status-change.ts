@@ -1,13 +1,13 @@
 import { issueFacts } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
-import { findMessage, openingsBeside, requireMessage } from '../delivery/grouping.ts'
-import { nameOf } from '../delivery/notifier.ts'
+import { findMessage, groupedOpenings, requireMessage } from '../delivery/grouping.ts'
+import { actorName } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
 import type { IssueWithMemory, StatusChange } from '../providers/provider-context.ts'
 
 /** How an issue stands now, to be shown at a channel. */
-export class PresentChange implements StatusChange {
+export class CurrentStatusChange implements StatusChange {
   private others: readonly IssueWithMemory[] | null = null
 
   constructor(
@@ -29,7 +29,8 @@ export class PresentChange implements StatusChange {
   }
 
   get together(): readonly IssueWithMemory[] {
-    this.others ??= toldTogether(this.db, this.channel)
+    this.others ??= groupedIssues(this.db, this.channel)
+
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
@@ -47,7 +48,10 @@ export class PresentChange implements StatusChange {
 type Present = Pick<StatusChange, 'status' | 'by' | 'message'>
 
 /** Null when nobody was told of the opening, or that is too long ago. */
-export function changeOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel): PresentChange | null {
+export function currentStatusChange(
+  db: Db,
+  { issueId, channelType, channelTarget }: IssueChannel,
+): CurrentStatusChange | null {
   const opening = db
     .prepare<[string, string, string], { id: string }>(
       `SELECT id FROM delivery WHERE issueId = ? AND channelType = ? AND channelTarget = ?
@@ -56,20 +60,20 @@ export function changeOf(db: Db, { issueId, channelType, channelTarget }: IssueC
     .get(issueId, channelType, channelTarget)
   const message = opening && findMessage(db, opening.id)
   const present = message ? presentOf(db, issueId, message) : null
-  return present ? new PresentChange(db, { issueId, channelType, channelTarget }, present) : null
+  return present ? new CurrentStatusChange(db, { issueId, channelType, channelTarget }, present) : null
 }
 
 function presentOf(db: Db, issueId: string, message: Message): Present | null {
   const issue = issueFacts(db, issueId)?.issue
   if (!message.issue || !issue) return null
   const { status, severity, occurrences, lastSeenAt, notes } = issue
-  const by = nameOf(db, issue.statusBy)
+  const by = actorName(db, issue.statusBy)
   const present = { ...message.issue, status, severity, occurrences, lastSeenAt, notes }
   return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
 }
 
-function toldTogether(db: Db, channel: IssueChannel): IssueWithMemory[] {
-  return openingsBeside(db, channel).map(({ deliveryId, issueId, status }) => ({
+function groupedIssues(db: Db, channel: IssueChannel): IssueWithMemory[] {
+  return groupedOpenings(db, channel).map(({ deliveryId, issueId, status }) => ({
     issueId,
     status,
     // Read when it is asked for: only some are named.

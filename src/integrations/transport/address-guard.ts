@@ -10,7 +10,7 @@ import {
   unmapped,
   unmappedBlock,
 } from '../../core/ip-address.ts'
-import { destinations, judge } from './address.ts'
+import { destinations, judge } from './address-range.ts'
 
 /** Every address of a host name, IPv4 and IPv6, in the order in which they should be tried. Throws when it has none. */
 export type Resolve = (host: string) => Promise<string[]>

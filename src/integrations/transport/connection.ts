@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, createSecureContext } from 'node:tls'
 import { AppError } from '../../core/error.ts'
 import type { AddressGuard, Resolve } from './address-guard.ts'
-import { trustedBeside } from './authorities.ts'
+import { trustedWith } from './authorities.ts'
 
 export interface ConnectorOptions {
   guard: AddressGuard
@@ -33,7 +33,7 @@ export interface Connector {
 export function connector({ guard, resolve, proxy: given = null, ca }: ConnectorOptions): Connector {
   const proxy = given === null || given === '' ? null : parseProxy(given)
   // Once: to read all that every system trusts takes 12 ms.
-  const tls: ConnectionOptions = ca ? { secureContext: createSecureContext({ ca: trustedBeside(ca) }) } : {}
+  const tls: ConnectionOptions = ca ? { secureContext: createSecureContext({ ca: trustedWith(ca) }) } : {}
   return {
     proxy,
     async open(url, { within, signal, tunnel }) {

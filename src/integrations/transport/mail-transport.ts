@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../core/clock.ts'
 import { oneLine } from '../message/one-line.ts'
-import { trustedBeside } from './authorities.ts'
+import { trustedWith } from './authorities.ts'
 import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 
 export interface MailTransportOptions {
@@ -32,7 +32,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
   }
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
-  const tls = ca ? { tls: { ca: trustedBeside(ca) } } : {}
+  const tls = ca ? { tls: { ca: trustedWith(ca) } } : {}
 
   return async function sendMail(outbound: MailOutbound, signal: AbortSignal): Promise<Reply> {
     const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound

@@ -1,8 +1,7 @@
 import { countText } from '../../core/text.ts'
 import { type AuditedPage, type AuditReport, type Difference, toneOf } from '../report.ts'
-import { durationText } from './duration.ts'
-import type { PageParts } from './flow-page.ts'
-import { type Html, html } from './html.ts'
+import type { PageContent } from './flow-page.ts'
+import { durationText, type Html, html } from './html.ts'
 
 const CHANGES: Record<Difference['change'], string> = {
   tag_new: 'new tag',
@@ -13,7 +12,7 @@ const CHANGES: Record<Difference['change'], string> = {
 }
 
 /** Returns the page of an audit. */
-export function auditParts(report: AuditReport): PageParts {
+export function auditPageContent(report: AuditReport): PageContent {
   const { status, pages, pagesTotal, differences } = report
   const left = pagesTotal - pages.length
   return {
@@ -37,7 +36,7 @@ ${pages.length === 0 && html`<p class="muted">${status === 'failed' ? 'It ended 
   }
 }
 
-function verdictOf(report: AuditReport): PageParts['verdict'] {
+function verdictOf(report: AuditReport): PageContent['verdict'] {
   if (report.status === 'failed') return { word: 'Ended early', tone: 'bad' }
   return troublesOf(report).length > 0 ? { word: 'Look at this', tone: 'warn' } : { word: 'All well', tone: 'good' }
 }

@@ -1,11 +1,10 @@
 import { capitalized, countText, eventsText } from '../../core/text.ts'
 import type { RunEvent, RunFinding, RunFindingKind, StepResult, StepStatus } from '../../flows/run.ts'
 import type { FlowReport } from '../report.ts'
-import { durationText } from './duration.ts'
-import { type Html, html, type Part, prose } from './html.ts'
+import { durationText, type Html, html, type Part, prose } from './html.ts'
 
 /** What a kind of page puts into the frame of all. */
-export interface PageParts {
+export interface PageContent {
   /** What the page is, above its name. */
   kicker: string
   verdict: { word: string; tone: 'good' | 'bad' | 'warn' | 'none' }
@@ -14,7 +13,7 @@ export interface PageParts {
   body: Html
 }
 
-const STATUS: Record<StepStatus, PageParts['verdict']> = {
+const STATUS: Record<StepStatus, PageContent['verdict']> = {
   passed: { word: 'Passed', tone: 'good' },
   healed: { word: 'Healed', tone: 'warn' },
   failed: { word: 'Failed', tone: 'bad' },
@@ -31,7 +30,7 @@ const KINDS: Record<RunFindingKind, string> = {
 }
 
 /** Returns the page of a run of a flow test. */
-export function flowParts(report: FlowReport): PageParts {
+export function flowPageContent(report: FlowReport): PageContent {
   const { status, headline, findings, steps, events, errors, attempts } = report
   const done = steps.filter(({ status }) => status === 'passed' || status === 'healed').length
   const vendors = new Set(events.map(({ vendor }) => vendor)).size

@@ -1,4 +1,5 @@
-import { escapeHtml } from '../../integrations/message/mail-look.ts'
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { escapeHtml } from '../../integrations/message/mail-theme.ts'
 
 /** HTML that may stand in a page as it is. */
 export class Html {
@@ -23,4 +24,12 @@ function textOf(part: Part): string {
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(textOf).join('')
   return escapeHtml(String(part))
+}
+
+/** `1 min 5 s`, `0.4 s` */
+export function durationText(ms: number): string {
+  if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
+  const seconds = Math.round(ms / SECOND_MS)
+  const minutes = Math.floor((seconds * SECOND_MS) / MINUTE_MS)
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`
 }

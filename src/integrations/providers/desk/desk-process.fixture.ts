@@ -5,9 +5,9 @@ import { authenticator } from '../../../org/authenticate.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { notifier } from '../../delivery/notifier.ts'
-import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
-import { Polls } from '../../inbound/polls.ts'
+import { Poller } from '../../inbound/poller.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { callbackRoutes } from '../../sign-in.ts'
 import { StatusSync } from '../../status/status-sync.ts'
@@ -30,7 +30,7 @@ const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
 
 /** The program with the made-up tracker in its list, or with other providers. */
 export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
-  const world = outboxWorld(db, people)
+  const world = outboxFixture(db, people)
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
@@ -54,7 +54,7 @@ export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[]
   const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
   const dispatcher = new Dispatcher(parts, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const polls = new Polls(dispatcher, { ...parts, enqueue })
+  const polls = new Poller(dispatcher, { ...parts, enqueue })
   const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
   const call = client(world, ...routes, ...deliveryRoutes(parts))
   const { alice, ada, vera, mallory } = world.people

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { setStatus } from '../../../issues/store.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recover } from '../../delivery/queues.ts'
+import { recoverInterrupted } from '../../delivery/queues.ts'
 import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-process.fixture.ts'
 
 /*
@@ -217,7 +217,7 @@ test('what is killed between two steps goes on from there', async () => {
   before.db.prepare('VACUUM INTO ?').run(copy)
   server.behaviour.instead = () => null
   const db = openDatabase(copy)
-  recover(db)
+  recoverInterrupted(db)
   const from = server.requests.length
   const after = deskWorld(db, before.people)
   await after.deliver()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import type { SMTPServerOptions } from 'smtp-server'
 import { SECOND_MS } from '../../../core/clock.ts'
-import { groupWorld } from '../../delivery/group-world.fixture.ts'
+import { groupFixture } from '../../delivery/group.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { mail } from '../../delivery/outbox.fixture.ts'
 import { mailbox, smtpRefusal } from '../../transport/receiver.fixture.ts'
@@ -15,7 +15,7 @@ interface Became {
 
 /** What became of one mail, and when it is tried again. */
 async function outcomeAt(smtpPort: number | undefined): Promise<Became> {
-  const { open, deliver, deliveries, clock } = groupWorld({ timeoutMs: 300, ...(smtpPort ? { smtpPort } : {}) })
+  const { open, deliver, deliveries, clock } = groupFixture({ timeoutMs: 300, ...(smtpPort ? { smtpPort } : {}) })
   open('iss_1', [mail])
   await deliver()
   const [row] = deliveries()
@@ -61,7 +61,7 @@ describe('what becomes of a mail when the server refuses', () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(address.startsWith('ben') ? smtpRefusal(550, 'gone') : null),
     })
-    const { open, deliver, deliveries } = groupWorld({ smtpPort: box.port })
+    const { open, deliver, deliveries } = groupFixture({ smtpPort: box.port })
     open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }])
     await deliver()
     expect(deliveries()).toMatchObject([{ status: 'delivered', lastError: '1 of 2 addresses refused' }])

@@ -2,7 +2,7 @@ import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import { chartOf, hasChart } from '../../message/chart.ts'
 import { groupHtml } from '../../message/group-html.ts'
-import { groupText, groupWords } from '../../message/group-text.ts'
+import { groupText, summarizeGroup } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
@@ -73,7 +73,7 @@ export const email = provider<EmailConfig>({
   addresses: mailTargets,
   deliver: (context, message) => sendMail(context, mailOf(message, context.settings, context.deliveryId)),
   deliverGroup(context, members) {
-    const words = groupWords(members)
+    const words = summarizeGroup(members)
     return sendMail(context, {
       kind: 'mail',
       to: context.settings.to,

@@ -2,8 +2,8 @@ import { type Cast, client, testClock } from '../../../../test/fakes.ts'
 import { createDomain } from '../../../domains/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
-import { outboxWorld } from '../../delivery/outbox.fixture.ts'
-import { Polls } from '../../inbound/polls.ts'
+import { outboxFixture } from '../../delivery/outbox.fixture.ts'
+import { Poller } from '../../inbound/poller.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
 import { httpTransport } from '../../transport/http-transport.ts'
@@ -44,7 +44,7 @@ function tagManagerWorld(
   server: TagManagerServer,
   { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: WorldOptions,
 ) {
-  const world = outboxWorld(remains?.db, remains?.people)
+  const world = outboxFixture(remains?.db, remains?.people)
   if (remains) world.clock.set(remains.at)
   const { db, clock, people, orgId } = world
   const guard = addressGuard(['127.0.0.0/8'])
@@ -71,7 +71,7 @@ function tagManagerWorld(
   const enqueue = () => ({ queued: 0, heldBack: 0 }) as never
   const dispatcher = new Dispatcher(parts, stopping.signal)
   const noteChange = (change: ProviderChange & { orgId: string }) => void changes.push(change)
-  const polls = new Polls(dispatcher, { ...parts, enqueue, noteChange })
+  const polls = new Poller(dispatcher, { ...parts, enqueue, noteChange })
   const call = client(world, ...integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue }))
   const { ada } = people
 

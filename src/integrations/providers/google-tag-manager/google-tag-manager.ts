@@ -1,6 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { DELIVERED, type Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { originOf } from '../../transport/address-guard.ts'
 import { provider } from '../provider.ts'
 import type { AccessTokens, IntegrationContext } from '../provider-context.ts'

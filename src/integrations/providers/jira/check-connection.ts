@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { firstFew } from '../../../core/text.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { DELIVERED, type Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { callJira, fetchOwnAccount, isMissing, type JiraContext } from './jira-client.ts'
 
 /** What we need to be allowed to do in the project. */

@@ -1,7 +1,7 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { CallFailed } from '../../reply.ts'
+import { CallFailed } from '../../outcome.ts'
 import type { HttpMethod } from '../../transport/transport.ts'
 import type {
   CallAnswer,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recover } from '../../delivery/queues.ts'
+import { recoverInterrupted } from '../../delivery/queues.ts'
 import { asked, isCreate, type JiraFixture, jiraFixture } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
@@ -113,8 +113,9 @@ describe('a ticket is made once', () => {
     await world.dispatcher.idle()
     world.db.close()
     const db = opened(file)
-    recover(db)
+    recoverInterrupted(db)
     const after = jiraFixture(db, world.people)
+
     after.clock.set(world.clock.now())
     return after
   }

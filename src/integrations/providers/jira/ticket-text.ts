@@ -1,7 +1,7 @@
 import { namesMissingIn } from '../../../core/text.ts'
 import type { Message } from '../../message/message.ts'
 import type { MessageRow } from '../../message/message-text.ts'
-import { KIND_TITLES, rowsOf, verbatimOf } from '../../message/message-text.ts'
+import { KIND_TITLES, rowsOf, textBlocksOf } from '../../message/message-text.ts'
 import { oneLine } from '../../message/one-line.ts'
 
 /** A document for Cloud, a text for a Data Center. */
@@ -21,7 +21,7 @@ export function summaryOf({ issue, domain, sentence }: Message): string {
 /** What is known when a ticket is made, and what is new when it is commented on; a resolution shows no events. */
 export function bodyOf(message: Message, isCloud: boolean): Body {
   const facts: Block = { kind: 'facts', rows: rowsOf(message) }
-  const verbatim = message.kind === 'resolved' ? [] : verbatimOf(message)
+  const verbatim = message.kind === 'resolved' ? [] : textBlocksOf(message)
   const blocks = verbatim.map((one): Block => ({ kind: 'verbatim', ...one }))
   return fitting([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)
 }

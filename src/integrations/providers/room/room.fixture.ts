@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
-import { groupText, groupWords } from '../../message/group-text.ts'
+import { groupText, summarizeGroup } from '../../message/group-text.ts'
 import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { provider } from '../provider.ts'
 import type { CallRequest, IntegrationContext } from '../provider-context.ts'
@@ -42,7 +42,7 @@ export const room = provider<Settings, Posted>({
   async deliverGroup(group, members) {
     const ids = members.map(({ deliveryId }) => deliveryId)
     const known = members.find(({ memory }) => memory)?.memory
-    const posted = known ?? (await ask(group, 'POST', '/post', { ids, text: groupText(groupWords(members)) }))
+    const posted = known ?? (await ask(group, 'POST', '/post', { ids, text: groupText(summarizeGroup(members)) }))
     for (const member of members) if (!member.memory) await member.remember(posted)
     return { verdict: 'delivered', note: null }
   },

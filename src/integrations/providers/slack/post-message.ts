@@ -1,7 +1,7 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { Yielder } from '../../../core/yielding.ts'
 import type { Message } from '../../message/message.ts'
-import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
+import { DELIVERED, type Outcome, Unusable } from '../../outcome.ts'
 import type { GroupMember, StatusChange } from '../provider-context.ts'
 import { findPosted, metadataOf } from './find-posted-message.ts'
 import type { ButtonTarget } from './message-buttons.ts'

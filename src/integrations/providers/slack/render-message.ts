@@ -1,7 +1,7 @@
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { groupWords, NAMED_AT_MOST } from '../../message/group-text.ts'
+import { MAX_NAMED, summarizeGroup } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
-import { KIND_TITLES, type MessageRow, rowsOf, type Verbatim, verbatimOf } from '../../message/message-text.ts'
+import { KIND_TITLES, type MessageRow, rowsOf, type TextBlock, textBlocksOf } from '../../message/message-text.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { type Block, type ButtonTarget, buttonsFor } from './message-buttons.ts'
 
@@ -62,8 +62,8 @@ export function renderOne(message: Message, standing: Standing | null, pressed: 
 }
 
 /** The course of what is counted, and the events; escaped. */
-const partsOf = (message: Message): Verbatim[] =>
-  verbatimOf(message).map(({ title, lines }) => ({
+const partsOf = (message: Message): TextBlock[] =>
+  textBlocksOf(message).map(({ title, lines }) => ({
     title: plain(title, MAX.line),
     lines: lines.map((line) => plain(line, MAX.line)),
   }))
@@ -81,7 +81,7 @@ function fieldBlocks(rows: readonly MessageRow[]): Block[] {
   return blocks
 }
 
-function textOfOne(message: Message, standing: Standing | null, parts: readonly Verbatim[]): string {
+function textOfOne(message: Message, standing: Standing | null, parts: readonly TextBlock[]): string {
   const lines = [
     `${headline(message)}: ${plain(message.sentence, MAX.sentence)}`,
     `<${message.url}>`,
@@ -103,8 +103,9 @@ const LINES_AT_ONCE = 5
 
 /** One message about several issues, at least two: up to 20 are named, the others are counted. */
 export function renderGroup(issues: readonly Named[], pressed: ButtonTarget | null = null): Rendered {
-  const { sentence: title } = groupWords(issues)
-  const all = issues.slice(0, NAMED_AT_MOST).map(lineOf)
+  const { sentence: title } = summarizeGroup(issues)
+  const all = issues.slice(0, MAX_NAMED).map(lineOf)
+
   const named = fitting(all, MAX_LINES_LENGTH)
   const [first] = issues
   const more = issues.length - named.length
@@ -149,7 +150,7 @@ function standingText(issues: readonly Named[]): string {
 
 function textLines(issues: readonly Named[], most: number): string[] {
   const lines = issues
-    .slice(0, NAMED_AT_MOST)
+    .slice(0, MAX_NAMED)
     .map(({ message, status }) => `- ${STATES[status]}: ${plain(message.sentence, 240)} <${message.url}>`)
   const named = fitting(lines, most)
   const more = issues.length - named.length

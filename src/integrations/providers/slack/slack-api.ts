@@ -1,5 +1,5 @@
 import { jsonObject } from '../../../core/json.ts'
-import { CallFailed, retryAfterMs } from '../../reply.ts'
+import { CallFailed, retryAfterMs } from '../../outcome.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { apiUrl, type SlackSettings, type SlackState } from './slack-config.ts'
 import { isCode, Refused } from './slack-errors.ts'

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../reply.ts'
+import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.ts'
 import type { CallAnswer } from '../provider-context.ts'
 
 /**

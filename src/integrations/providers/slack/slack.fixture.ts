@@ -4,7 +4,7 @@ import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { notifier } from '../../delivery/notifier.ts'
-import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { Listeners } from '../../inbound/listeners.ts'
 import { integrationRoutes } from '../../routes.ts'
@@ -19,8 +19,9 @@ export { APP_TOKEN, BOT_TOKEN, CHANNEL, slackServer }
 
 /** The program beside a Slack of its own. */
 export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
-  const world = outboxWorld(db, people)
+  const world = outboxFixture(db, people)
   const slack = known ?? slackServer(world.clock)
+
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()

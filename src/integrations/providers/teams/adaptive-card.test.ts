@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { groupWords } from '../../message/group-text.ts'
+import { summarizeGroup } from '../../message/group-text.ts'
 import { fallMessage, PURCHASE_FACTS, purchaseMessage } from '../../message/message.fixture.ts'
 import type { Message } from '../../message/message.ts'
 import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, MAX_BYTES, plain } from './adaptive-card.ts'
@@ -65,7 +65,7 @@ describe('text of others', () => {
     })
     for (const body of [
       fitting((cut) => cardOf({ ...message, cause: { sentence: evil } }, cut, evil)),
-      fitting((cut) => groupCardOf(groupWords([{ message }, { message }]), cut)),
+      fitting((cut) => groupCardOf(summarizeGroup([{ message }, { message }]), cut)),
     ]) {
       expect(body).not.toMatch(/<at>|<\/at>|entities|\{\{/)
       const { summary, attachments } = read(body)
@@ -142,7 +142,7 @@ describe('a card', () => {
         expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BYTES)
         expect(body.isWellFormed() && textsOf(JSON.parse(body)).every((one) => one.isWellFormed())).toBe(true)
         const members = Array.from({ length: 199 }, () => ({ message }))
-        const group = fitting((cut) => groupCardOf(groupWords(members), cut))
+        const group = fitting((cut) => groupCardOf(summarizeGroup(members), cut))
         expect(Buffer.byteLength(group)).toBeLessThanOrEqual(MAX_BYTES)
         expect(textsOf(JSON.parse(group))).toContain('and 179 more')
       }),

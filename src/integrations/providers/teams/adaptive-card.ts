@@ -2,7 +2,7 @@ import { capitalized, cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { hasChart } from '../../message/chart.ts'
 import { chartSpan, chartTitle, sparkline } from '../../message/chart-text.ts'
-import type { GroupWords } from '../../message/group-text.ts'
+import type { GroupSummary } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import {
   COMPARED_TITLE,
@@ -154,7 +154,7 @@ export function cardOf(message: Message, cut: Cut, by: string | null = null): Ca
 }
 
 /** Issues that opened together, as they stand now: each that is named in a line. */
-export function groupCardOf({ subject, sentence, named, rest }: GroupWords, cut: Cut): CardMessage {
+export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cut: Cut): CardMessage {
   const lines = named.map(({ issue, sentence, url }) => {
     const state = issue && issue.status !== 'open' ? `**${stateText(issue.status, issue.resolvedBy)}** ` : ''
     const text = plain(cutText(`${issue ? `[${issue.severity}] ` : ''}${sentence}`, Math.min(cut.text, 300), '…'))

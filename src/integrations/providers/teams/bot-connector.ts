@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { CallFailed, Unusable } from '../../reply.ts'
+import { CallFailed, Unusable } from '../../outcome.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../provider-context.ts'
 import { isKnownService, stateOf, type TeamsState } from './bot-installations.ts'
 import { type Bot, operatorBase, type TeamsSettings } from './teams-config.ts'

@@ -1,8 +1,8 @@
 import { capitalized } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { groupWords } from '../../message/group-text.ts'
+import { summarizeGroup } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
-import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
+import { DELIVERED, type Outcome, Unusable } from '../../outcome.ts'
 import type { DeliveryContext, GroupContext, GroupMember, IssueContext, StatusChange } from '../provider-context.ts'
 import { sendMail } from '../send-mail.ts'
 import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, noteCard } from './adaptive-card.ts'
@@ -70,7 +70,8 @@ export async function deliverGroup(context: Group, members: readonly Member[]): 
 
 /** What is to be remembered, or how it failed; null when Teams does not say where the message is. */
 async function tellGroup(context: Group, members: readonly Member[]): Promise<TeamsMemory | Outcome | null> {
-  const words = groupWords(members)
+  const words = summarizeGroup(members)
+
   const card = (cut: Cut) => groupCardOf(words, cut)
   const bot = botOf(context.settings)
   if (bot) return post(context, bot, destinationOf(context), card)
@@ -146,7 +147,7 @@ export async function syncStatus(context: Issue, change: StatusChange): Promise<
 /** The opening, which a reopening does not change: that is an answer to it. */
 function presentCard(change: StatusChange, { isGroup }: Thread, cut: Cut): CardMessage {
   const { message, by } = change
-  if (isGroup && change.together.length > 1) return groupCardOf(groupWords(change.together), cut)
+  if (isGroup && change.together.length > 1) return groupCardOf(summarizeGroup(change.together), cut)
   return cardOf(message.kind === 'reopened' ? { ...message, kind: 'opened' } : message, cut, by)
 }
 
@@ -169,7 +170,7 @@ function stateCard(change: StatusChange, { isGroup }: Told, cut: Cut): CardMessa
   if (cared.length > 1) {
     const subject = `${cared.length} issues are acknowledged or muted`
     const sentence = `Of ${change.together.length} that opened together.`
-    return groupCardOf({ ...groupWords(cared), subject, sentence }, cut)
+    return groupCardOf({ ...summarizeGroup(cared), subject, sentence }, cut)
   }
   const word = status === 'open' ? 'Open again' : capitalized(status)
   const title = `${word}${by === null ? '' : ` by ${by}`}`

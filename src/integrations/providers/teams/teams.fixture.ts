@@ -5,7 +5,7 @@ import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { notifier } from '../../delivery/notifier.ts'
-import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { StatusSync } from '../../status/status-sync.ts'
@@ -22,7 +22,8 @@ const publicUrl = 'https://watch.example'
 
 /** The program beside a cloud, with the verbs that tests are written in. */
 export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?: Cast) {
-  const world = outboxWorld(db, people)
+  const world = outboxFixture(db, people)
+
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()

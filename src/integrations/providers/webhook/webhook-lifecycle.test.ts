@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import type { Transition } from '../../../issues/issue.ts'
 import { addHistory } from '../../../issues/store.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'
-import { outboxWorld } from '../../delivery/outbox.fixture.ts'
+import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
@@ -16,7 +16,7 @@ import { signature } from './webhook.ts'
 
 /** The program with a webhook at a receiver of ours. */
 async function world(url: string, config: object = {}) {
-  const base = outboxWorld()
+  const base = outboxFixture()
   const guard = addressGuard(['127.0.0.1'])
   const parts = {
     ...{ db: base.db, clock: base.clock, box: base.box, jitter: () => 0, mailConfigured: false },

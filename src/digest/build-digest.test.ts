@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { buildDigest } from './build-digest.ts'
+import { aDay, aDigestIssue, aQuietDay } from './digest.fixture.ts'
+import type { DigestFacts } from './facts.ts'
+import { htmlOf, MAX_HTML_BYTES } from './render-html.ts'
+import { textOf } from './render-text.ts'
+
+const publicUrl = 'https://watch.example'
+const write = (facts: DigestFacts, context = '') =>
+  buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u?t=abc`, because: 'You get this daily.' })
+const titles = (context: string, facts = aDay()) => write(facts, context).sections.map(({ title }) => title)
+
+describe('the order of sections', () => {
+  test.each([
+    ['', ['At a glance', 'Issues', 'Releases and changes', 'Compliance']],
+    ['executive', ['Value and scores', 'What went wrong', 'Orders reconciled']],
+    ['marketing', ['What your tags sent', 'New events and parameters', 'Orders reconciled']],
+    ['developer', ['Issues', 'Releases and changes', 'New events and parameters']],
+    ['privacy', ['Personal data and consent', 'At a glance']],
+    ['Meta Pixel', ['What you asked for', 'At a glance']],
+    ['privacy of Meta Pixel', ['What you asked for', 'Personal data and consent']],
+    // The first audience decides the words, the second what follows.
+    ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
+  ])('%j', (context, first) => expect(titles(context).slice(0, first.length)).toEqual(first))
+
+  test('every section is there for everybody, but suggestions for executives', () => {
+    for (const context of ['', 'marketing', 'developer', 'privacy']) expect(titles(context)).toHaveLength(8)
+    expect(titles('executive')).toHaveLength(7)
+  })
+})
+
+test.each([
+  ['Meta Pixel', 'Meta Pixel', 'Google Analytics 4'],
+  ['the blog', 'Blog', 'Shop'],
+  ['google ads', 'Google Ads', 'Meta Pixel'],
+  ['TikTok Pixel, Google Ads', 'TikTok Pixel', 'Google Ads'],
+  ['checkout', 'Checkout', 'Blog'],
+])('%j comes first: in subject, page and text', (context, first, then) => {
+  const digest = write(aDay(), context)
+  expect(digest.subject).toStartWith(`Acme: ${first}`)
+  for (const text of [bodyOf(htmlOf(digest)), textOf(digest)]) {
+    expect(text.indexOf(first)).toBeGreaterThan(0)
+    expect(text.indexOf(first)).toBeLessThan(text.indexOf(then))
+  }
+})
+
+const bodyOf = (html: string) => html.slice(html.indexOf('<h1'))
+
+describe('the subject tells the most important thing', () => {
+  const calm: Partial<DigestFacts> = {
+    changes: [],
+    findings: { fresh: [], seen: [] },
+    orders: [],
+    issues: { opened: [], resolved: [], open: [], openedBefore: 0, resolvedBefore: 0 },
+  }
+  const traffic = (now: number, before: number): DigestFacts['traffic'] => ({
+    names: [{ domainId: 'dom_shop', vendor: 'A', event: 'buy', now, before }],
+    fresh: [],
+    hours: { now: [], before: null },
+  })
+  const critical = aDigestIssue({ id: 'iss_9', severity: 'critical', title: 'All is lost' })
+  const issues = { ...aDay().issues, opened: [...aDay().issues.opened, critical] }
+  test.each<[what: string, facts: Partial<DigestFacts>, context: string, subject: RegExp]>([
+    ['an issue', {}, '', /^Acme: New high issue: Purchases have .* \(and 1 more new issue\)$/],
+    ['the gravest', { issues }, '', /^Acme: New critical issue: All is lost \(and 2 more/],
+    ['all that stopped', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No event came from Shop in 24 hours$/],
+    ['a release', { ...calm, changes: aDay().changes }, '', /^Acme: Checkout: new summary page did harm on Shop: /],
+    ['personal data', { ...calm, findings: aDay().findings }, '', /^Acme: New personal data: email in ep.user/],
+    [
+      'orders',
+      { ...calm, orders: aDay().orders },
+      '',
+      /^Acme: Google Analytics 4 was not told of 1,207 of 1,512 orders/,
+    ],
+    ['a fall', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
+    ['a rise', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
+    ['nothing', { ...calm, traffic: traffic(900, 901), newParameters: [] }, '', /^Acme: 900 events, ±0 % against 901/],
+    ['what is named: an issue of it', {}, 'google ads, purchase', /^Acme: purchase: new high issue, Purchases have/],
+    ['what is named: that it moved', {}, 'Meta Pixel, Criteo OneTag', /^Acme: Criteo OneTag: 1,210 events, is new$/],
+    ['what is named, as usual', {}, 'Meta Pixel', /^Acme: Meta Pixel: 41,350 events, −0.7 % to a week earlier$/],
+    [
+      'what is named and did not come',
+      { ...calm, traffic: traffic(0, 0) },
+      'Blog',
+      /^Acme: Blog: no event in 24 hours$/,
+    ],
+    ['for privacy', {}, 'privacy', /^Acme: New personal data/],
+    ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
+  ])('%s', (_, facts, context, subject) => expect(write(aDay(facts), context).subject).toMatch(subject))
+})
+
+test('developers see a sample of each issue, others do not', () => {
+  expect(htmlOf(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
+  expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
+})
+
+test('a quiet day is one line', () => {
+  const open = [aDigestIssue()]
+  const facts = aQuietDay({ issues: { ...aQuietDay().issues, open } })
+  const digest = write(facts, 'developer, Shop')
+  expect(digest).toMatchObject({
+    subject: 'Acme: a quiet day: no event, issue or change in 24 hours',
+    sections: [],
+    others: ['The last event came on 2026-01-06 06:59 UTC.', '1 issue open since longer.'],
+  })
+  expect(textOf(digest)).toContain('A quiet day')
+})
+
+test('text of others is text: in HTML, in plain text, in the subject', () => {
+  const evil = `<img src=x onerror=alert(1)> "'&</style><script>`
+  const facts = aDay({
+    orgName: evil,
+    issues: { ...aDay().issues, opened: [aDigestIssue({ title: evil, summary: evil, sample: [[evil, evil]] })] },
+    changes: aDay().changes.map((change) => ({ ...change, title: evil })),
+  })
+  const html = htmlOf(write(facts, 'developer'))
+  expect(html).not.toMatch(/<img|<script|onerror=alert\(1\)>/)
+  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;')
+  expect(textOf(write(facts, 'developer'))).toContain(evil)
+})
+
+test('it loads nothing, and stays below 100 kB whatever there is', () => {
+  const long = (n: number) => `${n} ${'<long & name>'.repeat(15)}`.slice(0, 200)
+  const issue = (n: number) =>
+    aDigestIssue({
+      ...{ id: `iss_${n}`, title: long(n), summary: long(n) },
+      sample: Array.from({ length: 12 }, (_, at): [string, string] => [long(at), long(at)]),
+    })
+  const issues = Array.from({ length: 500 }, (_, n) => issue(n))
+  const names = Array.from({ length: 5000 }, (_, n) => ({
+    ...{ domainId: 'dom_shop', vendor: long(n), event: long(n), now: n, before: 5000 - n },
+  }))
+  const facts = aDay({
+    issues: { ...aDay().issues, opened: issues, open: issues, resolved: issues },
+    traffic: { ...aDay().traffic, names, fresh: names },
+    newParameters: names.map((name) => ({ ...name, key: long(1), events: 3 })),
+    suggestions: issues.map(({ title }) => ({ domainId: null, vendor: null, event: null, name: title, reason: title })),
+  })
+  for (const context of ['', 'developer', 'marketing']) {
+    const html = htmlOf(write(facts, context))
+    expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES)
+    expect(html).not.toMatch(/<(?:img|link|script|iframe)|@import|url\(/i)
+  }
+})
+
+test('the plain text says alone what the page says', () => {
+  const text = textOf(write(aDay(), 'developer'))
+  for (const part of ['1,204 events', 'ep.transaction_id', 'Regressed', '+', 'https://watch.example/issues/iss_1']) {
+    expect(text).toContain(part)
+  }
+  expect(text.split('\n').filter((line) => line.length > 78 && !line.includes('https://'))).toEqual([])
+})

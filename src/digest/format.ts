@@ -1,0 +1,65 @@
+import type { Severity } from '../alerts/alert.ts'
+import { countText, cutText } from '../core/text.ts'
+import type { Cell, Tone } from './document.ts'
+import type { Subject } from './reader-focus.ts'
+import { isNotable, moveOf } from './traffic.ts'
+
+/** Whole events. */
+export const eventCount = (weight: number): string => countText(Math.round(weight))
+
+/** `1 event`, `2,000 events` of a sum of weights. */
+export const eventsOf = (weight: number): string =>
+  `${eventCount(weight)} ${Math.round(weight) === 1 ? 'event' : 'events'}`
+
+/** `2 issues` */
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 ? one : many}`
+
+/** `+12 %`, `−80 %`, `±0 %`, `new`, `stopped`; `–` where nothing is known of a week earlier. */
+export function moveText(now: number, before: number | null): string {
+  const { kind, share } = moveOf(now, before)
+  if (kind === 'unknown') return '–'
+  if (kind === 'new' || kind === 'stopped') return kind
+  if (kind === 'same' || share === null) return '±0 %'
+  const percent = Math.abs(share * 100)
+  const rounded = percent >= 10 ? Math.round(percent) : Number(percent.toFixed(1))
+  return `${share > 0 ? '+' : '−'}${countText(rounded)} %`
+}
+
+/** The move as a sentence goes on: `fell by 80 %`, `rose by 12 %`, `stopped`, `is new`, `is as a week ago`. */
+export function movePhrase(now: number, before: number | null): string {
+  const { kind } = moveOf(now, before)
+  const percent = moveText(now, before).replace(/^[+−]/, '')
+  const words = {
+    ...{ rise: `rose by ${percent}`, fall: `fell by ${percent}`, new: 'is new', stopped: 'stopped' },
+    ...{ same: 'is as a week ago', unknown: 'is seen for the first week' },
+  }
+  return words[kind]
+}
+
+/** Less than usual is bad, more is worth a look; what is within the usual is plain. */
+export function moveTone(now: number, before: number | null): Tone {
+  if (!isNotable(now, before)) return 'plain'
+  const { kind } = moveOf(now, before)
+  return kind === 'fall' || kind === 'stopped' ? 'bad' : 'warn'
+}
+
+export const moveCell = (now: number, before: number | null): Cell => ({
+  text: moveText(now, before),
+  tone: moveTone(now, before),
+})
+
+export const SEVERITY_TONE: Readonly<Record<Severity, Tone>> = {
+  ...{ critical: 'bad', high: 'bad', medium: 'warn', low: 'plain' },
+} as Readonly<Record<Severity, Tone>>
+
+/** `Google Analytics 4 purchase`; the vendor alone where the event has no name; at most 80 characters. */
+export const nameOf = ({ vendor, event }: Pick<Subject, 'vendor' | 'event'>): string =>
+  shortened([vendor, event].filter((part) => part).join(' ')) || '(no name)'
+
+/** Names come from outside: a longer one would push everything else away. */
+export const shortened = (text: string): string => cutText(text, 80, '…')
+
+/** What a list leaves out: `and 12 more`; empty when that is nothing. */
+export const moreText = (all: number, shown: number, what = ''): string =>
+  all > shown ? `and ${countText(all - shown)} more${what === '' ? '' : ` ${what}`}` : ''

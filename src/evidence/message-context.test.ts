@@ -1,0 +1,109 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { AlertInput } from '../alerts/alert.ts'
+import { noteChange } from '../changes/store.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { messageOfDelivery } from '../integrations/delivery/delivery.ts'
+import { listDeliveries } from '../integrations/delivery/delivery-log.ts'
+import { withHistory } from '../integrations/message/message-history.ts'
+import { comparedRowsOf } from '../integrations/message/message-text.ts'
+import { Follower } from '../signals/series-monitor.ts'
+import { settingsOf } from '../signals/signal-setting-store.ts'
+import { HOUR } from '../warehouse/warehouse.fixture.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { EvidenceFixture } from './evidence.fixture.ts'
+import { messageHistoryFetcher } from './message-context.ts'
+
+let world: EvidenceFixture
+afterEach(() => world.stand[Symbol.asyncDispose]())
+
+const valueMissing: Partial<AlertInput> = {
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  conditionGroups: [
+    {
+      op: 'any',
+      items: [
+        { parameter: '$event', op: 'equals', values: ['purchase'] },
+        { parameter: '*', op: 'not_blank' },
+      ],
+    },
+  ],
+}
+
+function tellerOf(warehouse: History = world.stand.warehouse) {
+  const { db, clock, spool } = world.stand
+  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
+  const watermark = () => spool.watermark()
+  return messageHistoryFetcher({ db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS })
+}
+
+const never = new AbortController().signal
+
+/** A broken purchase after good ones, in the watch window of a release. */
+async function broken(): Promise<{ orgId: string; id: string }> {
+  world = await EvidenceFixture.open()
+  const { db, clock } = world.stand
+  const { orgId } = world.people
+  const alert = world.watch(valueMissing)
+  clock.set(HOUR)
+  noteChange(db, HOUR, {
+    ...{ orgId, domainId: world.domainId, source: 'deploy', ref: '42', title: 'Release 42 of ann@example.com' },
+    occurredAt: HOUR,
+    windowMinutes: 60,
+  })
+  for (const minute of [1, 2, 3]) {
+    await world.send(minute, { host: 'shop.example', params: { value: '49', to: 'bob@example.com' } })
+  }
+  await world.send(10, { host: 'shop.example', params: { value: '', to: 'ann@example.com' } })
+  await world.evaluate(alert, 0, 60)
+  clock.set(HOUR + 61 * MINUTE_MS)
+  return { orgId, id: world.issueOf(alert) }
+}
+
+test('a message is told what evidence shows: a good event, the course, the cause, and what the rule looks at', async () => {
+  const issue = await broken()
+  const told = await tellerOf()(issue, never)
+  expect(told).toEqual({
+    goodSample: expect.objectContaining({ host: 'shop.example', params: { value: '49', to: 'b***@e***.com' } }),
+    series: [-6, -5, -4, -3, -2, -1, 0].map((hour) => ({
+      at: HOUR + hour * HOUR_MS,
+      value: hour === 0 ? 1 : 0,
+      expected: 0,
+    })),
+    cause: { sentence: 'It began in the watch window of a change: Release 42 of a***@e***.com.' },
+    fields: ['value', '$event'],
+  })
+  const [delivery] = listDeliveries(world.stand.db, issue.orgId, {}, { after: null, limit: 1 })
+  const message = delivery && messageOfDelivery(delivery)
+  if (!told || !message) throw new Error('there is a message, and what it is told')
+  const [first] = comparedRowsOf(withHistory(message, told))
+  expect(first).toEqual({ key: 'params.value', bad: '', good: '49', isMarked: true })
+})
+
+test('nobody is told of what another organization has', async () => {
+  const { id } = await broken()
+  expect(await tellerOf()({ orgId: world.people.mallory.orgId, id }, never)).toBeNull()
+})
+
+test('what the engine does not answer is null, and the rest is told', async () => {
+  const issue = await broken()
+  const { warehouse, clock } = world.stand
+  // The last hour is where a good event is looked for first.
+  const failing: History = {
+    query: (query, signal, lane) =>
+      query.window.from === clock.now() - HOUR_MS
+        ? Promise.reject(new AppError('unavailable', 'the engine is busy'))
+        : warehouse.query(query, signal, lane),
+  }
+  const told = await tellerOf(failing)(issue, never)
+  expect(told).toMatchObject({ goodSample: null, cause: { sentence: expect.any(String) }, fields: ['value', '$event'] })
+  expect(told?.series).toHaveLength(7)
+  const over = await tellerOf()(issue, AbortSignal.abort())
+  expect(over).toMatchObject({ goodSample: null, series: null, cause: null, fields: ['value', '$event'] })
+})
+
+test('a bug is not hidden', async () => {
+  const issue = await broken()
+  const failing: History = { query: () => Promise.reject(new TypeError('a bug')) }
+  await expect(tellerOf(failing)(issue, never)).rejects.toThrow('a bug')
+})

@@ -1,0 +1,70 @@
+import type { Alert } from '../alerts/alert.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { causeOfIssue } from '../insights/causes.ts'
+import { type InsightParts, sourcesFor } from '../insights/routes.ts'
+import type { FetchHistory } from '../integrations/delivery/message-enricher.ts'
+import type { MessageHistory } from '../integrations/message/message.ts'
+import { occurrenceSeries } from '../issues/store.ts'
+import type { Point } from '../signals/chart-point.ts'
+import { problemOf } from './problem.ts'
+import { goodSampleOf } from './samples.ts'
+import { seriesOf } from './series.ts'
+
+export type MessageHistoryDeps = InsightParts & { clock: Clock }
+
+/** Returns what messages about an issue say of its history: part of its evidence. Each part is null when the engine fails. */
+export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
+  return async ({ orgId, id }, signal) => {
+    const { db, follower, clock, watermark } = deps
+    const sources = sourcesFor(deps, orgId, signal, 'search')
+    const { history } = sources
+    const now = clock.now()
+    const trouble = await orNull(async () =>
+      problemOf(sources, { id, occurrenceSeries: occurrenceSeries(db, id) }, { orgId, now }),
+    )
+    if (!trouble) return null
+    const [series, good, cause] = await Promise.all([
+      orNull(() => seriesOf(trouble, { history, chart: (scope, range) => follower.chart(scope, range, watermark()) })),
+      orNull(() => goodSampleOf(trouble, history)),
+      orNull(() => causeOfIssue(sources, trouble.issue, now)),
+    ])
+    const { violations, ...goodSample } = good ?? { violations: [] }
+    return {
+      goodSample: good && goodSample,
+      series: series && pointsOf(series.series),
+      cause: cause?.sentence ? { sentence: cause.sentence } : null,
+      fields: trouble.rule && fieldsOf(trouble.rule),
+    }
+  }
+}
+
+/** Null for refusals, such as of an engine that is closed or too slow. */
+async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}
+
+/** A window that still runs is left out while its count is below what is expected of a whole one. */
+function pointsOf(series: readonly Point[]): MessageHistory['series'] {
+  return series
+    .filter(({ partial, observed, expected }) => !partial || observed > (expected ?? -1))
+    .map(({ start, observed, expected, low, high }) => ({
+      at: start,
+      value: observed,
+      expected: expected ?? low ?? high,
+    }))
+}
+
+/** What the conditions of a rule name, in their order, each once; not `*`, which is any parameter. */
+function fieldsOf(rule: Alert): string[] {
+  const own = alertTypeOf(rule.alertType).ownConditions?.(rule) ?? []
+  const groups = rule.conditionGroups?.flatMap(({ items }) => items) ?? []
+  const named = [...(rule.conditions?.items ?? []), ...groups, ...own].map(({ parameter }) => parameter)
+  return [...new Set(named)].filter((parameter) => parameter !== '*')
+}

@@ -1,0 +1,118 @@
+import { AppError } from '../../core/error.ts'
+import { atLeast, type Role } from '../../http/principal.ts'
+import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
+import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
+import { tx } from '../../store/database.ts'
+import { CallFailed } from '../outcome.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/provider-context.ts'
+import {
+  cancelSync,
+  findLinkedIssue,
+  isKnownCall,
+  linkedIssues,
+  saveCall,
+  ticketKeyOf,
+  updateMemory,
+} from './issue-memory.ts'
+import { type ContextDeps, LiveContext, openTarget } from './live-context.ts'
+
+export interface InboundDeps extends ContextDeps {
+  /** Called inside the transaction that changes an issue. */
+  enqueue: Enqueue
+  /** Takes changes of domains that were noticed at the other side; absent: nobody does. */
+  noteChange?: (change: ProviderChange & { orgId: string }) => void
+}
+
+/** An integration through which others act on issues. */
+export class LiveInboundContext extends LiveContext implements InboundContext {
+  private readonly id: string
+  private readonly title: string
+  private readonly enqueue: Enqueue
+  private readonly takeChange: InboundDeps['noteChange']
+
+  constructor(
+    deps: InboundDeps,
+    provider: Provider,
+    { orgId, id }: { orgId: string; id: string },
+    signal: AbortSignal,
+  ) {
+    super(deps, provider, openTarget(deps, provider, { orgId, target: id }), signal)
+    this.id = id
+    this.title = provider.title
+    this.enqueue = deps.enqueue
+    this.takeChange = deps.noteChange
+  }
+
+  issueOf(ticketKey: string): LinkedIssue | null {
+    return findLinkedIssue(this.deps.db, this.id, ticketKey)
+  }
+
+  issues(limit: number): LinkedIssue[] {
+    return linkedIssues(this.deps.db, this.id, limit)
+  }
+
+  async remember(issueId: string, memory: unknown, of: { target?: string; ticketKey?: string } = {}): Promise<void> {
+    const { target = null, ticketKey = null } = of
+    updateMemory(this.deps.db, { integrationId: this.id, issueId, target }, memory, ticketKey)
+  }
+
+  setStatus(issueId: string, status: IssueStatus, by: string | null = null, target: string | null = null): boolean {
+    const { db } = this.deps
+    const linked = { integrationId: this.id, issueId, target }
+    return tx(db, () => {
+      if (!this.change(issueId, status, by ?? this.title)?.changed) return false
+      cancelSync(db, linked)
+      const ticketKey = ticketKeyOf(db, linked)
+      if (ticketKey !== null) addHistory(db, issueId, 'tracker_status', { ticketKey, status }, this.now())
+      return true
+    })
+  }
+
+  changeAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null {
+    return tx(this.deps.db, () => this.change(issueId, status, userId))
+  }
+
+  private change(issueId: string, status: IssueStatus, by: string) {
+    const { db } = this.deps
+    const present = issueFacts(db, issueId)?.issue
+    if (!present || present.orgId !== this.orgId) return null
+    const was = present.status
+    if (was === status) return { changed: false, was }
+    try {
+      setStatus(db, { orgId: this.orgId, by, now: this.now() }, issueId, status, this.enqueue)
+      return { changed: true, was }
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'conflict') return { changed: false, was }
+      throw error
+    }
+  }
+
+  isRepeat(key: string): boolean {
+    return isKnownCall(this.deps.db, this.id, key, this.now())
+  }
+
+  noteCall(key: string): void {
+    saveCall(this.deps.db, this.id, key, this.now())
+  }
+
+  editorOf(email: string): { userId: string } | null {
+    const find = this.deps.db.prepare<[string, string], { userId: string; role: Role }>(
+      `SELECT userId, role FROM member JOIN user ON user.id = member.userId
+       WHERE orgId = ? AND lower(email) = lower(?) AND inviteHash IS NULL`,
+    )
+    const found = find.get(this.orgId, email)
+    return found && atLeast(found.role, 'member') ? { userId: found.userId } : null
+  }
+
+  noteChange(change: ProviderChange): void {
+    this.takeChange?.({ ...change, orgId: this.orgId })
+  }
+
+  /** What a caller is told of what was thrown: a refusal without secrets; a bug stays one. */
+  refusal(error: unknown): Error {
+    const clean = this.withoutSecrets(error)
+    if (error instanceof CallFailed) return new AppError('upstream', clean.message, error.retryAfterS(this.now()))
+    return error instanceof AppError ? new AppError(error.code, clean.message, error.retryAfterS) : clean
+  }
+}

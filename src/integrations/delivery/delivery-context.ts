@@ -1,0 +1,73 @@
+import { type IssueChannel, memoryOf, saveMemory } from '../context/issue-memory.ts'
+import { type ContextDeps, LiveContext, LiveIssueContext, openTarget } from '../context/live-context.ts'
+import type { Message } from '../message/message.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { DeliveryContext, GroupContext, GroupMember } from '../providers/provider-context.ts'
+import { parseTarget } from '../targets.ts'
+import type { DeliveryRecord } from './delivery.ts'
+import { type DeliveryHead, requireMessage } from './grouping.ts'
+
+/** What one delivery goes with. */
+export class LiveDeliveryContext extends LiveIssueContext implements DeliveryContext {
+  readonly deliveryId: string
+  readonly isReplay: boolean
+
+  constructor(deps: ContextDeps, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
+    const { orgId, issueId, channelType, channelTarget: target } = delivery
+    const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
+    super(deps, provider, { orgId, channel, target }, signal)
+    this.deliveryId = delivery.id
+    this.isReplay = delivery.deliveredAt !== null
+  }
+}
+
+/** What openings go with that are told in one message. */
+export class LiveGroupContext extends LiveContext implements GroupContext {
+  readonly detail: string | null
+  readonly members: readonly GroupMember[]
+
+  constructor(deps: ContextDeps, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
+    const [first] = openings
+    if (!first) throw new Error('a group has members')
+    const { orgId, channelTarget: target } = first
+    const opened = openTarget(deps, provider, { orgId, target })
+    super(deps, provider, opened, signal)
+    this.detail = parseTarget(target).detail
+    const { integrationId } = opened
+    this.members = openings.map((opening) => new LiveGroupMember(deps, opening, integrationId))
+  }
+}
+
+/** Reads what it says when it is asked: there may be more members than memory has room for messages. */
+class LiveGroupMember implements GroupMember {
+  readonly deliveryId: string
+  readonly issueId: string
+  readonly isReplay: boolean
+  private readonly channel: IssueChannel
+
+  constructor(
+    private readonly deps: ContextDeps,
+    { id, issueId, channelType, channelTarget, deliveredAt }: DeliveryHead,
+    private readonly integrationId: string | null,
+  ) {
+    if (issueId === null) throw new Error('an opening is about an issue')
+    this.deliveryId = id
+    this.issueId = issueId
+    this.isReplay = deliveredAt !== null
+    this.channel = { issueId, channelType, channelTarget }
+  }
+
+  get message(): Message {
+    return requireMessage(this.deps.db, this.deliveryId)
+  }
+
+  get memory(): unknown {
+    return memoryOf(this.deps.db, this.channel)?.memory ?? null
+  }
+
+  async remember(memory: unknown, ticketKey?: string): Promise<void> {
+    const { deps, channel, integrationId } = this
+    const now = deps.clock.now()
+    saveMemory(deps.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now })
+  }
+}

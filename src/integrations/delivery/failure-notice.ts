@@ -1,0 +1,123 @@
+import type { Channel } from '../../alerts/alert.ts'
+import { findAlert } from '../../alerts/alert-store.ts'
+import { unsealedPart } from '../../alerts/channel-target.ts'
+import { HOUR_MS, type Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { newId } from '../../core/id.ts'
+import { type Db, prepared } from '../../store/database.ts'
+import { failureMessage } from '../message/message.ts'
+import { OWNERS_TARGET } from '../providers/email/email.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import type { Provider } from '../providers/provider.ts'
+import { findProvider, parseTarget } from '../targets.ts'
+import { type DeliveryHead, findMessage } from './grouping.ts'
+
+export interface FailureNoticeDeps {
+  now: Instant
+  /** True when mail can be sent. */
+  mailConfigured: boolean
+  /** Default: all there are. */
+  providers?: readonly Provider[]
+}
+
+/**
+ * Tells of a lost delivery: the owners by mail, unless a mail was lost, and whoever another channel of the alert reaches. One
+ * message for each channel that loses, each that is told, and hour: a receiver that is down loses many notices, and one message
+ * about it is enough. Of a message about a loss that is lost itself nobody is told.
+ */
+export function enqueueFailureNotices(db: Db, delivery: DeliveryHead, reason: string, deps: FailureNoticeDeps): void {
+  const { orgId, channelType, channelTarget } = delivery
+  const noticeKey = `${orgId}:delivery_failed:${channelType}:${channelTarget}:${Math.floor(deps.now / HOUR_MS)}`
+  const channels = [ownersOf(db, delivery, deps), otherChannel(db, delivery, deps)].filter((one) => one !== null)
+  for (const channel of channels) enqueueFailureNotice(db, delivery, { channel, noticeKey, reason }, deps)
+}
+
+function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured }: FailureNoticeDeps): Channel | null {
+  if (!mailConfigured || channelType === 'email') return null
+  const owner = `SELECT 1 FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL`
+  return prepared(db, owner).get(orgId) ? { type: 'email', target: OWNERS_TARGET } : null
+}
+
+/**
+ * Of the alert's other channels the one that most probably arrives at people: it is not failing, another product than the one
+ * that lost, and one that people read. Null when there is none.
+ */
+function otherChannel(
+  db: Db,
+  { orgId, issueId, alertId, channelType, channelTarget }: DeliveryHead,
+  { mailConfigured, providers = PROVIDERS }: FailureNoticeDeps,
+): Channel | null {
+  const doubts = ({ type, target }: Channel) => [
+    isFailing(db, target),
+    type === channelType,
+    !findProvider(providers, type)?.deliverGroup,
+  ]
+  const others = (channelsOf(db, orgId, alertId) ?? channelsOfIssue(db, issueId))
+    .filter(({ type, target }) => type !== channelType || target !== channelTarget)
+    .filter(({ type }) => type !== 'email' || mailConfigured)
+    .map((channel) => ({ channel, rank: doubts(channel).map(Number).join('') }))
+    .toSorted((one, other) => (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0))
+  return others[0]?.channel ?? null
+}
+
+/** Null when there is no such alert. */
+function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] | null {
+  if (alertId === null) return null
+  try {
+    return findAlert(db, { orgId, id: alertId }).channels ?? []
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
+
+/** Those of an issue that no alert raised. */
+function channelsOfIssue(db: Db, issueId: string | null): readonly Channel[] {
+  const sql = 'SELECT channels FROM issue WHERE id = ?'
+  const row = prepared<[string | null], { channels: string | null }>(db, sql).get(issueId)
+  return row?.channels ? JSON.parse(row.channels) : []
+}
+
+function isFailing(db: Db, target: string): boolean {
+  const { integrationId } = parseTarget(target)
+  if (integrationId === null) return false
+  const sql = `SELECT status FROM integration WHERE id = ?`
+  return prepared<[string], { status: string }>(db, sql).get(integrationId)?.status !== 'connected'
+}
+
+function enqueueFailureNotice(
+  db: Db,
+  delivery: DeliveryHead,
+  { channel, noticeKey, reason }: { channel: Channel; noticeKey: string; reason: string },
+  { now, providers }: FailureNoticeDeps,
+): void {
+  const transitionKey = `${noticeKey}:${channel.type}:${channel.target}`
+  if (prepared(db, 'SELECT 1 FROM delivery WHERE transitionKey = ?').get(transitionKey)) return
+  const lost = findMessage(db, delivery.id)
+  if (!lost) return
+  const message = failureMessage(lost, { at: now, channel: channelName(db, delivery, providers), reason })
+  const { orgId, issueId, alertId } = delivery
+  prepared(
+    db,
+    `INSERT INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType,
+       channelTarget, message, status, attempts, dueAt, createdAt)
+     VALUES (@id, @orgId, @issueId, @alertId, 'delivery_failed', @noticeKey, @transitionKey, @type, @target, @message,
+       'pending', 0, @now, @now)`,
+  ).run({
+    ...{ id: newId('dlv', now), orgId, issueId, alertId, noticeKey, transitionKey },
+    ...{ type: channel.type, target: channel.target, message: JSON.stringify(message), now },
+  })
+}
+
+/** The way in words, without what may be secret in a URL: `Webhook hooks.example.com`. */
+function channelName(
+  db: Db,
+  { channelType, channelTarget }: DeliveryHead,
+  providers: readonly Provider[] = PROVIDERS,
+): string {
+  const title = findProvider(providers, channelType)?.title ?? channelType
+  const { integrationId } = parseTarget(channelTarget)
+  if (integrationId === null) return `${title} ${URL.parse(unsealedPart(channelTarget))?.host ?? ''}`.trim()
+  const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(integrationId)
+  return `${title} ${row?.label ?? channelTarget}`
+}

@@ -1,0 +1,73 @@
+import type { Cast } from '../../../test/fakes.ts'
+import type { Channel } from '../../alerts/alert.ts'
+import type { Transition } from '../../issues/issue.ts'
+import type { Db } from '../../store/database.ts'
+import { desk } from '../providers/desk/desk.fixture.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import type { Provider } from '../providers/provider.ts'
+import { room } from '../providers/room/room.fixture.ts'
+import { StatusSync } from '../status/status-sync.ts'
+import { addressGuard } from '../transport/address-guard.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { mailTransport } from '../transport/mail-transport.ts'
+import { transport } from '../transport/transport.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { hook, outboxFixture } from './outbox.fixture.ts'
+import type { Notice } from './outbox.ts'
+
+export interface GroupFixtureOptions {
+  /** Default: one in memory. */
+  db?: Db
+  people?: Cast
+  /** Of the mail server; absent: mail is not configured. */
+  smtpPort?: number
+  timeoutMs?: number
+  /** In place of those of the same type. */
+  providers?: readonly Provider[]
+  /** What who runs the server has set. */
+  operator?: Readonly<Record<string, string>>
+}
+
+/** The outbox with what is sent from it, and a made-up chat and tracker among the providers. */
+export function groupFixture({
+  db,
+  people,
+  smtpPort,
+  timeoutMs = 5000,
+  providers: own = [room, desk],
+  operator = {},
+}: GroupFixtureOptions = {}) {
+  const world = outboxFixture(db, people)
+  const reported: unknown[] = []
+  const providers = [...PROVIDERS.filter(({ type }) => own.every((one) => one.type !== type)), ...own]
+  const stopping = new AbortController()
+  const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
+  const parts = {
+    ...{ db: world.db, clock: world.clock, box: world.box, jitter: () => 0, providers, operator },
+    mailConfigured: smtpUrl !== null,
+    transport: transport({
+      http: httpTransport({ guard: addressGuard(['127.0.0.0/8']), timeoutMs }),
+      mail: mailTransport({ smtpUrl, from: 'Tagwarden <watch@tagwarden.example>' }),
+    }),
+    report: (error: unknown) => void reported.push(error),
+  }
+  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const statusSync = new StatusSync(dispatcher)
+  const tell = (transition: Transition, issueId?: string, values: Partial<Notice> = {}) =>
+    world.tell(transition, issueId, { providers, ...values })
+  /** Opens an issue and tells the channels. */
+  const open = (issueId: string, channels: readonly Channel[] = [hook], values: Partial<Notice> = {}) =>
+    tell('opened', world.issue(issueId), { channels, ...values })
+  /** Sends what is due until nothing is under way. */
+  const deliver = async () => {
+    dispatcher.start()
+    await dispatcher.idle()
+  }
+  const follow = async () => {
+    statusSync.start()
+    await dispatcher.idle()
+  }
+  return { ...world, parts, providers, reported, stopping, dispatcher, tell, open, deliver, follow }
+}
+
+export const roomAt = (url: string): Channel => ({ type: 'team_chat', target: `${url}/c` })

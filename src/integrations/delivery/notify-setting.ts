@@ -1,0 +1,75 @@
+import type { Channel } from '../../alerts/alert.ts'
+import { OneOf, parser, Type } from '../../core/schema.ts'
+import type { Transition } from '../../issues/issue.ts'
+import { type Db, prepared } from '../../store/database.ts'
+import type { Provider } from '../providers/provider.ts'
+import { parseTarget } from '../targets.ts'
+
+/** What an integration may be told of an issue. */
+const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
+
+/** The field `notify` of every integration that notifies. */
+export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
+  minItems: 1,
+  maxItems: NOTIFIABLE.length,
+  uniqueItems: true,
+  title: 'Tell when',
+  description: 'What it is told of an issue; all when left out. A resolution is told only where its opening was',
+})
+
+const parse = parser(NotifySchema)
+
+/** A configuration in two deps: what only its provider knows, and what all that notify have. */
+export interface SplitConfig {
+  own: Record<string, unknown>
+  shared: { notify?: Transition[] }
+}
+
+/**
+ * Takes `notify` out of the `config` of a request for a provider that notifies; absent: everything is told. Fails with
+ * `invalid`, naming the field.
+ */
+export function extractNotify(config: Record<string, unknown>, { deliver }: Provider): SplitConfig {
+  const { notify, ...own } = config
+  if (!deliver || notify === undefined) return { own: config, shared: {} }
+  return { own, shared: { notify: parse(notify, 'config.notify') } }
+}
+
+/**
+ * Leaves out channels whose integration is not to be told of such a transition. A resolution is told only where its opening
+ * was to be told.
+ */
+export function wantedChannels(
+  db: Db,
+  channels: readonly Channel[],
+  { issueId, transition }: { issueId: string; transition: Transition },
+): Channel[] {
+  return channels.filter((channel) => {
+    const notify = notifyOf(db, channel)
+    if (notify === null) return true
+    return notify.includes(transition) && (transition !== 'resolved' || hasOpening(db, issueId, channel))
+  })
+}
+
+/** Null: everything. */
+function notifyOf(db: Db, { target }: Channel): Transition[] | null {
+  const { integrationId } = parseTarget(target)
+  if (integrationId === null) return null
+  const sql = `SELECT json_extract(config, '$.notify') AS notify FROM integration WHERE id = ?`
+  const row = prepared<[string], { notify: string | null }>(db, sql).get(integrationId)
+  return row?.notify ? JSON.parse(row.notify) : null
+}
+
+/** True when a delivery of the last opening was made for the channel. */
+function hasOpening(db: Db, issueId: string, { type, target }: Channel): boolean {
+  const opening = prepared<[object], { at: number }>(
+    db,
+    `SELECT 1 AS at FROM delivery
+     WHERE issueId = @issueId AND channelType = @type AND channelTarget = @target
+       AND transition IN ('opened', 'reopened') AND status <> 'withdrawn' AND createdAt >= ifnull((
+         SELECT max(createdAt) FROM issueHistory
+         WHERE issueHistory.issueId = @issueId AND kind IN ('opened', 'reopened')), 0)
+     LIMIT 1`,
+  ).get({ issueId, type, target })
+  return opening !== undefined
+}

@@ -1,0 +1,83 @@
+import type { Instant } from '../../core/clock.ts'
+import { type InboundDeps, LiveInboundContext } from '../context/inbound-context.ts'
+import type { Dispatcher } from '../delivery/dispatcher.ts'
+import { laneOfIntegration } from '../delivery/queues.ts'
+import type { IntegrationRecord } from '../integration.ts'
+import { DELIVERED, outcomeOfError } from '../outcome.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import type { Poll, Provider } from '../providers/provider.ts'
+import { integrationsOf, updateIntegrationStatus } from '../store.ts'
+
+/**
+ * Looks again and again at other sides that don't call us. When each was looked at last is not stored: after a start all are
+ * looked at, which does no harm.
+ */
+export class Poller {
+  private readonly inFlight = new Set<string>()
+  private readonly endedAt = new Map<string, Instant>()
+
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    private readonly deps: InboundDeps,
+  ) {}
+
+  /** Begins what is due and has a place, without waiting for it. */
+  start(): void {
+    const { providers = PROVIDERS } = this.dispatcher.deps
+    if (this.dispatcher.stopping.aborted) return
+    const present = new Set<string>()
+    for (const provider of providers) {
+      if (!provider.poll) continue
+      for (const integration of integrationsOf(this.deps.db, provider.type)) {
+        present.add(integration.id)
+        this.startIfDue(provider, provider.poll, integration)
+      }
+    }
+    for (const id of this.endedAt.keys()) if (!present.has(id)) this.endedAt.delete(id)
+  }
+
+  private startIfDue(
+    provider: Provider,
+    poll: Poll<object, unknown, object, unknown>,
+    integration: IntegrationRecord,
+  ): void {
+    const { id, status, config } = integration
+    if (this.inFlight.has(id) || (status !== 'connected' && status !== 'failing')) return
+    const everyMs = poll.everyMs(config)
+    const now = this.deps.clock.now()
+    const endedAt = this.endedAt.get(id)
+    // A time to come is from before the clock was put back.
+    if (everyMs === null || (endedAt !== undefined && endedAt <= now && endedAt + everyMs > now)) return
+    const lane = laneOfIntegration(this.deps.db, integration)
+    if (!this.dispatcher.hasRoom(lane)) return
+    this.inFlight.add(id)
+    void this.dispatcher
+      .track(lane, (ended) => this.poll(provider, poll, integration, ended))
+      .catch((error: unknown) => this.dispatcher.deps.report(error, id))
+      .finally(() => {
+        this.inFlight.delete(id)
+        this.endedAt.set(id, this.deps.clock.now())
+      })
+  }
+
+  /** Fails only when the store does. */
+  private async poll(
+    provider: Provider,
+    poll: Poll<object, unknown, object, unknown>,
+    { orgId, id }: IntegrationRecord,
+    ended: (hung: boolean) => void,
+  ): Promise<void> {
+    const { deps, dispatcher } = this
+    let context: LiveInboundContext | null = null
+    try {
+      context = new LiveInboundContext(deps, provider, { orgId, id }, dispatcher.stopping)
+      await poll.run(context)
+      if (context.asked) updateIntegrationStatus(deps.db, id, DELIVERED)
+    } catch (error) {
+      const outcome = dispatcher.stopping.aborted ? null : outcomeOfError(error, deps.clock.now())
+      if (outcome) updateIntegrationStatus(deps.db, id, outcome)
+      if (!outcome && !dispatcher.stopping.aborted) dispatcher.deps.report(context?.withoutSecrets(error) ?? error, id)
+    }
+    ended(context?.hung ?? false)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What all mails look like: colours, type, the frame around them. A mail loads nothing from anywhere, and every element has its
+ * style with it, because many mail programs read no style sheet; the sheet adds what only it can say: dark colours, narrow
+ * screens.
+ */
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Safe as text and inside quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}
+
+interface Colors {
+  /** Behind everything. */
+  page: string
+  card: string
+  ink: string
+  /** Of what is said beside: at least 4.5:1 on page and card. */
+  muted: string
+  line: string
+  accent: string
+  /** A surface within the card. */
+  soft: string
+  /** Of each tone the ink, and the surface that it stands on. */
+  good: string
+  onGood: string
+  bad: string
+  onBad: string
+  warn: string
+  onWarn: string
+  /** Bars of now, and of what they are held against. */
+  bar: string
+  barBefore: string
+}
+
+export const LIGHT: Colors = {
+  ...{ page: '#f3f4f6', card: '#ffffff', ink: '#16191d', muted: '#57606a', line: '#e2e5e9', accent: '#0b57d0' },
+  ...{ soft: '#f6f7f9', good: '#17693a', onGood: '#e4f5ea', bad: '#b3261e', onBad: '#fdebea' },
+  ...{ warn: '#855200', onWarn: '#fdf2de', bar: '#3b78e7', barBefore: '#c6d3ea' },
+}
+
+const DARK: Colors = {
+  ...{ page: '#0f1113', card: '#1a1d21', ink: '#e8eaed', muted: '#a6adb5', line: '#32373d', accent: '#8ab4f8' },
+  ...{ soft: '#22262b', good: '#7ed99a', onGood: '#15301f', bad: '#ff9d94', onBad: '#3c1b19' },
+  ...{ warn: '#f2c066', onWarn: '#362910', bar: '#7aa9f5', barBefore: '#3b4a63' },
+}
+
+const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+export const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
+
+/** What each class says of colours: its styles are drawn from here for both schemes. */
+const CLASSES = {
+  page: (c: Colors) => `background:${c.page};color:${c.ink}`,
+  card: (c: Colors) => `background:${c.card};color:${c.ink}`,
+  soft: (c: Colors) => `background:${c.soft};color:${c.ink}`,
+  ink: (c: Colors) => `color:${c.ink}`,
+  muted: (c: Colors) => `color:${c.muted}`,
+  line: (c: Colors) => `border-color:${c.line}`,
+  link: (c: Colors) => `color:${c.accent}`,
+  button: (c: Colors) => `background:${c.accent};color:${c.card}`,
+  good: (c: Colors) => `background:${c.onGood};color:${c.good}`,
+  bad: (c: Colors) => `background:${c.onBad};color:${c.bad}`,
+  warn: (c: Colors) => `background:${c.onWarn};color:${c.warn}`,
+  goodInk: (c: Colors) => `color:${c.good}`,
+  badInk: (c: Colors) => `color:${c.bad}`,
+  warnInk: (c: Colors) => `color:${c.warn}`,
+  bar: (c: Colors) => `background:${c.bar}`,
+  barBefore: (c: Colors) => `background:${c.barBefore}`,
+} as const
+export type ThemeClass = keyof typeof CLASSES
+
+/**
+ * The attributes of an element: its class, and the same in words for programs without style sheets. `more`: other styles;
+ * `pad`: on narrow screens it has less room at its sides.
+ */
+export function themed(name: ThemeClass, more = '', pad: 'pad' | '' = ''): string {
+  const classes = pad === '' ? name : `${name} ${pad}`
+  return `class="${classes}" style="${CLASSES[name](LIGHT)}${more === '' ? '' : `;${more}`}"`
+}
+
+/** Attributes of a table that only puts things beside each other. */
+export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
+
+const important = (styles: string) => styles.replaceAll(';', ' !important;').concat(' !important')
+
+// `[data-ogsc]` is how Outlook's web pages mark a mail that they show dark.
+const DARK_STYLES = Object.entries(CLASSES).map(([name, styles]) => [name, important(styles(DARK))] as const)
+
+const STYLE = `
+:root{color-scheme:light dark;supported-color-schemes:light dark}
+body{margin:0;padding:0;width:100%}
+a{text-decoration:underline}
+@media(max-width:480px){.wide{display:none !important}.num{width:auto !important}.pad{padding-left:16px !important;padding-right:16px !important}
+.pair,.pair tbody,.pair tr,.pair th{display:block !important;width:auto !important}
+.pair th{padding:6px 0 0 !important}
+.pair td{display:inline-block !important;width:50% !important;box-sizing:border-box;vertical-align:top;border-top-width:0 !important;padding:3px 8px 6px !important}
+.pair td:first-child{display:none !important}
+.pair .same th{display:inline-block !important;width:36% !important;box-sizing:border-box;padding:6px 8px 6px 0 !important}
+.pair .same td{width:64% !important;border-top-width:1px !important;border-top-style:solid !important;padding:6px 0 !important}}
+@media(prefers-color-scheme:dark){
+${DARK_STYLES.map(([name, styles]) => `.${name}{${styles}}`).join('\n')}
+}
+${DARK_STYLES.map(([name, styles]) => `[data-ogsc] .${name}{${styles}}`).join('\n')}`
+
+export interface MailFrame {
+  /** One line, plain text. */
+  title: string
+  /** What mail programs show beside the subject in their lists: one line, plain text. */
+  preview: string
+  /** HTML of what stands above the card; may be empty. */
+  above: string
+  /** HTML in the card. */
+  body: string
+  /** HTML of what stands below the card, small. */
+  below: string
+}
+
+/** The whole mail as an HTML page: one column, 640 px at most, as narrow as the screen. */
+export function mailPage({ title, preview, above, body, below }: MailFrame): string {
+  const row = (html: string, attributes: string) => (html === '' ? '' : `<tr><td ${attributes}>${html}</td></tr>\n`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}
+</style>
+</head>
+<body ${themed('page', `margin:0;padding:0;font:15px/1.5 ${FONT}`)}>
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(preview)}</div>
+<table ${LAYOUT} ${themed('page', 'width:100%;border-collapse:collapse')}>
+<tr><td align="center" style="padding:20px 8px">
+<table ${LAYOUT} style="width:100%;max-width:640px;border-collapse:separate;table-layout:fixed">
+${row(above, themed('ink', 'padding:0 24px 12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(body, themed('card', 'padding:24px;border-radius:12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(below, themed('muted', 'padding:16px 24px;text-align:left;font-size:13px;overflow-wrap:anywhere', 'pad'))}</table>
+</td></tr>
+</table>
+</body>
+</html>
+`
+}

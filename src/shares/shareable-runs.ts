@@ -1,0 +1,89 @@
+import { findAudit, pagesOf } from '../audits/store.ts'
+import { AppError } from '../core/error.ts'
+import type { RunFiles } from '../flows/run-files.ts'
+import { factsOf, findRun } from '../flows/run-store.ts'
+import { findFlowTest } from '../flows/store.ts'
+import type { Db } from '../store/database.ts'
+import { type AuditedPage, type AuditReport, type FlowReport, type Report, toneOf } from './report.ts'
+import type { RunKey } from './store.ts'
+
+/** A run, as far as its public page needs it. */
+export interface ShareableRun {
+  /** Null while it is queued or running. */
+  report(): Report | null
+  /** Returns the indexes of the steps that have a screenshot. */
+  screenshots(): ReadonlySet<number>
+  /** Returns the screenshot of a step, a PNG on disk; null when there is none, or it was deleted. */
+  screenshot(step: number): Promise<Blob | null>
+}
+
+/** Returns a run of a flow test, or an audit, of the organization; null when it has none of that id. */
+export type FindShareableRun = (run: RunKey) => ShareableRun | null
+
+export function shareableRuns(db: Db, files: RunFiles): FindShareableRun {
+  return (run) => flowRunToShare(db, files, run) ?? auditToShare(db, run)
+}
+
+function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): ShareableRun | null {
+  const run = orNull(() => findRun(db, { orgId, id: runId }))
+  if (!run) return null
+  const { testId, status, startedAt, finishedAt, createdAt, region, error, headline, attempts } = run
+  return {
+    report(): FlowReport | null {
+      if (finishedAt === null || (status !== 'passed' && status !== 'failed')) return null
+      const { name } = findFlowTest(db, { orgId, id: testId })
+      const { steps, findings, events, errors } = factsOf(db, runId)
+      const pictures = files.screenshots(runId)
+      return {
+        ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
+        startedAt: startedAt ?? createdAt,
+        ...{ findings, events, errors },
+        // Pictures are not kept as long as the run.
+        steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
+      }
+    },
+    screenshots: () => files.screenshots(runId),
+    async screenshot(step) {
+      return files.screenshots(runId).has(step) ? files.screenshot(runId, step) : null
+    },
+  }
+}
+
+/** Pages that a shared page shows; the rest is counted. */
+const PAGES_SHOWN = 200
+
+function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null {
+  const kept = orNull(() => findAudit(db, { orgId, id }))
+  if (!kept) return null
+  const { audit, differences } = kept
+  const { name, status, region, error, startedAt, finishedAt, createdAt, summary } = audit
+  return {
+    report(): AuditReport | null {
+      if (finishedAt === null || (status !== 'finished' && status !== 'failed')) return null
+      return {
+        ...{ kind: 'audit', name, status, region, error, finishedAt, startedAt: startedAt ?? createdAt },
+        ...summary,
+        pages: worstFirst(pagesOf(db, id)).slice(0, PAGES_SHOWN),
+        differences: differences?.pages ?? null,
+      }
+    },
+    screenshots: () => new Set(),
+    screenshot: async () => null,
+  }
+}
+
+/** Pages that need somebody come first; else in the order in which they were seen. */
+function worstFirst<P extends AuditedPage>(pages: readonly P[]): P[] {
+  const byTone = Map.groupBy(pages, toneOf)
+  return (['bad', 'warn', 'good'] as const).flatMap((tone) => byTone.get(tone) ?? [])
+}
+
+/** Null when there is none of that id. */
+function orNull<T>(find: () => T): T | null {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
