@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../test/app.ts'
-import { testClock } from '../test/fakes.ts'
+import { testClock } from '../test/fixtures.ts'
+import { type TestApp, testApp } from '../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from './core/clock.ts'
 import { keptMetrics } from './metrics.ts'
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { lowerPriority } from '../src/core/process-priority.ts'
 import { generateClient } from '../src/http/web-client.ts'
-import { temporaryFolder } from './process.ts'
+import { temporaryFolder } from './run-program.ts'
 
 /** How one part of the run ended. */
 interface Part {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { migrations } from '../migrations/index.ts'
-import { memoryDb } from './fakes.ts'
+import { memoryDb } from './fixtures.ts'
 
 const ROOT = join(import.meta.dir, '..')
 

@@ -6,7 +6,7 @@ import { describeConfig } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { rolesDocument } from '../src/http/roles.ts'
 import type { Route } from '../src/http/route.ts'
-import { testApp } from './app.ts'
+import { testApp } from './test-app.ts'
 
 /** The command that rewrites the files below. */
 export const REWRITE = './run test/golden.ts'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { CDPSession, Protocol } from 'puppeteer-core'
 import { startBrowser } from './browser/chromium.ts'
-import { until } from './process.ts'
+import { until } from './run-program.ts'
 
 const USAGE = `usage: ./run test/record-sdk.ts FOLDER SNIPPET OUT.har [PREFIX=FILE …]
 

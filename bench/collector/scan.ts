@@ -1,6 +1,6 @@
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { sized } from '../tools/size.ts'
 import { quantile } from '../tools/spread.ts'

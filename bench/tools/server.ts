@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PROGRAM } from '../../test/process.ts'
+import { PROGRAM } from '../../test/run-program.ts'
 import type { Load } from './batch.ts'
 import { IS_TINY } from './size.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyJson } from '../../test/fakes.ts'
+import { anyJson } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { validationInput, volumeInput } from './alert.fixture.ts'
 import { readAlertInput } from './alert-input.ts'

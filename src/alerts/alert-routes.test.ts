@@ -10,7 +10,7 @@ import {
   memoryDb,
   testBox,
   testClock,
-} from '../../test/fakes.ts'
+} from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { memoryDb } from '../../test/fakes.ts'
+import { memoryDb } from '../../test/fixtures.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { testBox as box } from '../../test/fakes.ts'
+import { testBox as box } from '../../test/fixtures.ts'
 import { secretBox } from '../core/secret-box.ts'
 import type { Channel } from './alert.ts'
 import { acceptChannels, maskChannel, sealTarget, unsealChannel, unsealedPart, unsealTarget } from './channel-target.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { assign } from '../labels/store.ts'
 import { ActiveRules } from './active-rules.ts'

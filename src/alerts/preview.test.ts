@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 
 const channels = [{ type: 'email', target: 'ann@example.com' }]

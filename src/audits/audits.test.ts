@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { createOrg } from '../org/store.ts'
 import { Audits } from './audits.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import type { Channel } from '../alerts/alert.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { createKey } from '../org/key-store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { onOwnHost } from '../../test/own-host.ts'
+import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
 import { captureConfigOf } from './capture-config.ts'
 
 const { marks } = captureConfigOf(

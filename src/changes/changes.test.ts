@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import { noticeReleases } from './notice.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { runProgram } from '../../test/process.ts'
+import { runProgram } from '../../test/run-program.ts'
 import { describeConfig } from '../config.ts'
 
 const env = { TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail.example:25', TAGWARDEN_DISK_BUDGET: '20GB' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { runProgram } from '../../test/process.ts'
+import { runProgram } from '../../test/run-program.ts'
 import { decodeLine, decodeText, linesOf } from './decode.ts'
 
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-SHOP1'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { runProgram } from '../../test/process.ts'
+import { runProgram } from '../../test/run-program.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Detector } from '../detector/detector.ts'
 import { madeSeries, randomOf } from '../detector/series.fixture.ts'

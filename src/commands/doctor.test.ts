@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { chmodSync, cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/folder.ts'
-import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
+import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 
 /** The lines that the doctor prints for a folder, with its exit code. */
 async function check(data: string, ...flags: string[]) {

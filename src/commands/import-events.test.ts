@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, PROGRAM, runProgram, startServer, temporaryFolder } from '../../test/process.ts'
+import { ask, PROGRAM, runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
 import type { Imported } from '../data-folder/import-events.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { version } from '../../package.json'
-import { runProgram, temporaryFolder } from '../../test/process.ts'
+import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { commands } from './index.ts'
 
 /** One line of plain words on stderr, and nothing on stdout. */

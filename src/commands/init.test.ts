@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProgram, temporaryFolder } from '../../test/process.ts'
+import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { systemClock } from '../core/clock.ts'
 import { authenticator } from '../org/authenticate.ts'
 import { openDatabase } from '../store/database.ts'

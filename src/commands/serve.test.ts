@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ask, call, startServer, temporaryFolder, until } from '../../test/process.ts'
+import { ask, call, startServer, temporaryFolder, until } from '../../test/run-program.ts'
 
 test('serve logs its URL and the set-up link, and exits cleanly at SIGTERM', async () => {
   using folder = temporaryFolder()

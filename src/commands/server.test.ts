@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { temporaryFolder } from '../../test/process.ts'
+import { temporaryFolder } from '../../test/run-program.ts'
 import { openApp } from '../app.ts'
 import { readConfig, type SettingName } from '../config.ts'
 import { systemClock } from '../core/clock.ts'

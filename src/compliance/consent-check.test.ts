@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { testApp } from '../../test/app.ts'
-import { cast } from '../../test/fakes.ts'
+import { cast } from '../../test/fixtures.ts'
+import { testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'

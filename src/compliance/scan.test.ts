@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, testClock } from '../../test/fakes.ts'
+import { cast, testClock } from '../../test/fixtures.ts'
 import { CARDS, IBANS } from '../conditions/personal.fixture.ts'
 import { personalIn } from '../conditions/personal.ts'
 import { personalCandidates } from '../conditions/personal-sql.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { TEST_START } from '../../test/fakes.ts'
+import { TEST_START } from '../../test/fixtures.ts'
 import { newId, newSecret } from './id.ts'
 
 /** https://www.crockford.com/base32.html: no I, L, O and U. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { onOwnHost } from '../../test/own-host.ts'
+import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
 import type { Decoder } from './decoder.ts'
 import { decodeHit } from './index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { onOwnHost } from '../../test/own-host.ts'
+import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
 import { type CapturedBody, readBody } from './body.ts'
 import { decodeHit } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'

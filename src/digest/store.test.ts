@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { dueMails, startMail } from './store.ts'
 

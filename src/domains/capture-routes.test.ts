@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { domainDirectory } from './directory.ts'
 import { domainRoutes } from './routes.ts'
 import { createDomain } from './store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { TEST_START } from '../../test/fakes.ts'
+import { TEST_START } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import {
   DomainDetailSchema,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { domainRoutes } from './routes.ts'
 import { hostsToCheck, noteHostCheck } from './routing-store.ts'
 import { createDomain } from './store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { projectRoutes } from './project-routes.ts'
 import { createProject, deleteProject, listProjects, updateProject } from './project-store.ts'

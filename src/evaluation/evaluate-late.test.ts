@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
-import { TEST_START } from '../../test/fakes.ts'
+import { TEST_START } from '../../test/fixtures.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MAX_LATE_WINDOWS } from '../alerts/due-windows.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 

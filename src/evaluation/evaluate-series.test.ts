@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, watchedDomains } from '../alerts/alert-store.ts'
 import { causesNotification } from '../alerts/finding.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { volumeInput } from '../alerts/alert.fixture.ts'
 import { activeAlerts, createAlert } from '../alerts/alert-store.ts'
 import { HOUR_MS } from '../core/clock.ts'

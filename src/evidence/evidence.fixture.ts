@@ -1,4 +1,4 @@
-import { type Cast, cast, testBox } from '../../test/fakes.ts'
+import { type Cast, cast, testBox } from '../../test/fixtures.ts'
 import { alertOf, eventOf, NOON } from '../alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, deleteAlert } from '../alerts/alert-store.ts'

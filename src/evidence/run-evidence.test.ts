@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../../test/app.ts'
-import { aRun, FINDINGS, storeRun } from '../../test/shared-run.ts'
+import { aRun, FINDINGS, storeRun } from '../../test/flows/finished-run.fixture.ts'
+import { testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { FLOW_TEST } from '../issues/kinds.ts'
 import { applyRunFindings, type RunSubject } from '../issues/run-findings.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { type ZippedFile, zipOf } from '../browser/zip.fixture.ts'
 import type { Call } from '../http/route.ts'
 import { DraftProcesses } from './draft-process.ts'

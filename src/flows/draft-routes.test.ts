@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../../test/app.ts'
+import { testApp } from '../../test/test-app.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { createKey } from '../org/key-store.ts'
 import { addMember, createUser } from '../org/store.ts'

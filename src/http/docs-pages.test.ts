@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../../test/process.ts'
+import { temporaryFolder } from '../../test/run-program.ts'
 import { fillShell, renderDocs } from './docs-pages.ts'
 
 function rendered(alerts: string) {

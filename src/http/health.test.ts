@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { memoryDb, TEST_START } from '../../test/fakes.ts'
+import { memoryDb, TEST_START } from '../../test/fixtures.ts'
 import { answerErrors } from './errors.ts'
 import { type HealthParts, healthRoutes } from './health.ts'
 import { performer } from './perform.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { memoryDb } from '../../test/fakes.ts'
+import { memoryDb } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Audit, performer } from './perform.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { memoryDb } from '../../test/fakes.ts'
+import { memoryDb } from '../../test/fixtures.ts'
 import { Closed, Type } from '../core/schema.ts'
 import { performer } from './perform.ts'
 import type { Principal } from './principal.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { testClock } from '../../test/fakes.ts'
+import { testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Principal } from './principal.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { client, memoryDb, testClock } from '../../test/fakes.ts'
+import { client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, OneOf, Type } from '../core/schema.ts'
 import { answerErrors } from './errors.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryDb, testClock } from '../../test/fakes.ts'
+import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { hashOf } from './batch-hash.ts'
 import { BatchLog } from './batch-log.ts'

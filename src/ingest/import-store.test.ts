@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import { isImported, recordImport, removeOldImports } from './import-store.ts'

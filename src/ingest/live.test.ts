@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { testClock } from '../../test/fakes.ts'
+import { testClock } from '../../test/fixtures.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { ARMED_MS, Live } from './live.ts'
 

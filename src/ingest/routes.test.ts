@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { ingestRoutes } from './routes.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { domainDirectory } from '../domains/directory.ts'
 import { setPageViewRates } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { testClock } from '../../test/fakes.ts'
+import { testClock } from '../../test/fixtures.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { hashOf } from './batch-hash.ts'

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { TEST_START, type TestClock, testClock } from '../../test/fakes.ts'
+import { TEST_START, type TestClock, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'

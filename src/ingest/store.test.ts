@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { VendorSighting } from '../domains/sightings.ts'
 import { createDomain, deleteDomain, findDomain, listHostnames, setHostnameStatus } from '../domains/store.ts'

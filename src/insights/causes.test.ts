@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { addToDay } from '../compliance/consent-store.ts'
 import { recordSightings } from '../compliance/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'

@@ -1,5 +1,5 @@
 import { batchesFrom } from '../../test/engine/events.ts'
-import { cast } from '../../test/fakes.ts'
+import { cast } from '../../test/fixtures.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { EventStatus, StoredEvent } from '../core/event.ts'
 import { type Random, randomOf } from '../detector/series.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { testApp } from '../../test/app.ts'
+import { testApp } from '../../test/test-app.ts'
 import { insights } from './index.ts'
 
 test('no two insights share an id or an address', () => {

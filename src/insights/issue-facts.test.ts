@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memoryDb, testClock } from '../../test/fakes.ts'
+import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { findingOf, issueOfAlert, validationAlert } from '../issues/issue.fixture.ts'

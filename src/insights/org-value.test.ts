@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../../test/app.ts'
+import { testApp } from '../../test/test-app.ts'
 import { DAY_MS, SECOND_MS } from '../core/clock.ts'
 
 const rule = (name: string, key: string, impactValue?: number) => ({

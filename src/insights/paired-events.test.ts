@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'

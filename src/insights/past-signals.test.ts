@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memoryDb, testClock } from '../../test/fakes.ts'
+import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Follower } from '../signals/series-monitor.ts'

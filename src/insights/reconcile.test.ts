@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
-import { cast, TEST_START } from '../../test/fakes.ts'
+import { cast, TEST_START } from '../../test/fixtures.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'

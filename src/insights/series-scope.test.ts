@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { volumeInput } from '../alerts/alert.fixture.ts'
 import { updateAlert } from '../alerts/alert-store.ts'
 import { autoAlertInput, createAutoAlert, domainsWithAutoAlert } from '../alerts/auto-alert.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createAutoAlert } from '../alerts/auto-alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 
 interface Suggestion {

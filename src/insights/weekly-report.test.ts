@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { testApp } from '../../test/app.ts'
+import { testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { parseWeek, WEEK_MS, weekName, weekStart } from './weekly-report.ts'
 

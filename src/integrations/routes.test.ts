@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { CALLERS, type Caller, client, credentialsOf } from '../../test/fakes.ts'
+import { CALLERS, type Caller, client, credentialsOf } from '../../test/fixtures.ts'
 import { Dispatcher } from './delivery/dispatcher.ts'
 import { hook, mail, outboxFixture } from './delivery/outbox.fixture.ts'
 import { recordOutcome } from './delivery/record-attempt.ts'

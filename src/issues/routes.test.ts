@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { client, testBox } from '../../test/fakes.ts'
+import { client, testBox } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { type Principal, ROLES } from '../http/principal.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'

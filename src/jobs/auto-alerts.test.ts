@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { readAlertInput } from '../alerts/alert-input.ts'
 import { findAlert, MAX_ALERTS } from '../alerts/alert-store.ts'
 import { autoAlertInput, autoAlertOf, domainsWithAutoAlert } from '../alerts/auto-alert.ts'

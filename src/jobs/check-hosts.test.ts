@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import { setRouting } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'

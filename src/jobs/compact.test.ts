@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { plainPage } from '../core/page.fixture.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../../test/app.ts'
-import { aRun, storeRun } from '../../test/shared-run.ts'
+import { aRun, storeRun } from '../../test/flows/finished-run.fixture.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
 /** A domain of the owner's organization, or of another one that is made for it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { SEGMENT_AGE_MS } from './flush.ts'
 

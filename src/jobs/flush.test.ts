@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { BatchMemory } from '../ingest/batch-memory.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { until } from '../../test/process.ts'
+import { until } from '../../test/run-program.ts'
 import { Emitter } from '../core/emitter.ts'
 import { type Job, runJobs } from './job.ts'
 

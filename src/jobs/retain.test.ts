@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../../test/app.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
 /** An event on each of so many days, moved to the warehouse; now is the last of them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { MAX_ALL_MEMBERS, MAX_LABELS, MAX_MEMBERS } from './label.ts'
 import { labelRoutes } from './routes.ts'
 import { assign, membersOf } from './store.ts'

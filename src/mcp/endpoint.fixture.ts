@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { type Cast, cast, memoryDb, type TestClock, testBox, testClock } from '../../test/fakes.ts'
+import { type Cast, cast, memoryDb, type TestClock, testBox, testClock } from '../../test/fixtures.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
 import { createAlert } from '../alerts/alert-store.ts'
 import { AppError } from '../core/error.ts'

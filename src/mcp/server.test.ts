@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
-import { type Caller, credentialsOf, ownerOf } from '../../test/fakes.ts'
+import { type Caller, credentialsOf, ownerOf } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { revokeKey } from '../org/key-store.ts'
 import { openSession } from '../org/session.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import { auditor, listAuditEntries, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'

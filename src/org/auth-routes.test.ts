@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyJson, cast, client, memoryDb, type Person, testBox, testClock } from '../../test/fakes.ts'
+import { anyJson, cast, client, memoryDb, type Person, testBox, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes } from './auth-routes.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { authenticator, isInForce } from './authenticate.ts'
 import { createKey, revokeKey } from './key-store.ts'

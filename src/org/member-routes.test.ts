@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { performer } from '../http/perform.ts'
 import type { Principal } from '../http/principal.ts'
 import { auditor, listAuditEntries } from './audit-log.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { ROLES, type Role } from '../http/principal.ts'
 import { createKey, revokeKey } from './key-store.ts'

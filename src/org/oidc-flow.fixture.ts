@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { JWTPayload } from 'jose'
-import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fakes.ts'
+import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fixtures.ts'
 import { answerErrors } from '../http/errors.ts'
 import { noteAddress } from '../http/origin.ts'
 import { performer } from '../http/perform.ts'

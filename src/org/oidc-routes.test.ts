@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { testBox } from '../../test/fakes.ts'
+import { testBox } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { secretBox } from '../core/secret-box.ts'
 import { CLIENT_ID, CLIENT_SECRET } from './oidc.fixture.ts'

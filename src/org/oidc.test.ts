@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPair, UnsecuredJWT } from 'jose'
-import { testClock } from '../../test/fakes.ts'
+import { testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { CLIENT_ID, CLIENT_SECRET, type ProviderBehaviour, signWith } from './oidc.fixture.ts'
 import { countOf, outcomeOf, PUBLIC_URL, refusalOf, roleIn, START, setUp, signInAs, zoe } from './oidc-flow.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import type { Db } from '../store/database.ts'
 import { auditor } from './audit-log.ts'
 import { organizationRoutes } from './org-routes.ts'

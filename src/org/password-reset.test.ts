@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, client, memoryDb, type Person, testBox, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, type Person, testBox, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes, resetRoutes } from './auth-routes.ts'

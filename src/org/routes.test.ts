@@ -11,7 +11,7 @@ import {
   type Person,
   testBox,
   testClock,
-} from '../../test/fakes.ts'
+} from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import type { Principal } from '../http/principal.ts'
 import { organizationRoutes } from './org-routes.ts'

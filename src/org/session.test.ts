@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { parser } from '../core/schema.ts'
 import { secretHash } from '../core/secret-box.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authenticator } from './authenticate.ts'

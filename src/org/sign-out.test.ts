@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
-import { client } from '../../test/fakes.ts'
+import { client } from '../../test/fixtures.ts'
 import { secretBox } from '../core/secret-box.ts'
 import { authRoutes } from './auth-routes.ts'
 import { CLIENT_ID } from './oidc.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fakes.ts'
+import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { secretBox, secretHash } from '../core/secret-box.ts'
 import { createKey, listKeys, revokeKey } from './key-store.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createAlert, setEnabled } from '../alerts/alert-store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { createDomain } from '../domains/store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
+import { memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { type Gap, PAUSE_MS } from './gap.ts'
 import { GapWatch } from './gap-detector.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { SIGNAL_MODES } from './signal.ts'
 import { signalRoutes } from './signal-routes.ts'

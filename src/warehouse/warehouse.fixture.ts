@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
+import { memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'

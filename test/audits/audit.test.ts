@@ -2,11 +2,11 @@ import { afterAll, expect, test } from 'bun:test'
 import { readAudit } from '../../src/audits/input.ts'
 import { beginAudit, queueAudit } from '../../src/audits/store.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
-import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { storeAudit } from '../finished-audit.ts'
-import { until } from '../process.ts'
-import { commandOf, pids, startedBy } from '../processes.ts'
+import { commandOf, pids, startedBy } from '../proc-fs.ts'
+import { until } from '../run-program.ts'
+import { testApp } from '../test-app.ts'
+import { storeAudit } from './finished-audit.fixture.ts'
 
 const html = (body: string) =>
   new Response(`<!doctype html><title>Shop</title>${body}`, { headers: { 'content-type': 'text/html' } })

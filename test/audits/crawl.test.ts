@@ -3,7 +3,7 @@ import { crawl } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
 import { KEEPS_PLACE } from '../../src/browser/task.ts'
 import { browsingOptions } from '../browser/browse.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
 const PRODUCTS = 60

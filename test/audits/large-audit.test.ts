@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { AuditPage } from '../../src/audits/audit.ts'
 import { memoryOf } from '../../src/browser/memory.ts'
-import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { commandOf, startedBy } from '../processes.ts'
+import { commandOf, startedBy } from '../proc-fs.ts'
+import { testApp } from '../test-app.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
 const PRODUCTS = 280

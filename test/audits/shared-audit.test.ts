@@ -2,10 +2,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS } from '../../src/core/clock.ts'
-import { testApp } from '../app.ts'
 import { startBrowser } from '../browser/chromium.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { FAULTS } from '../browser/page-defects.ts'
+import { testApp } from '../test-app.ts'
 
 /** Where to leave pictures for people; nowhere unless asked. */
 const PICTURES = process.env.SHARE_PICTURES

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder } from '../process.ts'
+import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder } from '../run-program.ts'
 
 const PASSWORD = 'correct horse battery'
 const STOLEN = 'a password that Mallory chose'

@@ -16,7 +16,7 @@ import {
   until,
   WEBHOOK_SECRET,
   watch,
-} from '../process.ts'
+} from '../run-program.ts'
 
 const RECORDING = readFileSync(resolve(import.meta.dir, '../recordings/ga4_minimal.har'), 'utf8')
 

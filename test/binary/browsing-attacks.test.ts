@@ -3,8 +3,8 @@ import { closeSync, ftruncateSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryOfProcess } from '../../src/browser/memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
-import { startedBy } from '../processes.ts'
+import { startedBy } from '../proc-fs.ts'
+import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { attackScreenshots } from '../flows/screenshot-attacks.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from '../flows/secret-attacks.ts'
-import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () => {
   const data = temporaryFolder()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { BINARY, temporaryFolder } from '../process.ts'
+import { BINARY, temporaryFolder } from '../run-program.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 const ADDRESS = 'maria.quint@hidden.example'
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz.@'

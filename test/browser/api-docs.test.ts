@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { startBrowser } from './chromium.ts'
 
 test('whoever opens the documentation sees every operation, and can try one with an API key', async () => {

@@ -1,7 +1,7 @@
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import { type BrowsingParts, openBrowsing } from '../../src/browser/open.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 
 /** Options of a browser for tests: a desktop that reaches 127.0.0.1, with vendors answered inside. */

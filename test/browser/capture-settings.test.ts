@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { ask } from '../process.ts'
+import { ask } from '../run-program.ts'
 import { type CaptureSite, captureSite, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { CaptureConfig } from '../../src/capture/capture-config.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
-import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /** One call of the collector by a browser. */
 export interface CollectorCall {

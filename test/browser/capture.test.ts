@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { StoredEvent } from '../../src/core/event.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { type CaptureSite, captureSite, caseOf, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
 

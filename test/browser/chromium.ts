@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import chromium, { inflate } from '@sparticuz/chromium'
 import puppeteer, { type Browser } from 'puppeteer-core'
 import { devDependencies } from '../../package.json' with { type: 'json' }
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 /** A headless Chromium that reaches nothing but this machine. It and its files are gone at the end of the block. */
 export interface TestBrowser extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 /** A page that says at once what it sees of its device, and that opens a tab. */

@@ -9,7 +9,7 @@ import { subscribe, subscriptionOf } from '../../src/digest/store.ts'
 import { UNSUBSCRIBE_PATH, unsubscribeRoutes, unsubscribeToken } from '../../src/digest/unsubscribe.ts'
 import { performer } from '../../src/http/perform.ts'
 import { router } from '../../src/http/router.ts'
-import { cast, memoryDb, testBox, testClock } from '../fakes.ts'
+import { cast, memoryDb, testBox, testClock } from '../fixtures.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-defects.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { type CaptureSite, captureSite, SITE_HOSTS } from './capture-site.ts'
 import { startBrowser, type TestBrowser } from './chromium.ts'
 

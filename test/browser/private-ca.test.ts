@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { trustIn } from '../../src/browser/trust.ts'
 import { messageOf } from '../../src/core/error.ts'
-import { canCertify, type PrivateAuthority, privateAuthority } from '../certificates.ts'
-import { temporaryFolder } from '../process.ts'
+import { canCertify, type PrivateAuthority, privateAuthority } from '../integrations/certificates.fixture.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 const HOTJAR = 'ws.hotjar.com'

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../process.ts'
 import { recordSdk } from '../record-sdk.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 /** What SDKs do: ask for their settings, send by each way that a browser has, and the rest when the page goes. */
 const SDK = `

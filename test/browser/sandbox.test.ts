@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { temporaryFolder, until } from '../process.ts'
+import { temporaryFolder, until } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 
 /** Nobody else's here. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
 import type { Browsing } from '../../src/browser/browsing.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 const html = (body: string, headers: Record<string, string> = {}) =>

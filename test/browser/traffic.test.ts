@@ -3,7 +3,7 @@ import type { Browsing } from '../../src/browser/browsing.ts'
 import { harOf } from '../../src/browser/har.ts'
 import type { SeenEvent } from '../../src/browser/traffic.ts'
 import { parseHar } from '../../src/commands/har.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 let browsing: Browsing

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, initialize, runProgram, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, initialize, runProgram, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 import { DRIVERS, startDriver } from './drivers.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 

@@ -15,7 +15,7 @@ import {
   until,
   WEBHOOK_SECRET,
   watch,
-} from '../process.ts'
+} from '../run-program.ts'
 import { arrivalOf, inbox } from './inbox.ts'
 import { chance, startLoad } from './load.ts'
 import { stir } from './stir.ts'

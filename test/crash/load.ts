@@ -1,4 +1,4 @@
-import { call } from '../process.ts'
+import { call } from '../run-program.ts'
 
 /** Numbers from 0 to below 1, the same ones for the same seed (mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
 export function chance(seed: number): () => number {

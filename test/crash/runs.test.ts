@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Delivery } from '../../src/integrations/delivery/delivery.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } from '../process.ts'
-import { isAlive, startedBy } from '../processes.ts'
+import { isAlive, startedBy } from '../proc-fs.ts'
+import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } from '../run-program.ts'
 
 /*
  * The whole program ends while a flow test walks and an audit crawls, each with another one behind it, and is started again.

@@ -1,6 +1,6 @@
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import type { Issue } from '../../src/issues/issue.ts'
-import { ask } from '../process.ts'
+import { ask } from '../run-program.ts'
 
 const MAX_PAUSE_MS = 150
 const NEW_ALERT_SHARE = 0.1

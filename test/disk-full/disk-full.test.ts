@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
-import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watch } from '../run-program.ts'
 import { limitedFiles, type SmallDisk, smallFileSystem } from './small-disk.ts'
 
 const BATCH_EVENTS = 50

@@ -1,6 +1,6 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 /** A place for a data folder that can be made full, and given room again, under a running process. */
 export interface SmallDisk {

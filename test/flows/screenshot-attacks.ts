@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Answer } from '../fakes.ts'
+import type { Answer } from '../fixtures.ts'
 
 /** Same letters and digits in another order: where it is covered, the pictures of both are the same. */
 const TYPED = ['4929 1234 8888 7777', '7777 8888 1234 4929'] as const

@@ -1,7 +1,7 @@
 import { test } from 'bun:test'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
+import { testApp } from '../test-app.ts'
 import { attackScreenshots } from './screenshot-attacks.ts'
 
 test('screenshots show no personal data and no secret, and are seen by those who may see such data', async () => {

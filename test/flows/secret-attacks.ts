@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Answer } from '../fakes.ts'
+import type { Answer } from '../fixtures.ts'
 
 /** What typed secrets are: long enough to be found in whatever form they are sent. */
 const SECRET = 'correct-horse-battery'

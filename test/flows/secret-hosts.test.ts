@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from 'bun:test'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { type TestApp, testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from './secret-attacks.ts'
 
 /* Secrets of a flow test go to the hosts for which they were entered, and to no other. */

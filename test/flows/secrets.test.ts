@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { type TestApp, testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 
 /*
  * A secret that is typed, and that the shop shows and sends wherever it can, is looked for in all that is said of the run:

@@ -14,7 +14,7 @@ import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browsingOptions } from '../browser/browse.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { openShop } from './shop.ts'
 
 const GA4 = 'Google Analytics 4'

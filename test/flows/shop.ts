@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 /** A shop for flow tests. */
 export interface Shop extends Disposable {

@@ -8,7 +8,7 @@ import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browse, browsingOptions } from '../browser/browse.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 export interface Walked {
   told: WalkMessage[]

@@ -7,9 +7,9 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../src/c
 import type { Transport } from '../../src/integrations/transport/transport.ts'
 import { runJobs } from '../../src/jobs/job.ts'
 import { PAUSE_MS } from '../../src/signals/gap.ts'
-import { type TestApp, testApp } from '../app.ts'
-import { TEST_START } from '../fakes.ts'
-import { until } from '../process.ts'
+import { TEST_START } from '../fixtures.ts'
+import { until } from '../run-program.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 
 // A clock that is wrong, at a start and while the program runs: bound to stop nothing, to be named, to be told twice of
 // nothing, and to delete nothing.

@@ -17,8 +17,8 @@ import { createKey } from '../../src/org/key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
-import { type TestApp, testApp } from '../app.ts'
-import { TEST_START } from '../fakes.ts'
+import { TEST_START } from '../fixtures.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 
 /** What may happen to a file, by name; each changes the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../process.ts'
+import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../run-program.ts'
 import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-folder-'))

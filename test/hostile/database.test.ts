@@ -6,7 +6,7 @@ import { openApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/error.ts'
-import { answerOf } from '../app.ts'
+import { answerOf } from '../test-app.ts'
 import { bytesOf, flipByte, type KilledFolder, killedFolder } from './folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-database-'))

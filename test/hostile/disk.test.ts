@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
-import { type TestApp, testApp } from '../app.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 
 /** What everything that is collected may take. */
 const BUDGET = 8 * 1024 * 1024

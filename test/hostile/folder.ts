@@ -1,8 +1,8 @@
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { testApp } from '../app.ts'
-import { ask, askAll, WEBHOOK_SECRET } from '../process.ts'
+import { ask, askAll, WEBHOOK_SECRET } from '../run-program.ts'
+import { testApp } from '../test-app.ts'
 
 /** A data folder of a server that was killed, with everything in it that a folder can have. */
 export interface KilledFolder {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
-import { type TestApp, testApp } from '../app.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 
 /** What 200,000 invented names of a domain, on 2,000 invented hosts, may leave at most. */
 const BOUNDS = {

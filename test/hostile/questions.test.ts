@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { MAX_RULE_COST } from '../../src/conditions/condition.ts'
-import type { Answer } from '../fakes.ts'
-import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import type { Answer } from '../fixtures.ts'
+import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /*
  * A caller with a read-only key asks more than can be answered. Each case says what it was bound to: the right to read,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { MAX_ARRIVAL_COST } from '../../src/alerts/active-rules.ts'
 import { type Condition, costOf } from '../../src/conditions/condition.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { testApp } from '../app.ts'
+import { testApp } from '../test-app.ts'
 
 /** Many states at once for each letter that is `A`, `B`, `1` or `2`. */
 const DEAR = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'

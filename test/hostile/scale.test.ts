@@ -10,9 +10,9 @@ import { CountsStand, MONDAY } from '../../src/signals/series-monitor.fixture.ts
 import { settingsOf } from '../../src/signals/signal-setting-store.ts'
 import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 import type { Query } from '../../src/warehouse/query.ts'
-import { testApp } from '../app.ts'
-import { cast, client, credentialsOf, memoryDb, testClock } from '../fakes.ts'
-import { ask, temporaryFolder, until } from '../process.ts'
+import { cast, client, credentialsOf, memoryDb, testClock } from '../fixtures.ts'
+import { ask, temporaryFolder, until } from '../run-program.ts'
+import { testApp } from '../test-app.ts'
 
 /*
  * An organization with very many domains and alerts. Bound: a round of evaluation costs what is due, not what there is;

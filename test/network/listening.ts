@@ -3,7 +3,7 @@ import { type Extra, type Running, startServer } from '../../src/commands/server
 import { readConfig, type SettingName } from '../../src/config.ts'
 import { ARRIVAL_LIMITS, receiveText } from '../../src/http/arrival.ts'
 import { originOf } from '../../src/http/origin.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 
 /** Time limits a test can wait for. */
 export const SHORT_TIMEOUTS: ServerTimeouts = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
-import { call } from '../process.ts'
+import { call } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
 import { type Listening, listening } from './listening.ts'
 

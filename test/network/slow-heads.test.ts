@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { call, until } from '../process.ts'
+import { call, until } from '../run-program.ts'
 import { connectTo } from './connection.ts'
 import { listening } from './listening.ts'
 

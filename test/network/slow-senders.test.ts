@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { MAX_BODY_BYTES } from '../../src/http/body.ts'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
-import { call, until } from '../process.ts'
+import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
 import { listening } from './listening.ts'
 

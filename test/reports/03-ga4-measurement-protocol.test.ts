@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
-import { testApp } from '../app.ts'
+import { testApp } from '../test-app.ts'
 import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, type ReportedRequest, reportLines } from './report.ts'
 

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeRecorded } from '../../src/commands/decode.ts'
 import { readHar } from '../../src/commands/har.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { describeReport, expectedOf, reportPath } from './report.ts'
 
 const HAR = '07-playwright-attach.har'

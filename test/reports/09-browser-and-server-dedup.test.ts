@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../app.ts'
+import { testApp } from '../test-app.ts'
 import { describeReport, expectedOf } from './report.ts'
 
 interface Report {

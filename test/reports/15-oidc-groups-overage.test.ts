@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fakeBrowser } from '../../src/org/oidc.fixture.ts'
-import { ask, call, freePort, initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, call, freePort, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { describeReport, reportText } from './report.ts'
 
 const FIXED_PORT = '18999'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { maskPersonal } from '../../src/conditions/mask.ts'
 import { personalIn } from '../../src/conditions/personal.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
-import { testApp } from '../app.ts'
+import { testApp } from '../test-app.ts'
 import { describeReport, reportLines } from './report.ts'
 
 interface Case {

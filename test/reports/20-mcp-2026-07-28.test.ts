@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../app.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 import { describeReport, reportText } from './report.ts'
 
 const python = Bun.which('python3')

@@ -1,4 +1,4 @@
-import { PROGRAM, until } from '../process.ts'
+import { PROGRAM, until } from '../run-program.ts'
 
 /** It imports three weeks first. */
 const START_MS = 300_000

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
-import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 

@@ -4,10 +4,10 @@ import type { RunFacts } from '../../src/flows/run-store.ts'
 import { findingOf } from '../../src/issues/issue.fixture.ts'
 import { createKey } from '../../src/org/key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
-import type { TestApp } from '../app.ts'
+import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
-import { storeAudit } from '../finished-audit.ts'
-import { aRun, storeRun } from '../shared-run.ts'
+import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
+import type { TestApp } from '../test-app.ts'
 import { create, startTestServer, type TestServer } from './test-server.ts'
 
 /** Maximum length of most names, in UTF-16 units. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
-import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
 test('the link of a message leads to the issue, after signing in, and hostile values are texts', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 

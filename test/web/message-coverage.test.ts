@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { alertTypes } from '../../src/alerts/types/index.ts'
 import { PERMISSIONS } from '../../src/http/permission.ts'
 import { english, messages } from '../../src/web/messages.ts'
-import { testApp } from '../app.ts'
+import { testApp } from '../test-app.ts'
 
 /** Actions recorded by explicit code rather than by the router: public routes, routes that affect other users, and commands. */
 function explicitActions(): string[] {

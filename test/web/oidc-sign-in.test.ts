@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/core/clock.ts'
 import { CLIENT_ID, CLIENT_SECRET, openIdProvider } from '../../src/org/oidc.fixture.ts'
-import { freePort, initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { freePort, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
 const LOGOUT = '/logout'

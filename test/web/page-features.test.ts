@@ -8,7 +8,7 @@ import {
   tagManagerServer,
 } from '../../src/integrations/providers/google-tag-manager/google-tag-manager-server.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
-import { temporaryFolder } from '../process.ts'
+import { temporaryFolder } from '../run-program.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { waitForPage } from './navigate.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { keyboardOf } from './tasks/keyboard.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEMS } from '../../src/domains/domain.ts'
-import { until } from '../process.ts'
+import { until } from '../run-program.ts'
 import { named } from './screen.ts'
 import { openAs, sharedTestServer } from './test-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, call, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
 test('whoever enters an API key sees the page, and the page asks nobody but its server', async () => {

@@ -5,7 +5,7 @@ import { applyChanges } from '../../src/issues/store.ts'
 import { createKey } from '../../src/org/key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
-import { type TestApp, testApp } from '../app.ts'
+import { type TestApp, testApp } from '../test-app.ts'
 import { openScreen, type Screen } from './screen.ts'
 
 /** The program behind an address, with things in it as a test wants them. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { TEST_START } from '../../../test/fakes.ts'
+import { TEST_START } from '../../../test/fixtures.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { CollectorDomain } from '../../domains/directory.ts'
 import { decodeBatch } from '../../ingest/decode-batch.ts'

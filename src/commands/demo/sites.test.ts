@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { TEST_START } from '../../../test/fakes.ts'
+import { TEST_START } from '../../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
 import type { SiteEvent } from './site.ts'
 import { HOSTS, plotOf, Sites, VERSIONS } from './sites.ts'

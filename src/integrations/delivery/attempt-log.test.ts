@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Caller, client, credentialsOf } from '../../../test/fakes.ts'
+import { type Caller, client, credentialsOf } from '../../../test/fixtures.ts'
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts'
 import { RECORDS_KEPT_MS } from '../../store/retention.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'

@@ -1,4 +1,4 @@
-import type { Cast } from '../../../test/fakes.ts'
+import type { Cast } from '../../../test/fixtures.ts'
 import type { Channel } from '../../alerts/alert.ts'
 import type { Transition } from '../../issues/issue.ts'
 import type { Db } from '../../store/database.ts'

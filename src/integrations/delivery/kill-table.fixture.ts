@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Cast } from '../../../test/fakes.ts'
+import type { Cast } from '../../../test/fixtures.ts'
 import type { Channel } from '../../alerts/alert.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { setStatus } from '../../issues/store.ts'

@@ -1,4 +1,4 @@
-import { type Cast, cast, memoryDb, testBox, testClock } from '../../../test/fakes.ts'
+import { type Cast, cast, memoryDb, testBox, testClock } from '../../../test/fixtures.ts'
 import type { Channel } from '../../alerts/alert.ts'
 import type { Finding } from '../../alerts/finding.ts'
 import type { Transition } from '../../issues/issue.ts'

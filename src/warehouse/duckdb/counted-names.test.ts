@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast } from '../../../test/fakes.ts'
+import { cast } from '../../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { createDomain, deleteDomain } from '../../domains/store.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'

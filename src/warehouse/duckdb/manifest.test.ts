@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryDb } from '../../../test/fakes.ts'
+import { memoryDb } from '../../../test/fixtures.ts'
 import { HOUR_MS } from '../../core/clock.ts'
 import { tx } from '../../store/database.ts'
 import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentFiles } from './manifest.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
-import { ask, until } from '../../process.ts'
+import { ask, until } from '../../run-program.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import type { Demo } from '../demo.ts'
 import { EVERYWHERE, ON_PHONES, PAGES } from './expected-names.ts'

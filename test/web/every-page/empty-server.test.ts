@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from 'bun:test'
 import { join } from 'node:path'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
-import { initialize, type Server, startServer, temporaryFolder } from '../../process.ts'
+import { initialize, type Server, startServer, temporaryFolder } from '../../run-program.ts'
 import { expectNoFaults } from './page-checks.ts'
 
 const folder = temporaryFolder()

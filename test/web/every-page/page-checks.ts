@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Page } from 'puppeteer-core'
-import { ask } from '../../process.ts'
+import { ask } from '../../run-program.ts'
 import { axeFindings } from '../axe.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { openScreen, type Screen } from '../screen.ts'

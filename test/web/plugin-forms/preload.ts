@@ -1,5 +1,5 @@
 import { plugin } from 'bun'
-import '../../one-type-more.ts'
+import '../../alerts/add-alert-type.ts'
 
 /*
  * To be loaded before a program: beside one type of alert its lists have one provider, which is a channel and an integration,

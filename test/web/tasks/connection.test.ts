@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { BINARY } from '../../process.ts'
+import { BINARY } from '../../run-program.ts'
 import { type Person, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
 
 let env: TestEnvironment

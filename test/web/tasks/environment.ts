@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startBrowser } from '../../browser/chromium.ts'
-import { ask, initialize, type Server, type Surroundings, startServer, temporaryFolder } from '../../process.ts'
+import { ask, initialize, type Server, type Surroundings, startServer, temporaryFolder } from '../../run-program.ts'
 import { openScreen, type Screen } from '../screen.ts'
 import { type Keyboard, keyboardOf } from './keyboard.ts'
 

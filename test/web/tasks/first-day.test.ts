@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
-import { ask, type Server, startServer, temporaryFolder, until } from '../../process.ts'
+import { ask, type Server, startServer, temporaryFolder, until } from '../../run-program.ts'
 import { openScreen } from '../screen.ts'
 import { keyboardOf } from './keyboard.ts'
 

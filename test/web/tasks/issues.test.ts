@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { until } from '../../process.ts'
+import { until } from '../../run-program.ts'
 import type { Screen } from '../screen.ts'
 import { startEnvironment, type TestEnvironment } from './environment.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { call } from '../../process.ts'
+import { call } from '../../run-program.ts'
 import { OWNER, type Person, startEnvironment, type TestEnvironment } from './environment.ts'
 
 let env: TestEnvironment

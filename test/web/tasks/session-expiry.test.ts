@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ask } from '../../process.ts'
+import { ask } from '../../run-program.ts'
 import type { Screen } from '../screen.ts'
 import { OWNER, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
 import type { Keyboard } from './keyboard.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { ask, until } from '../../process.ts'
+import { ask, until } from '../../run-program.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { OWNER, type Person, startEnvironment, type TestEnvironment } from './environment.ts'
 

@@ -1,4 +1,4 @@
-import { type Cast, client } from '../../../../test/fakes.ts'
+import { type Cast, client } from '../../../../test/fixtures.ts'
 import { performer } from '../../../http/perform.ts'
 import { router } from '../../../http/router.ts'
 import { authenticator } from '../../../org/authenticate.ts'

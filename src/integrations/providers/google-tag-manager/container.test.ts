@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryDb, testClock } from '../../../../test/fakes.ts'
+import { memoryDb, testClock } from '../../../../test/fixtures.ts'
 import { withinQuota } from '../../context/call-quota.ts'
 import { withReportMetadata } from './desired-entities.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'

@@ -1,4 +1,4 @@
-import { type Cast, client, testClock } from '../../../../test/fakes.ts'
+import { type Cast, client, testClock } from '../../../../test/fixtures.ts'
 import { createDomain } from '../../../domains/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { Dispatcher } from '../../delivery/dispatcher.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
-import { memoryDb, testClock } from '../../../../test/fakes.ts'
+import { memoryDb, testClock } from '../../../../test/fixtures.ts'
 import { withinQuota } from '../../context/call-quota.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { KEY_FILE } from './google-tag-manager-server.fixture.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testClock } from '../../../../test/fakes.ts'
+import { testClock } from '../../../../test/fixtures.ts'
 import { AppError } from '../../../core/error.ts'
 import { MAX_WAIT_MS, retryAfterS, withWaitLimit } from './wait-limit.ts'
 

@@ -1,4 +1,4 @@
-import { testClock } from '../../../../test/fakes.ts'
+import { testClock } from '../../../../test/fixtures.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import type { Received } from '../../transport/receiver.fixture.ts'

@@ -1,4 +1,4 @@
-import type { Cast } from '../../../../test/fakes.ts'
+import type { Cast } from '../../../../test/fixtures.ts'
 import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { deskWorld } from '../desk/desk-process.fixture.ts'

@@ -1,4 +1,4 @@
-import { TEST_START } from '../../../../test/fakes.ts'
+import { TEST_START } from '../../../../test/fixtures.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { type Expected, type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'

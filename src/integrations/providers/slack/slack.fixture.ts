@@ -1,4 +1,4 @@
-import { type Cast, client } from '../../../../test/fakes.ts'
+import { type Cast, client } from '../../../../test/fixtures.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { until as waitUntil } from '../../../../test/process.ts'
+import { until as waitUntil } from '../../../../test/run-program.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fixture.ts'
 

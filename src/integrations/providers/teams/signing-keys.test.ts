@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testClock } from '../../../../test/fakes.ts'
+import { testClock } from '../../../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { addressGuard } from '../../transport/address-guard.ts'

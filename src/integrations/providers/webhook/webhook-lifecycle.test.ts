@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { client } from '../../../../test/fakes.ts'
+import { client } from '../../../../test/fixtures.ts'
 import type { Channel } from '../../../alerts/alert.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import type { Transition } from '../../../issues/issue.ts'

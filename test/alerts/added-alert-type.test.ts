@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { Glob } from 'bun'
+import { ALERT_KINDS, alertTypes } from '../../src/alerts/types/index.ts'
+import { issueKinds } from '../../src/issues/kinds.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+
+const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
+  .filter((path) => !/\.(test|fixture)\.tsx?$/.test(path))
+  .sort()
+const read = (path: string) => Bun.file(join(ROOT, path)).text()
+
+test('a new type of alert is its file and a line in the list', async () => {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      'test',
+      '--preload',
+      './test/alerts/add-alert-type.ts',
+      '--timeout=600000',
+      './test/alerts/with-added-alert-type.ts',
+    ],
+    { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
+  )
+  const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  expect({ said, code }).toMatchObject({ code: 0 })
+  for (const path of sources) {
+    expect({ path, knows: /order_limit|orderLimit|order-limit/.test(await read(path)) }).toEqual({
+      path,
+      knows: false,
+    })
+  }
+})
+
+test('what raises issues is a type of alert or a kind of run, each named once', () => {
+  const kinds = issueKinds.map(({ kind }) => kind)
+  expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
+})
+
+/** They name types as examples, and go on without one that is gone. */
+const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/begin-with.ts']
+
+test('nobody but the types and what is an example names a type, or asks for what only one has', async () => {
+  const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])
+  const words = [
+    ...ALERT_KINDS.map((kind) => `['"\`]${kind}['"\`]`),
+    ...fields.map((field) => String.raw`\.${field}\b`),
+  ]
+  const named = new RegExp(words.join('|'))
+  const others = sources.filter((path) => !path.startsWith('src/alerts/types/') && !EXAMPLES.includes(path))
+  const knowing: string[] = []
+  for (const path of others) if (named.test(await read(path))) knowing.push(path)
+  expect(knowing).toEqual([])
+})

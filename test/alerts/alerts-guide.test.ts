@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ALERT_KINDS, alertTypes } from '../../src/alerts/types/index.ts'
+import { EVENT_FIELDS, OPERATORS } from '../../src/conditions/condition.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { testApp } from '../test-app.ts'
+
+const guide = readFileSync(join(import.meta.dir, '../../docs/use/alerts.md'), 'utf8')
+
+interface Example {
+  title: string
+  alert: Record<string, unknown>
+  /** A request that breaks the rule and one that does not; none for types that look at more than one event. */
+  requests: string[]
+}
+
+const blocks = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) => block)
+
+const examples = guide
+  .split(/^### /m)
+  .slice(1)
+  .map((section): Example => {
+    const [json = ''] = blocks(section, 'json')
+    const requests = blocks(section, 'text').flatMap((block) => block.trim().split('\n'))
+    return { title: section.slice(0, section.indexOf('\n')), alert: JSON.parse(json), requests }
+  })
+
+/** Of these the guide has alerts to paste; what others need stands in its table. */
+const SHOWN = ['data_validation', 'tag_volume_change', 'volume_threshold', 'volume_anomaly', 'journey']
+
+test('the guide has ten alerts, of every type that it shows, and requests for each that looks at single events', () => {
+  expect(examples.map(({ title }) => title.split('.', 1)[0])).toEqual(
+    Array.from({ length: 10 }, (_, at) => `${at + 1}`),
+  )
+  expect(new Set(examples.map(({ alert }) => alert.alertType))).toEqual(new Set(SHOWN))
+  for (const { alert, requests } of examples) {
+    expect([alert.name, requests.length]).toEqual([alert.name, alert.alertType === 'data_validation' ? 2 : 0])
+  }
+})
+
+test('the guide names every type, operator and field of an event', () => {
+  const words = [...ALERT_KINDS, ...OPERATORS, ...Object.keys(EVENT_FIELDS).map((field) => `$${field}`)]
+  expect(words.filter((word) => !guide.includes(`\`${word}\``))).toEqual([])
+})
+
+test('what each type shows of itself can be saved, but for the property that it names', async () => {
+  await using t = await testApp()
+  for (const { kind, example } of alertTypes) {
+    const made = await t.call('POST', '/v1/alerts', { body: { ...example, domainId: undefined } })
+    expect([kind, made.status, made.body.alertType]).toEqual([kind, 201, kind])
+  }
+})
+
+describe('each alert of the guide', () => {
+  test.each(examples.map((example) => [example.title, example] as const))('%s', async (_title, { alert, requests }) => {
+    await using t = await testApp()
+    const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+    const made = await t.call('POST', '/v1/alerts', { body: alert })
+    expect([made.status, made.body.error]).toEqual([201, undefined])
+    if (requests.length === 0) return
+    const now = t.clock.now()
+    const taken = await t.collect(domain.token, { batchId: 'alerts-guide', hits: requests.map((url) => ({ url })) })
+    expect(taken.body).toMatchObject({ accepted: 2, rejected: 0 })
+    await t.at(now + 1000)
+    const { body } = await t.call('GET', '/v1/events?limit=10')
+    const oldestFirst = (body.events as { violations: string[] | null }[]).toReversed()
+    expect(oldestFirst.map(({ violations }) => violations)).toEqual([[made.body.id], null])
+    const { body: found } = await t.call('GET', '/v1/issues')
+    expect(found.issues.map(({ alertId, occurrences }: Record<string, unknown>) => [alertId, occurrences])).toEqual([
+      [made.body.id, 1],
+    ])
+  })
+})
+
+test('the description of the API has the guide under its heading', async () => {
+  await using t = await testApp()
+  const { tags } = openApiDocument(t.app.routes)
+  const { description = '' } = tags.find(({ name }) => name === 'Alerts') ?? {}
+  expect(description).toContain('## Conditions say what is wrong')
+  for (const { alert } of examples) expect(description).toContain(`"name": "${alert.name}"`)
+})

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Running, startServer } from '../../src/commands/server.ts'
+import { readConfig } from '../../src/config.ts'
+import { SECOND_MS } from '../../src/core/clock.ts'
+import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import type { Answer } from '../fixtures.ts'
+import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts'
+
+/*
+ * The main job by HTTP, on servers that listen and with the real clock: nothing is reached but through them.
+ */
+
+const folder = temporaryFolder()
+const hook = receiver()
+const bugs: unknown[] = []
+let server: Running
+let key: string
+
+beforeAll(async () => {
+  const init = ['init', '--data', folder.path, '--org', 'Acme', '--email', 'alice@example.com', '--json']
+  const { stdout, stderr } = await runProgram(init)
+  expect(stderr).toBe('')
+  key = JSON.parse(stdout).apiKey
+  const flags = {
+    data: folder.path,
+    listen: '127.0.0.1:0',
+    collectListen: '127.0.0.1:0',
+    publicUrl: 'https://watch.example',
+    outboundAllow: '127.0.0.1',
+    rateKeyPerMinute: '1000000',
+  }
+  const log = { info() {}, warn() {}, error: (error: unknown) => void bugs.push(error) }
+  server = await startServer(readConfig(flags, {}), log)
+})
+
+afterAll(async () => {
+  await server.stop()
+  await hook[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+  expect(bugs).toEqual([])
+})
+
+const v1 = (method: string, path: string, body?: unknown): Promise<Answer['body']> =>
+  ask(method, `${server.url}/v1${path}`, key, body)
+const collect = async (token: string, batch: object): Promise<Answer['body']> => {
+  const answer = await call('POST', `${server.collectUrl}/api/v1/events`, { as: token, body: batch })
+  expect(answer.status).toBe(202)
+  return answer.body
+}
+const newDomain = (name: string): Promise<{ id: string; token: string }> => v1('POST', '/domains', { name })
+const eventsOf = async (query: Record<string, string | number>): Promise<{ id: string; seq: number }[]> =>
+  (await v1('GET', `/events?${new URLSearchParams(query as Record<string, string>)}`)).events
+
+test('from a captured hit to a delivered message, and what people do with it', async () => {
+  expect(await v1('GET', '/whoami')).toMatchObject({ email: 'alice@example.com', orgName: 'Acme', role: 'owner' })
+  const { id: domainId, token } = await newDomain('Shop')
+  const { id: integrationId } = await v1('POST', '/integrations', {
+    provider: 'webhook',
+    config: { url: `${hook.url}/hook` },
+  })
+  const { id: alertId } = await v1('POST', '/alerts', {
+    name: 'No addresses in purchases',
+    alertType: 'data_validation',
+    severity: 'critical',
+    domainId,
+    vendors: ['Google Analytics 4'],
+    conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
+    period: '1h',
+    impactValue: 900,
+    channels: [{ type: 'webhook', target: integrationId }],
+  })
+  const taken = await collect(token, {
+    batchId: 'first-batch',
+    sessionId: 'session-1',
+    page: { url: 'https://shop.example/thanks?order=7', title: 'Thanks' },
+    events: [{ id: 'fine', vendor: 'Shop', event: 'purchase', params: { to: 'ann@example.com' } }, { id: 'no vendor' }],
+    hits: [
+      { id: 'bad', url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.to=ann%40example.com' },
+      { id: 'good', url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.to=nobody' },
+    ],
+  })
+  expect(taken).toEqual({
+    accepted: 3,
+    rejected: 1,
+    errors: [{ list: 'events', index: 1, error: expect.stringContaining('vendor: ') }],
+  })
+
+  // The issue is there long before the hour ends, with the evidence for it, and somebody was told.
+  const issue = await until('the issue', async () => (await v1('GET', `/issues?alertId=${alertId}`)).issues[0] ?? null)
+  expect(issue).toMatchObject({ status: 'open', severity: 'critical', occurrences: 1, impactValue: 900 })
+  expect(issue.hosts).toEqual(['shop.example'])
+  await until('the message', () => hook.requests.length > 0)
+  const { type, data } = JSON.parse(hook.requests[0]?.body ?? '')
+  expect(type).toBe('issue.opened')
+  expect(data.issue.id).toBe(issue.id)
+  expect(data.url).toBe(`https://watch.example/issues/${issue.id}`)
+  expect(data.sample).toMatchObject({ id: 'bad', event: 'purchase', sessionId: 'session-1', path: '/thanks' })
+  expect(hook.requests[0]?.body).not.toContain('ann@example.com')
+  const violating = (await eventsOf({ domainId })).filter((event) => JSON.stringify(event).includes(alertId))
+  expect(violating.map(({ id }) => id)).toEqual(['bad'])
+
+  // People look after it.
+  const noted = await v1('PATCH', `/issues/${issue.id}`, { status: 'acknowledged', notes: 'checkout team knows' })
+  expect(noted).toMatchObject({ status: 'acknowledged', notes: 'checkout team knows', domain: 'Shop', domainId })
+  const kinds = noted.history.map(({ kind }: { kind: string }) => kind)
+  expect(kinds).toEqual(expect.arrayContaining(['opened', 'notified', 'note', 'acknowledged']))
+  const bulk = await v1('POST', '/issues/bulk', { ids: [issue.id, 'iss_none'], status: 'open' })
+  expect(bulk).toMatchObject({ updated: 1, failed: 1, errors: [{ index: 1 }] })
+  expect(await v1('GET', '/issues?status=open')).toMatchObject({
+    issues: [{ id: issue.id, notificationsSent: 1 }],
+    openCounts: { critical: 1, high: 0, medium: 0, low: 0 },
+  })
+
+  // What was sent is in the log, and can be sent again.
+  const { deliveries } = await v1('GET', `/notifications/deliveries?issueId=${issue.id}`)
+  expect(deliveries).toHaveLength(1)
+  const [{ id: deliveryId, ...delivery }] = deliveries
+  expect(delivery).toMatchObject({ status: 'delivered', transition: 'opened', attempts: 1, alertId })
+  expect(await v1('POST', `/notifications/deliveries/${deliveryId}/replay`)).toMatchObject({ status: 'pending' })
+  await until('the replay', () => hook.requests.length > 1)
+  expect(hook.requests.map(({ headers }) => headers['webhook-id'])).toEqual([deliveryId, deliveryId])
+  const { ok, deliveryId: testId } = await v1('POST', `/integrations/${integrationId}/test`)
+  expect({ ok, sent: hook.requests.at(-1)?.headers['webhook-id'] }).toEqual({ ok: true, sent: testId })
+})
+
+test.concurrent('usage counts what was acknowledged, within 10 seconds, and a repeat counts once', async () => {
+  const { id: domainId, token } = await newDomain('Counted')
+  const events = Array.from({ length: 40 }, (_, index) => ({ vendor: 'Shop', event: 'view', id: `e${index}` }))
+  const batches = [1, 2, 3].map((n) => ({ batchId: `counted-${n}`, page: { url: 'https://counted.example/' }, events }))
+  const answers = await Promise.all([...batches, ...batches].map((batch) => collect(token, batch)))
+  expect(answers).toEqual(answers.map(() => ({ accepted: 40, rejected: 0, errors: [] })))
+  const counted = async () => {
+    const { days } = await v1('GET', '/usage?days=2')
+    const mine = days.filter((day: { domainId: string }) => day.domainId === domainId)
+    return mine.reduce((sum: number, day: { events: number }) => sum + day.events, 0)
+  }
+  await until('the count', async () => (await counted()) >= 120, 10 * SECOND_MS)
+  expect(await counted()).toBe(120)
+  await collect(token, batches[0] ?? {})
+  const domain = await v1('GET', `/domains/${domainId}`)
+  expect(domain).toMatchObject({ events24h: 120, status: 'active' })
+  const { hostnames } = await v1('GET', `/domains/${domainId}/hostnames`)
+  expect(hostnames).toMatchObject([{ hostname: 'counted.example', status: 'unreviewed', events24h: 120 }])
+  const { diskBytes, oldestEventAt } = await v1('GET', '/usage')
+  expect(diskBytes).toBeGreaterThan(0)
+  expect(oldestEventAt).toBeLessThanOrEqual(Date.now())
+})
+
+test.concurrent('what was refused is in the ledger, with its reason', async () => {
+  const { id: domainId, token } = await newDomain('Ledger')
+  await v1('PUT', `/domains/${domainId}/hostnames/evil.example`, { status: 'denied' })
+  await collect(token, { events: [{ vendor: 'Shop' }, { vendor: '' }, { vendor: 5 }], hits: [{ url: 'nonsense' }] })
+  const dropped = await collect(token, { page: { url: 'https://evil.example/' }, events: [{ vendor: 'Shop' }] })
+  expect(dropped).toMatchObject({ accepted: 0, rejected: 1 })
+  const rejected = async () => (await v1('GET', `/events/rejected?domainId=${domainId}`)).rejections
+  const list = await until('the ledger', async () => ((await rejected()).length >= 4 ? rejected() : null))
+  const reasons = list.map(({ reason, count }: { reason: string; count: number }) => `${count} ${reason}`)
+  expect(reasons.sort()).toEqual([
+    expect.stringMatching(/^1 events: .*denied/),
+    expect.stringMatching(/^1 events: vendor: /),
+    expect.stringMatching(/^1 events: vendor: /),
+    expect.stringMatching(/^1 hits: url: /),
+  ])
+})
+
+describe('the search of events', () => {
+  test.concurrent('finds by every parameter', async () => {
+    const { id: domainId, token } = await newDomain('Searched')
+    const before = Date.now()
+    await collect(token, {
+      page: { url: 'https://searched.example/deep/path', title: 'A Title' },
+      events: [
+        { id: 'a', vendor: 'Shop', event: 'view', params: { colour: 'needle-red' } },
+        { id: 'b', vendor: 'Shop', event: 'buy', params: { colour: 'blue' } },
+        { id: 'c', vendor: 'Other', event: 'view', params: { colour: 'Needle' } },
+      ],
+    })
+    const found = async (query: Record<string, string | number>) =>
+      (await eventsOf({ domainId, ...query }))
+        .map(({ id }) => id)
+        .sort()
+        .join('')
+    const cases: [Record<string, string | number>, string][] = [
+      [{}, 'abc'],
+      [{ vendor: 'Shop' }, 'ab'],
+      [{ vendor: 'shop' }, ''],
+      [{ event: 'view' }, 'ac'],
+      [{ vendor: 'Shop', event: 'view' }, 'a'],
+      [{ q: 'needle' }, 'a'],
+      [{ q: 'edle' }, 'ac'],
+      [{ q: 'searched.example' }, 'abc'],
+      [{ q: '/deep/path' }, 'abc'],
+      [{ q: 'A Title' }, 'abc'],
+      [{ q: 'colour' }, ''],
+      [{ q: '%' }, ''],
+      [{ limit: 1 }, 'c'],
+      [{ from: before }, 'abc'],
+      [{ to: before }, ''],
+      [{ from: before, to: Date.now() + 60_000 }, 'abc'],
+      [{ from: Date.now() + 60_000, to: Date.now() + 120_000 }, ''],
+    ]
+    for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
+    const ofNone = await call('GET', `${server.url}/v1/events?domainId=dom_none`, { as: key })
+    expect(ofNone).toMatchObject({ status: 404, body: { error: 'query.domainId: no such domain' } })
+    // The same from the warehouse, once they are moved there.
+    await until('the move', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
+    for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
+  })
+
+  test.concurrent('walked page by page shows each event once, while more come in and move to the warehouse', async () => {
+    const { id: domainId, token } = await newDomain('Walked')
+    let sent = 0
+    const send = async (count: number) => {
+      const ids = Array.from({ length: count }, () => `e${sent++}`)
+      await collect(token, { events: ids.map((id) => ({ id, vendor: 'Shop', event: 'view' })) })
+      return ids
+    }
+    const walk = async (): Promise<string[]> => {
+      const ids: string[] = []
+      let cursor = ''
+      do {
+        const query = new URLSearchParams({ domainId, limit: '37', ...(cursor ? { cursor } : {}) })
+        const { events, nextCursor } = await v1('GET', `/events?${query}`)
+        ids.push(...events.map(({ id }: { id: string }) => id))
+        cursor = nextCursor ?? ''
+        await send(1)
+      } while (cursor)
+      return ids
+    }
+    const first = await send(150)
+    const isMoved = async () => (await v1('GET', `/domains/${domainId}`)).events24h >= 150
+    for (let rounds = 0; rounds < 3 || !(await isMoved()); rounds++) {
+      const seen = await walk()
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(first.filter((id) => !seen.includes(id))).toEqual([])
+      // Newest first.
+      expect(seen).toEqual(seen.toSorted((a, b) => Number(b.slice(1)) - Number(a.slice(1))))
+    }
+  })
+})
+
+describe('what needs no credential', () => {
+  test.each<[string, string, RegExp]>([
+    ['/healthz', 'application/json', /^\{"ok":true\}$/],
+    ['/metrics', 'text/plain; version=0.0.4', /^tagwarden_events_stored_total \d+$/m],
+    ['/openapi.json', 'application/json', /"openapi":"3\.1\.0"/],
+    ['/', 'text/html; charset=utf-8', /<title>Tagwarden<\/title>/],
+  ])('GET %s', async (path, type, content) => {
+    const response = await fetch(server.url + path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toStartWith(type)
+    expect(await response.text()).toMatch(content)
+  })
+
+  test('readyz says how old the work is that goes on by itself', async () => {
+    const ready = await until('a flush and an evaluation', async () => {
+      const { status, body } = await call('GET', `${server.url}/readyz`)
+      return status === 200 && body.lastFlushAgeMs !== null && body.lastEvaluationAgeMs !== null && body
+    })
+    expect(ready).toMatchObject({ ok: true })
+    for (const age of [ready.lastFlushAgeMs, ready.lastEvaluationAgeMs]) {
+      expect(age).toBeGreaterThanOrEqual(0)
+      expect(age).toBeLessThan(30 * SECOND_MS)
+    }
+  })
+
+  test('metrics are lines that Prometheus reads', async () => {
+    const lines = (await (await fetch(`${server.url}/metrics`)).text()).trimEnd().split('\n')
+    for (const line of lines) expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+ -?[\d.e+]+)$/)
+  })
+
+  test('the page loads nothing from elsewhere', async () => {
+    const { headers } = await fetch(`${server.url}/`)
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    const page = await (await fetch(`${server.url}/`)).text()
+    expect(page.match(/(?:src|href)="https?:/g)).toBeNull()
+    const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(new Set(named.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']))
+    for (const path of named) {
+      const file = await fetch(server.url + path)
+      // The smallest ones may not become smaller.
+      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
+      expect([path, file.status, isPacked]).toEqual([path, 200, true])
+      expect(file.headers.get('cache-control')).toContain('immutable')
+    }
+  })
+})
+
+describe('with a port of its own for the collector', () => {
+  const elsewhere = async (url: string, as: string) => {
+    const answer = await call('POST', url, { as, body: {} })
+    expect(answer).toMatchObject({ status: 404, body: { error: 'no such route' } })
+  }
+
+  test('the API does not collect', async () => {
+    expect(server.url).not.toBe(server.collectUrl)
+    const { token } = await newDomain('Ports')
+    await elsewhere(`${server.url}/api/v1/events`, token)
+    expect(await collect(token, {})).toEqual({ accepted: 0, rejected: 0, errors: [] })
+  })
+
+  test.each(['/v1/alerts', '/v1/whoami', '/', '/metrics', '/openapi.json', '/healthz'])(
+    'the collector does not answer %s',
+    async (path) => {
+      await elsewhere(server.collectUrl + path, key)
+      expect((await fetch(server.collectUrl + path)).status).toBe(404)
+    },
+  )
+
+  test('keys do not collect, and tokens do not read', async () => {
+    const { token } = await newDomain('Tokens')
+    expect(await call('POST', `${server.collectUrl}/api/v1/events`, { as: key, body: {} })).toMatchObject({
+      status: 401,
+    })
+    expect(await call('GET', `${server.url}/v1/whoami`, { as: token })).toMatchObject({ status: 401 })
+  })
+})
+
+test('a body beyond every limit is refused as JSON, too', async () => {
+  const { token } = await newDomain('Large')
+  for (const [url, as] of [
+    [`${server.url}/v1/domains`, key],
+    [`${server.collectUrl}/api/v1/events`, token],
+  ] as const) {
+    const answer = await call('POST', url, { as, body: { name: 'x'.repeat(9 * 1024 * 1024) } })
+    expect(answer).toMatchObject({ status: 413, body: { error: expect.stringContaining('larger than') } })
+  }
+})

@@ -1,0 +1,169 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import type { JsonSchema } from './json-schema.ts'
+import { pathOf, type Route } from './openapi-routes.ts'
+import { describedApi } from './two-tenants.ts'
+import { takenCall } from './valid-calls.ts'
+
+/*
+ * No request holds the event loop for long: each route gets the largest bodies that it reads, while another caller asks
+ * for `/healthz`. What counts is the processor time of this thread between two turns of the event loop, which does not
+ * grow when others use the machine. The goal is 50 ms; the bound leaves room for slower processors, and a parser that
+ * reads 8 MiB in one turn takes more.
+ */
+
+const BOUND_MS = 150
+const ASK_EVERY_MS = 20
+/** Processor time of this thread in nanoseconds, first: https://docs.kernel.org/scheduler/sched-stats.html */
+const CPU_TIME = `/proc/self/task/${process.pid}/schedstat`
+const cpuMs = () => Number(readFileSync(CPU_TIME, 'utf8').split(' ')[0]) / 1e6
+
+const { world, routes, society } = await describedApi()
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Makes a list or an object of this many bytes. */
+function filled([open, close]: string, item: (n: number) => string, bytes: number): string {
+  const items: string[] = []
+  let size = 2
+  for (let n = 0; ; n++) {
+    const text = item(n)
+    size += text.length + 1
+    if (size > bytes) return `${open}${items.join()}${close}`
+    items.push(text)
+  }
+}
+
+/** Bodies that take long to parse, and that no route takes. */
+const SHAPES: Record<string, (bytes: number) => string> = {
+  lists: (bytes) => filled('[]', () => '[]', bytes),
+  'objects in a list': (bytes) => filled('[]', () => '{"a":1}', bytes),
+  fields: (bytes) => filled('{}', (n) => `"k${n}":0`, bytes),
+  'a text of escapes': (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"`,
+}
+
+interface Sent {
+  method: string
+  path: string
+  as: string
+  body: string
+}
+
+/** Sends a request while another caller asks. Returns its status, and the longest turn of the event loop meanwhile. */
+async function longestTurn({ method, path, as, body }: Sent): Promise<{ status: number; ms: number }> {
+  // As it comes from the network.
+  const bytes = new TextEncoder().encode(body)
+  const headers = {
+    authorization: `Bearer ${as}`,
+    'content-type': 'application/json',
+    'content-length': String(bytes.length),
+  }
+  const request = new Request(`http://localhost:8787${path}`, { method, headers, body: bytes })
+  await Bun.sleep(ASK_EVERY_MS)
+  let ms = 0
+  let turnBegan = cpuMs()
+  const turn = setInterval(() => {
+    const now = cpuMs()
+    ms = Math.max(ms, now - turnBegan)
+    turnBegan = now
+  }, 4)
+  const health: Promise<number>[] = []
+  const ask = setInterval(async () => {
+    health.push(
+      Promise.resolve(world.app.fetch(new Request('http://localhost:8787/healthz'))).then((answer) => answer.status),
+    )
+  }, ASK_EVERY_MS)
+  const sent = path.startsWith('/api/') ? world.app.collector.fetch(request) : world.app.fetch(request)
+  const answer = await sent
+  await answer.arrayBuffer()
+  await Bun.sleep(5)
+  clearInterval(turn)
+  clearInterval(ask)
+  expect(new Set(await Promise.all(health)).difference(new Set([200]))).toEqual(new Set())
+  return { status: answer.status, ms }
+}
+
+async function expectShortTurns(what: string, sent: Sent, statuses: readonly number[]): Promise<void> {
+  const { status, ms } = await longestTurn(sent)
+  const isShort = ms < BOUND_MS ? 'short turns' : `a turn of ${Math.round(ms)} ms`
+  expect([what, statuses.includes(status) ? 'as expected' : status, isShort]).toEqual([
+    what,
+    'as expected',
+    'short turns',
+  ])
+}
+
+/** What fits a schema and is as large as it may be; `example` where only some values are taken. */
+function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
+  if (schema.anyOf) {
+    const branches = schema.anyOf.map((one) => largest(one, example, bytes))
+    return branches.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0]
+  }
+  if (schema.enum || schema.const !== undefined || schema.pattern) return example
+  if (schema.type === 'string') return 'x'.repeat(Math.min(schema.maxLength ?? bytes, bytes))
+  if (schema.type === 'array') {
+    const item = (example as unknown[] | undefined)?.[0] ?? largest(schema.items ?? {}, undefined, 100)
+    return Array(Math.min(schema.maxItems ?? bytes, Math.floor(bytes / (sizeOf(item) + 1)))).fill(item)
+  }
+  return example
+}
+const sizeOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
+
+const withBody = routes.filter(({ body }) => body !== null)
+/** Taken or refused for what the value is: not for its size, and not as a bug. */
+const READ = [200, 201, 202, 400, 401, 404, 406, 409, 422]
+/** Below this nothing takes long. */
+const SMALL_BYTES = 20_000
+
+describe.skipIf(!existsSync(CPU_TIME))('others are served while a route reads', () => {
+  test.each(withBody.map((route) => [route.name, route] as const))('%s', async (_, route: Route) => {
+    const home = society()
+    const { ids, body } = await takenCall(route, { world, society: home }, society())
+    const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
+    for (const [shape, make] of Object.entries(SHAPES)) {
+      // 413 too: a HAR may take more memory than its process may.
+      await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
+    }
+    for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
+      const value = largest(schema, body?.[field], route.maxBodyBytes - SMALL_BYTES)
+      if (sizeOf(value) < SMALL_BYTES) continue
+      await expectShortTurns(field, { ...sent, body: JSON.stringify({ ...body, [field]: value }) }, READ)
+    }
+  })
+
+  test.each(Object.entries(SHAPES))('assistants send %s', async (shape, make) => {
+    const sent = { method: 'POST', path: '/mcp', as: world.owner.apiKey, body: make(8 * 2 ** 20) }
+    await expectShortTurns(shape, sent, READ)
+  })
+
+  test.each(Object.entries(SHAPES))('the collector gets %s', async (shape, make) => {
+    const { body } = await world.call('POST', '/v1/domains', { body: { name: `Collects ${shape}` } })
+    const sent = { method: 'POST', path: '/api/v1/events', as: body.token, body: make(2 ** 20) }
+    await expectShortTurns(shape, sent, READ)
+  })
+
+  /** A rule with as many conditions and values as may be, and its size. */
+  const alertOf = (name: string, op: string, [conditions = 0, values = 0, length = 0]: readonly number[]) => ({
+    ...{ name, alertType: 'data_validation', period: '1h', channels: [{ type: 'email', target: 'ann@example.com' }] },
+    conditions: {
+      logic: 'any',
+      items: Array.from({ length: conditions }, (_, n) => ({
+        ...{ parameter: `p${n}`, op },
+        values: Array.from({ length: values }, (_, m) => `${n} ${m} `.padEnd(length, 'x')),
+      })),
+    },
+  })
+  const LARGEST = [50, 100, 1000] as const
+
+  test.each(['equals', 'contains', 'starts_with'])('the largest rule with %s', async (op) => {
+    const { people } = society()
+    const sent = { method: 'POST', path: '/v1/alerts', as: people.owner.session }
+    await expectShortTurns(op, { ...sent, body: JSON.stringify(alertOf('Large', op, LARGEST)) }, [201])
+  })
+
+  test('as many alerts as may be in one body', async () => {
+    const { people } = society()
+    const alerts = Array.from({ length: 500 }, (_, n) => alertOf(`Rule ${n}`, 'equals', [16, 10, 90]))
+    const sent = { method: 'POST', path: '/v1/alerts/bulk', as: people.owner.session }
+    await expectShortTurns('500 alerts', { ...sent, body: JSON.stringify({ alerts }) }, [200])
+  })
+})

@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
+import type { Call } from '../fixtures.ts'
+import { broken, valid } from './json-schema.ts'
+import { oddBodies, oddQueries, oddTexts, twice } from './malformed-input.ts'
+import { checkAnswer, checkError, named, nearlyTaken, pathOf, type Route } from './openapi-routes.ts'
+import { describedApi, type Person, type Society } from './two-tenants.ts'
+import { NOUNS, oneOf, takenCall } from './valid-calls.ts'
+
+/*
+ * Every route that the program describes, as it describes itself: a new one is tested here without a line about it,
+ * unless it brings a new noun.
+ */
+
+const { world, routes, society } = await describedApi()
+afterAll(() => world[Symbol.asyncDispose]())
+
+// Hundreds of bodies bring a password that is taken. What a hash costs has tests of its own, as in `test/api/two-tenants.ts`.
+const { hash } = Bun.password
+const cheap = spyOn(Bun.password, 'hash').mockImplementation((password) =>
+  hash(password, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 }),
+)
+afterAll(() => cheap.mockRestore())
+
+// What other products send has no shape of ours, and counts only with a signature: each has tests of its own.
+const ours = routes.filter(({ id }) => !id.startsWith('receiveFrom'))
+const withBody = ours.filter(({ body }) => body !== null)
+const withInput = ours.filter(({ body, parameters }) => body !== null || parameters.length > 0)
+const withId = routes.filter(({ path }) => path.includes('{id}'))
+
+/** Somebody of whom nothing more is asked afterwards, the path of a thing of theirs, and a body that is taken. */
+interface Prey {
+  society: Society
+  owner: Person
+  path: string
+  body: Record<string, unknown> | undefined
+  send(path?: string, call?: Call): ReturnType<typeof world.call>
+}
+
+/** What is made of names counts on: the second of a name would be refused for it. */
+let names = 0
+
+async function preyOf(route: Route): Promise<Prey> {
+  const home = society()
+  const { owner } = home.people
+  const { ids, body } = await takenCall(route, { world, society: home }, society())
+  const renamed = typeof body?.name === 'string' ? { name: `Name ${++names}` } : {}
+  const as = route.isPublic ? null : route.id === 'changePassword' ? owner.session : owner.key
+  const path = pathOf(route, ids)
+  return {
+    society: home,
+    owner,
+    path,
+    body: body && { ...body, ...renamed },
+    send(where = path, call = {}) {
+      // The tries that one account has come back.
+      if (isSlow(route)) world.clock.advance(6 * SECOND_MS)
+      return world.call(route.method, where, { as, ...call })
+    },
+  }
+}
+
+/** Each call of them counts as a try to sign in, and most that fit cost the hash of a password. */
+const isSlow = ({ id }: Route) => TRIES.includes(id)
+const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword', 'resetPassword']
+
+describe('no credential', () => {
+  let ids: Record<string, string>
+  beforeAll(async () => {
+    ids = await oneOf(NOUNS, { world, society: society() })
+  })
+
+  test.each(named(routes.filter(({ isPublic }) => !isPublic)))('%s: 401, whatever the body', async (_name, route) => {
+    for (const as of [null, 'ak_nobody-made-this-key', 'st_x', '', 'a b', 'é'.repeat(3000)]) {
+      for (const body of route.body ? [route.example, '{', {}] : [undefined]) {
+        const answer = await world.call(route.method, pathOf(route, ids), { as, body })
+        expect(answer.status).toBe(401)
+        checkAnswer(route, answer)
+      }
+    }
+  })
+})
+
+describe('the frame of a body', () => {
+  test.each(named(withBody))('%s', async (_name, route) => {
+    const { body: taken = {}, send } = await preyOf(route)
+    const sendBody = async (body: unknown, headers: Record<string, string> = {}) => {
+      const answer = await send(undefined, { body, headers })
+      checkAnswer(route, answer)
+      return answer
+    }
+    for (const body of ['{', '{"name":', '[1,]', 'nul', '{"a":1}}', '['.repeat(10_000), '"\u0000"', "{'a':1}"]) {
+      expect(await sendBody(body)).toMatchObject({ status: 400, body: { error: 'body: is not valid JSON' } })
+    }
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'x']
+    for (const type of types) {
+      const answer = await sendBody(taken, { 'content-type': type })
+      expect(answer).toMatchObject({ status: 415, body: { error: 'content-type: must be application/json' } })
+    }
+    const frame = '{"surprise":""}'.length
+    // To read megabytes takes a while, and routes without a bound of their own have one in common.
+    const isFirst = withBody.find(({ maxBodyBytes }) => maxBodyBytes === route.maxBodyBytes) === route
+    for (const past of isFirst ? [0, 1] : [1]) {
+      const answer = await sendBody(`{"surprise":"${'x'.repeat(route.maxBodyBytes + past - frame)}"}`)
+      expect([past, answer.status]).toEqual([past, past ? 413 : 400])
+    }
+    for (const text of ['\u0000', 'a\u0000b', '\ud800', '\udfff\ud800', 'x\udc00']) {
+      for (const [value, field] of [
+        [{ name: text }, 'name'],
+        [{ a: [0, { b: text }] }, 'a[1].b'],
+        [{ [text]: 1 }, 'body'],
+      ] as const) {
+        const answer = await sendBody(value)
+        expect(answer.status).toBe(400)
+        expect(answer.body.error).toBe(`${field}: has a NUL character or half of a surrogate pair`)
+      }
+    }
+    for (const levels of [50, 1000, 50_000]) {
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"name":', '}'],
+      ] as const) {
+        const deep = `{"name":${open.repeat(levels)}1${close.repeat(levels)}}`
+        if (deep.length > route.maxBodyBytes) continue
+        expect(await sendBody(deep)).toMatchObject({
+          status: 400,
+          body: { error: 'body: is nested more than 50 levels deep' },
+        })
+      }
+    }
+    for (const text of ['null', '[]', '"text"', '5', 'true', `{"name":${'['.repeat(40)}${']'.repeat(40)}}`]) {
+      expect([text, (await sendBody(text)).status]).toEqual([text, 400])
+    }
+    if (route.bodyRequired) expect((await sendBody('')).status).toBe(400)
+  })
+
+  test.each(named(withBody))('%s: of a field that is there twice the last counts', async (_name, route) => {
+    const { body = {}, send } = await preyOf(route)
+    const { taken, refused } = twice(route.body ?? {}, body)
+    expect((await send(undefined, { body: refused })).status).toBe(400)
+    // What came is read in both cases: a refusal that is left is not for its shape.
+    expect((await send(undefined, { body: taken })).status).not.toBe(400)
+  })
+})
+
+describe('one thing wrong in a body', () => {
+  test.each(named(withBody))('%s: 400 and its name', async (_name, route) => {
+    const cases = route.body && broken(route.body)
+    if (!cases) throw new Error('nothing can be wrong with this body')
+    const { send } = await preyOf(route)
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ value, field }) => {
+        // The whole being no object is tested above.
+        fc.pre(field !== '')
+        const { status, body } = await send(undefined, { body: value })
+        // Items of a list that are taken each by itself are refused each by itself.
+        const isListed = status === 200 && body.failed > 0
+        if (!isListed) expect(status).toBe(400)
+        const error: string = isListed ? body.errors[0].error : body.error
+        // Of several shapes nobody knows which was meant, so another field may be named first.
+        if (hasShapes(route, field)) expect(error).toMatch(/^[a-z]\w*(?:[.[].*)?: /is)
+        else expect([': ', '.', '['].some((next) => error.startsWith(field + next)) ? field : error).toBe(field)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+/** True when the field is part of one that may be of several shapes. */
+function hasShapes({ body }: Route, field: string): boolean {
+  const schemas = body?.properties?.alerts?.items?.properties ?? body?.properties ?? {}
+  const name = field.replace(/^alerts\[0\]\.?/, '').split(/[.[]/)[0] ?? ''
+  return JSON.stringify(schemas[name] ?? {}).includes('"anyOf"')
+}
+
+describe('ids', () => {
+  test.each(named(withId))('%s: 404 for what is not there', async (_name, route) => {
+    const { body, path, send } = await preyOf(route)
+    const [, id = ''] = /_([0-9a-z]{26})/.exec(path) ?? []
+    for (const other of ['none', `${id}x`, id.toUpperCase(), '__proto__', 'null']) {
+      const answer = await send(path.replace(/[a-z]+_[0-9a-z]{26}/, other), { body })
+      expect([other, answer.status]).toEqual([other, 404])
+      checkAnswer(route, answer)
+    }
+  })
+
+  describe('of lists', () => {
+    const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
+    let theirs: string[]
+    let other: Society
+    beforeAll(async () => {
+      const one = society()
+      other = society()
+      const ids = await oneOf(['domains', 'projects', 'alerts', 'integrations', 'deliveries'], { world, society: one })
+      theirs = [one.orgId, ...Object.values(one.people).map(({ userId }) => userId), ...Object.values(ids)]
+    })
+
+    test.each(named(lists))('%s shows nothing of another organization', async (_name, route) => {
+      const shown = JSON.stringify((await world.call('GET', route.path, { as: other.people.owner.key })).body)
+      for (const id of theirs) expect(shown).not.toContain(id)
+    })
+  })
+
+  const paths = [
+    ...['/v1', '/v1/', '//', '/v1//alerts', '/V1/alerts', '/v1/alerts/', '/%', '/%00', '/v1/%61lerts', '/;', '/\\'],
+    ...['/v1/../v1/alerts', '/v1/alerts%3Flimit=1', `/${'a/'.repeat(5000)}`, '/?'.padEnd(20_000, '&a=%')],
+    '/v1/alerts/x/y/z',
+  ]
+  test.each(paths.map((path) => [path.slice(0, 30), path]))(
+    '%s is no route, or the one it means',
+    async (_name, path) => {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const { status, body } = await world.call(method, path)
+        expect([200, 400, 404]).toContain(status)
+        if (status !== 200) checkError(body)
+      }
+    },
+  )
+})
+
+/** Any path, query and headers, bodies that fit their schema, and any JSON. */
+function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Call]> {
+  const asked = route.parameters.filter((one) => one.in === 'query')
+  const query = fc.record(
+    Object.fromEntries(asked.map(({ name, schema }) => [name, fc.oneof(valid(schema), fc.string()).map(String)])),
+    { requiredKeys: [] },
+  )
+  const text = fc.string({ maxLength: 30 }).map((one) => `${encodeURIComponent(one.toWellFormed())}_`)
+  const path = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(prey.path) },
+    text.map((id) => prey.path.replace(/[a-z]+_[0-9a-z]{26}/, id)),
+  )
+  const types = ['application/json', 'application/json; charset=latin1', 'text/plain', 'multipart/form-data']
+  const headers = fc.record(
+    {
+      'x-org-id': fc.constantFrom(prey.society.orgId, 'org_x', ''),
+      'content-type': fc.constantFrom(...types),
+      'accept-encoding': fc.constantFrom('gzip', 'x'),
+    },
+    { requiredKeys: [] },
+  )
+  const bodies = [fc.constant(undefined), fc.json(), fc.string()].map((arbitrary) => ({ weight: 1, arbitrary }))
+  return fc
+    .tuple(path, query, headers, fc.oneof(...fittingBodies(route, prey), ...bodies))
+    .map(([where, asked, headers, body]) => [
+      `${where}?${new URLSearchParams(asked as Record<string, string>)}`,
+      { headers, ...(route.method === 'GET' || body === undefined ? {} : { body }) },
+    ])
+}
+
+function fittingBodies(route: Route, { body }: Prey) {
+  if (!route.body) return []
+  const wrong = broken(route.body)?.map(({ value }) => value) ?? fc.constant({})
+  const fitting = isSlow(route) ? wrong : fc.oneof(valid(route.body), nearlyTaken(route.body, body ?? {}))
+  return [{ weight: 8, arbitrary: fitting }]
+}
+
+/** At least so many calls of each route. */
+const CALLS_MIN = 200
+
+describe('at least 200 inputs, each taken or refused as described', () => {
+  test.each(named(withInput))('%s', async (_name, route) => {
+    const prey = await preyOf(route)
+    const required = route.parameters.filter((one) => one.in === 'query' && one.required)
+    const base = required.map(({ name }) => `${name}=x`).join('&')
+    const asked = route.parameters.filter((one) => one.in === 'query')
+    let calls = 0
+    const send = async (path: string, call: Call) => {
+      const answer = await prey.send(path, call)
+      calls++
+      checkAnswer(route, answer)
+      // Nothing that a caller sends is a trouble of the server's.
+      expect([route.name, path.slice(0, 300), answer.status < 500]).toEqual([route.name, path.slice(0, 300), true])
+      return answer
+    }
+    for (const { name, in: place, schema } of route.parameters) {
+      if (place !== 'path') continue
+      const part = new RegExp(`(?<=/)${name === 'id' ? '[a-z]+_[0-9a-z]{26}' : 'shop\\.example'}`)
+      for (const text of oddTexts(schema))
+        await send(
+          prey.path.replace(part, () => text),
+          { body: prey.body },
+        )
+    }
+    for (const query of asked.length > 0 ? oddQueries(asked, base) : []) await send(`${prey.path}?${query}`, {})
+    for (const body of route.body ? oddBodies(route.body, prey.body) : []) await send(prey.path, { body })
+    await fc.assert(
+      fc.asyncProperty(anyCall(route, prey), async ([path, call]) => void (await send(path, call))),
+      { numRuns: Math.max(60, CALLS_MIN - calls) },
+    )
+    expect(calls).toBeGreaterThanOrEqual(CALLS_MIN)
+  })
+
+  test('what was taken in does not stop the work that goes on by itself', async () => {
+    const route = routes.find(({ id }) => id === 'createAlert')
+    const { body = {}, owner } = await preyOf(route as Route)
+    const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }
+    const { conditions: _, ...plain } = volume as Record<string, unknown>
+    const alerts = [body, plain].flatMap((one) => fc.sample(nearlyTaken(route?.body ?? {}, one), 100))
+    const { body: made } = await world.call('POST', '/v1/alerts/bulk', { as: owner.key, body: { alerts } })
+    expect(made.created).toBeGreaterThan(30)
+    const last = await world.call('POST', '/v1/domains', { as: owner.key, body: { name: 'Last' } })
+    const params = {
+      '': '1',
+      'a\u0000b': '\u0000',
+      '\ud800': '\udfff',
+      "'": '"',
+      $vendor: 'x',
+      __proto__x: '+1 506 234 5678',
+    }
+    for (let hours = 0; hours < 3; hours++) {
+      const events = Object.entries(params).map(([key, value]) => ({ vendor: value, event: key, params }))
+      expect((await world.collect(last.body.token, { events })).status).toBe(202)
+      world.clock.advance(HOUR_MS)
+      await world.run('flush', 'compact', 'evaluate', 'deliver', 'retain', 'refresh domains')
+    }
+  })
+})

@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { unsubscribeToken } from '../../src/digest/unsubscribe.ts'
+import { needsFullKey, PERMISSIONS, type Permission } from '../../src/http/permission.ts'
+import { ROLES, type Role } from '../../src/http/principal.ts'
+import { openWebhookSecret } from '../../src/org/store.ts'
+import { checkAnswer, needsDomain, nounsOf, pathOf, type Route } from './openapi-routes.ts'
+import { describedApi, type Society } from './two-tenants.ts'
+import { furnish, make, newAddress, PLANTED, takenCall } from './valid-calls.ts'
+
+/*
+ * Every route that the program describes, called by everybody: who may is let through, who may not is not, and nobody
+ * sees what is not for them. A new route is tested here without a line about it.
+ */
+
+const { world, routes, passwordHash, society } = await describedApi()
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Somebody who calls: as whom in the organization that is asked, or as the owner of another one. */
+interface Caller {
+  what: string
+  /** With nothing that is in force: null. */
+  role: Role | null
+  via?: 'session'
+  readOnly?: true
+  /** From another organization; `named`: names the one that is asked in `X-Org-Id`. */
+  stranger?: 'silent' | 'named'
+  credential(home: Society): string | null
+}
+
+const CALLERS: readonly Caller[] = [
+  { what: 'nobody', role: null, credential: () => null },
+  { what: 'a bad key', role: null, credential: () => 'ak_nobody-made-this-key' },
+  { what: 'an expired key', role: null, credential: ({ expiredKey }) => expiredKey },
+  { what: 'a revoked key', role: null, credential: ({ revokedKey }) => revokedKey },
+  { what: 'a session that ended', role: null, credential: ({ endedSession }) => endedSession },
+  // A viewer's key only reads, however it was made.
+  { what: "a viewer's key", role: 'viewer', readOnly: true, credential: ({ people }) => people.viewer.key },
+  { what: "a member's key", role: 'member', credential: ({ people }) => people.member.key },
+  { what: "an admin's key", role: 'admin', credential: ({ people }) => people.admin.key },
+  { what: "an owner's key", role: 'owner', credential: ({ people }) => people.owner.key },
+  { what: "an owner's read-only key", role: 'owner', readOnly: true, credential: ({ readOnlyKey }) => readOnlyKey },
+  { what: "a viewer's session", role: 'viewer', via: 'session', credential: ({ people }) => people.viewer.session },
+  { what: "an owner's session", role: 'owner', via: 'session', credential: ({ people }) => people.owner.session },
+  {
+    what: "another organization's owner",
+    role: 'owner',
+    stranger: 'silent',
+    credential: ({ people }) => people.owner.key,
+  },
+  {
+    what: "another organization's owner who names this one",
+    role: 'owner',
+    stranger: 'named',
+    credential: ({ people }) => people.owner.key,
+  },
+]
+
+const permissionOf = ({ name, permission }: Route) => {
+  const row = Object.hasOwn(PERMISSIONS, String(permission)) ? PERMISSIONS[permission as Permission] : null
+  if (!row) throw new Error(`${name} names no permission of the matrix: ${permission}`)
+  return row
+}
+
+/** What the matrix says: a status of a refusal, or null for a call that is taken. */
+function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 403 | 404 | null {
+  const { from } = permissionOf(route)
+  if (from === null) return null
+  if (role === null) return 401
+  if (
+    stranger === 'named' ||
+    ROLES.indexOf(role) < ROLES.indexOf(from) ||
+    (readOnly && needsFullKey(route.permission as Permission))
+  )
+    return 403
+  return stranger && (route.path.includes('{') || needsDomain(route)) ? 404 : null
+}
+
+/** Where the state of things forbids what the matrix allows, and why. */
+const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
+  setUp: { status: 409, why: 'there is an owner' },
+  startSignIn: { status: 404, why: 'no company sign-in is configured' },
+  finishSignIn: { status: 404, why: 'no company sign-in is configured' },
+  redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
+  listSessions: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
+  endSession: { status: 404, why: 'a key sees no sessions', when: ({ via }) => via !== 'session' },
+  signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
+  receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },
+  deployTags: { status: 409, why: 'no tag manager is connected' },
+  listContainerTags: { status: 409, why: 'no tag manager is connected' },
+  changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
+  receiveFromOfficeChat: { status: 401, why: 'Teams alone calls there, with a token of its own' },
+  showShare: { status: 404, why: 'nobody shared a run under this token' },
+  runFlowTest: { status: 409, why: 'there is no Chromium' },
+  cancelRun: { status: 409, why: 'the run has ended' },
+  cancelAudit: { status: 409, why: 'the audit has ended' },
+  createAudit: { status: 409, why: 'there is no Chromium' },
+  chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
+}
+
+/** What else a query has to name. */
+const CONTAINER = { containerPath: 'accounts/6/containers/71' }
+/** From the digest of somebody who is not there. */
+const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
+const QUERIES: Record<string, Record<string, string>> = {
+  getTagDeployment: CONTAINER,
+  listContainerTags: CONTAINER,
+  receiveFromIssueTracker: { t: 'guessed' },
+  searchNames: { q: 'shop' },
+  showUnsubscribe: LINK,
+  unsubscribe: LINK,
+}
+
+/** What only some may see, where it is planted. Null: nobody, ever. */
+interface Secret {
+  what: string
+  value: string
+  from: Role | null
+  /** Who knows it anyway: it is their own. */
+  userId?: string
+  /** Never for read-only keys. */
+  fullKey?: true
+}
+
+function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
+  const { readOnlyKey, expiredKey, revokedKey, endedSession } = keys
+  return [
+    {
+      what: 'webhook secret',
+      value: openWebhookSecret(world.app.db, world.app.box, orgId),
+      from: 'admin',
+      fullKey: true,
+    },
+    { what: 'hash of a password', value: passwordHash.slice(-40), from: null },
+    ...[readOnlyKey, expiredKey, revokedKey].map((value) => ({ what: 'API key', value, from: null })),
+    { what: 'session token', value: endedSession, from: null },
+    ...Object.values(people).flatMap(({ email, userId, key, session }): Secret[] => [
+      { what: 'e-mail address', value: email, from: 'admin', userId },
+      { what: 'API key', value: key, from: null },
+      { what: 'session token', value: session, from: null },
+    ]),
+  ]
+}
+
+/** One of everything, to be looked at only. */
+let exhibit: { home: Society; ids: Record<string, string>; secrets: Secret[] }
+
+beforeAll(async () => {
+  const home = society()
+  const { ids, propertyToken, inviteToken } = await furnish({ world, society: home })
+  const { mail, hook, gone, slack, workflow, config, secret, invited } = PLANTED
+  const secrets: Secret[] = [
+    ...secretsOf(home),
+    { what: 'property token', value: propertyToken, from: 'member', fullKey: true },
+    ...[mail, hook, gone, slack, workflow].map(
+      (value) => ({ what: 'target of a channel', value, from: 'member', fullKey: true }) as const,
+    ),
+    { what: 'setting of an integration', value: config, from: 'admin', fullKey: true },
+    { what: 'secret of an integration', value: secret.slice('whsec_'.length), from: null },
+    { what: 'e-mail address', value: invited, from: 'admin' },
+    { what: 'invitation', value: inviteToken, from: null },
+  ]
+  exhibit = { home, ids, secrets }
+})
+
+/** The secrets in a text that are not for the caller. */
+function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
+  const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
+    (whose !== undefined && whose === userId) ||
+    (role !== null && from !== null && ROLES.indexOf(role) >= ROLES.indexOf(from) && !(readOnly && fullKey))
+  return secrets.filter((secret) => text.includes(secret.value) && !mayKnow(secret)).map(({ what }) => what)
+}
+
+/** A call that is taken when the caller may: on things made for it alone, unless it changes nothing. */
+async function callOf(route: Route, caller: Caller) {
+  const refusal = refusalOf(route, caller)
+  const isLook = route.method === 'GET' || refusal === 401 || refusal === 403
+  const home = isLook ? exhibit.home : society()
+  const own = caller.stranger ? society() : home
+  const { userId } = own.people[caller.role ?? 'owner']
+  // Bodies name what is the caller's own, so that nothing but the path is another's.
+  const callers = isLook
+    ? { ids: exhibit.ids, body: route.example }
+    : await takenCall(route, { world, society: own, userId }, society())
+  const { ids } = caller.stranger && !isLook ? await takenCall(route, { world, society: home }, society()) : callers
+  const query = {
+    ...(route.id === 'deleteOrganization' ? { name: own.name } : {}),
+    ...(needsDomain(route) ? { domainId: ids.domains ?? '' } : {}),
+    ...QUERIES[route.id],
+  }
+  return {
+    path: `${pathOf(route, ids)}?${new URLSearchParams(query)}`,
+    call: {
+      as: caller.credential(own),
+      body: callers.body,
+      headers: caller.stranger === 'named' ? { 'x-org-id': home.orgId } : {},
+    },
+    // Who signs in is somebody from then on.
+    userId: caller.role === null && !route.isPublic ? null : userId,
+    secrets: isLook ? exhibit.secrets : [...exhibit.secrets, ...secretsOf(home)],
+  }
+}
+
+const calls = routes.flatMap((route) =>
+  CALLERS.map((caller) => [`${route.name} by ${caller.what}`, route, caller] as const),
+)
+
+describe('who may', () => {
+  test.each(calls)('%s', async (_name, route, caller) => {
+    const { path, call, userId, secrets } = await callOf(route, caller)
+    const answer = await world.call(route.method, path, call)
+    const otherwise = OTHERWISE[route.id]
+    const refusal =
+      refusalOf(route, caller) ?? (otherwise && (otherwise.when?.(caller) ?? true) ? otherwise.status : null)
+    const got = refusal === null && answer.status < 300 ? null : answer.status
+    expect([got, got === refusal ? '' : answer.body]).toEqual([refusal, ''])
+    checkAnswer(route, answer)
+    const text = JSON.stringify(answer.body)
+    // What is another organization's is nobody's here, whatever the role there.
+    const knower = caller.stranger ? { ...caller, role: null } : caller
+    expect(leaked(text, knower, userId, secrets)).toEqual([])
+  })
+})
+
+test('everybody sees what is for them, or the search for what is not proves nothing', async () => {
+  const { home, ids, secrets } = exhibit
+  const looks = routes.filter(({ method }) => method === 'GET')
+  for (const { what, role, readOnly, stranger, credential } of CALLERS) {
+    if (role === null || stranger) continue
+    const as = credential(home)
+    const answers = await Promise.all(looks.map((route) => world.call('GET', pathOf(route, ids), { as })))
+    const shown = JSON.stringify(answers.map(({ body }) => body))
+    const due = secrets.filter(
+      ({ from, fullKey }) => from !== null && ROLES.indexOf(role) >= ROLES.indexOf(from) && !(readOnly && fullKey),
+    )
+    expect([what, due.filter(({ value }) => !shown.includes(value)).map((one) => one.what)]).toEqual([what, []])
+  }
+})
+
+describe('the description', () => {
+  test('says of every route what the program holds callers to', () => {
+    const described = routes.map(({ name, permission }) => `${name}: ${permission}`)
+    const held = world.app.routes.map(({ method, path, access }) => `${method} ${path}: ${access}`)
+    expect(described.sort()).toEqual(held.sort())
+  })
+
+  test('asks no credential exactly where the matrix asks none', () => {
+    const free = (one: boolean) => (one ? 'free' : 'not')
+    for (const route of routes) {
+      expect([route.name, free(route.isPublic)]).toEqual([route.name, free(permissionOf(route).from === null)])
+    }
+  })
+
+  test('a permission that is not in the matrix fails, and so does a thing that nobody can make', async () => {
+    const [route] = routes as [Route]
+    for (const permission of [undefined, 'none', 'constructor']) {
+      expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
+    }
+    const other = { ...route, path: '/v1/gadgets/{id}' }
+    expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('how to make one of gadgets')
+  })
+
+  test('every exception is one of a route that there is', () => {
+    const ids = new Set(routes.map(({ id }) => id))
+    expect(Object.keys(OTHERWISE).filter((id) => !ids.has(id))).toEqual([])
+  })
+})
+
+describe('above the rows of the matrix', () => {
+  const roles = [
+    ['an admin', 'admin', 403],
+    ['an owner', 'owner', 200],
+  ] as const
+
+  test.each(roles)('%s and owners', async (_name, role, status) => {
+    const { people } = society()
+    const as = people[role].key
+    const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
+    expect((await change(people.member.userId, { role: 'owner' })).status).toBe(status)
+    // Another owner by now, or one of two.
+    expect((await change(people.owner.userId, { role: 'viewer' })).status).toBe(status)
+    const invited = await world.call('POST', '/v1/org/members', {
+      as: society().people[role].key,
+      body: { email: newAddress(), role: 'owner' },
+    })
+    expect(invited.status).toBe(status === 200 ? 201 : 403)
+  })
+
+  test.each(roles)('%s and the removal of an owner', async (_name, role, status) => {
+    const home = society()
+    const owner = home.people.owner
+    if (role === 'owner') {
+      const body = { role: 'owner' }
+      await world.call('PATCH', `/v1/org/members/${home.people.admin.userId}`, { as: owner.key, body })
+    }
+    const path = `/v1/org/members/${role === 'owner' ? home.people.admin.userId : owner.userId}`
+    expect((await world.call('DELETE', path, { as: home.people[role].key })).status).toBe(status)
+  })
+
+  test('keys of others are for admins alone to revoke and to see', async () => {
+    const { people } = society()
+    for (const [role, status] of [
+      ['viewer', 404],
+      ['member', 404],
+      ['admin', 200],
+    ] as const) {
+      const as = people[role].session
+      const listed = (await world.call('GET', '/v1/keys', { as })).body.keys.map(({ id }: { id: string }) => id)
+      expect([role, listed.includes(people.owner.keyId)]).toEqual([role, role === 'admin'])
+      expect((await world.call('DELETE', `/v1/keys/${people.owner.keyId}`, { as })).status).toBe(status)
+    }
+    expect((await world.call('GET', '/v1/whoami', { as: people.owner.key })).status).toBe(401)
+  })
+
+  test('the secret of a key and of an integration are shown when they are made, and never again', async () => {
+    const home = society()
+    const maker = { world, society: home }
+    const key = await make(maker, '/v1/keys', { name: 'a', expiresInDays: 30 })
+    const hook = await make(maker, '/v1/integrations', {
+      provider: 'webhook',
+      config: { url: 'https://hooks.example.com/b' },
+    })
+    expect([key.secret, hook.secret]).toEqual([expect.stringMatching(/^ak_/), expect.stringMatching(/^whsec_/)])
+    const looks = routes.filter(
+      (route) => route.method === 'GET' && nounsOf(route).every((noun) => noun === 'integrations'),
+    )
+    for (const route of looks) {
+      const { body } = await world.call('GET', pathOf(route, { integrations: hook.id }), { as: home.people.owner.key })
+      const text = JSON.stringify(body)
+      for (const secret of [key.secret, hook.secret])
+        expect([route.name, text.includes(secret)]).toEqual([route.name, false])
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import type { AppOptions } from '../../src/app.ts'
+import { DAY_MS } from '../../src/core/clock.ts'
+import { ROLES, type Role } from '../../src/http/principal.ts'
+import { createKey, revokeKey } from '../../src/org/key-store.ts'
+import { endSession, openSession, sessionIdOf } from '../../src/org/session.ts'
+import { addMember, createOrg, createUser } from '../../src/org/store.ts'
+import { tx } from '../../src/store/database.ts'
+import { type TestApp, testApp } from '../test-app.ts'
+import { describedRoutes, type Route } from './openapi-routes.ts'
+
+/** Everybody's password here, and that of the examples in the description. */
+export const PASSWORD = 'correct horse battery staple'
+
+/** One person of an organization, by their credentials. */
+export interface Person {
+  userId: string
+  email: string
+  key: string
+  keyId: string
+  session: string
+}
+
+/** An organization of its own with one person of each role. */
+export interface Society {
+  orgId: string
+  name: string
+  people: Record<Role, Person>
+  /** Others of the owner: one that can only read, one that expired, one that was revoked, a session that ended. */
+  readOnlyKey: string
+  expiredKey: string
+  revokedKey: string
+  endedSession: string
+}
+
+/** The program, the routes that it describes, and a way to make organizations in it. */
+export interface DescribedApi {
+  world: TestApp
+  routes: readonly Route[]
+  passwordHash: string
+  society(): Society
+}
+
+/** Answers as a receiver that takes everything, but for `gone.example.com`, which refuses for good. */
+const receiver = {
+  send: async (outbound: { kind: string; url?: string }) => {
+    const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200
+    return { kind: 'status', status, headers: {}, body: '{"ok": true}' } as const
+  },
+}
+
+/** Starts it. Nothing is sent to anybody, unless `transport` sends it. */
+export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
+  // No browser is started, whatever the machine has.
+  const world = await testApp({ chromium: '/nowhere/chromium' }, { transport })
+  // Everybody has it, and thousands of calls ask for it: a hash says what it costs, and this one little.
+  const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
+  let made = 0
+  const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))
+  return { world, routes: await describedRoutes(world), passwordHash, society }
+}
+
+function newSociety({ app: { db, box }, clock }: TestApp, passwordHash: string, n: number): Society {
+  const name = `Acme ${n}`
+  const { id: orgId } = createOrg(db, box, clock, { name })
+  const newKey = (userId: string, readOnly = false) =>
+    createKey(db, clock, { userId, orgId, name: 'key', expiresInDays: null, readOnly })
+  const newPerson = (role: Role): Person => {
+    const email = `${role}-${n}@people.example`
+    const { id: userId } = createUser(db, clock, { email, name: `${role} ${n}`, passwordHash })
+    addMember(db, clock, { orgId, userId, role })
+    const { id: keyId, secret: key } = newKey(userId)
+    return { userId, email, key, keyId, session: openSession(db, clock, userId, 'password').token }
+  }
+  const people = Object.fromEntries(ROLES.map((role) => [role, newPerson(role)])) as Record<Role, Person>
+  const { userId } = people.owner
+  const longAgo = { now: () => clock.now() - 7 * DAY_MS }
+  const revoked = newKey(userId)
+  revokeKey(db, clock, { orgId }, revoked.id)
+  const { token: endedSession } = openSession(db, clock, userId, 'password')
+  endSession(db, sessionIdOf(endedSession))
+  return {
+    orgId,
+    name,
+    people,
+    readOnlyKey: newKey(userId, true).secret,
+    expiredKey: createKey(db, longAgo, { userId, orgId, name: 'old', expiresInDays: 7 }).secret,
+    revokedKey: revoked.secret,
+    endedSession,
+  }
+}

@@ -1,0 +1,229 @@
+import { expect } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordSightings } from '../../src/compliance/store.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { createDomain } from '../../src/domains/store.ts'
+import { keptFlowTest, learn } from '../../src/flows/store.ts'
+import { assign, listLabels } from '../../src/labels/store.ts'
+import { createKey } from '../../src/org/key-store.ts'
+import { invite } from '../../src/org/member-store.ts'
+import { newResetToken } from '../../src/org/password-reset.ts'
+import { openSession, sessionIdOf } from '../../src/org/session.ts'
+import { addMember, createUser } from '../../src/org/store.ts'
+import { storeAudit } from '../audits/finished-audit.fixture.ts'
+import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
+import type { TestApp } from '../test-app.ts'
+import { nounsOf, type Route } from './openapi-routes.ts'
+import { PASSWORD, type Person, type Society } from './two-tenants.ts'
+
+/** Where something is made, by whose key, and for which of its people. */
+interface Maker {
+  world: TestApp
+  society: Society
+  /** Whose it is, where that matters; by default the owner's. */
+  userId?: string
+}
+
+let made = 0
+
+const alert = {
+  alertType: 'data_validation',
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  period: '1h',
+  channels: [{ type: 'email', target: 'ann@example.com' }],
+}
+
+/** As the owner; answers the body. */
+export async function make({ world, society }: Maker, path: string, body: object) {
+  const answer = await world.call('POST', path, { as: society.people.owner.key, body })
+  expect({ path, ...answer }).toMatchObject({ path, status: 201 })
+  return answer.body
+}
+
+async function makeIssue(maker: Maker, channels: object[] = alert.channels): Promise<string> {
+  const { world, society } = maker
+  const domain = await make(maker, '/v1/domains', { name: `Violated ${++made}` })
+  const { id } = await make(maker, '/v1/alerts', { ...alert, name: `Rule ${made}`, domainId: domain.id, channels })
+  await world.collect(domain.token, {
+    page: { url: 'https://shop.example/' },
+    events: [{ vendor: 'Shop', event: 'buy', params: { to: 'x' } }],
+  })
+  world.clock.advance(1)
+  await world.run('evaluate', 'deliver')
+  const { body } = await world.call('GET', `/v1/issues?alertId=${id}`, { as: society.people.owner.key })
+  return body.issues[0].id
+}
+
+/** With a healed step that waits for approval. */
+async function makeFlowTest(maker: Maker): Promise<string> {
+  const steps = [
+    { type: 'navigate', url: 'https://shop.example/' },
+    { type: 'click', selectors: ['#buy'] },
+  ]
+  const body = { name: `Buy ${++made}`, recording: { title: 'Buy', steps }, channels: alert.channels }
+  const { id, orgId } = await make(maker, '/v1/flows/tests', body)
+  const { db } = maker.world.app
+  const healing = [{ step: 1, before: '#buy', after: 'text/Buy', runId: 'run_none', at: maker.world.clock.now() }]
+  learn(db, keptFlowTest(db, { orgId, id }), { healing })
+  return id
+}
+
+const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example.com/a' } }
+const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
+const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
+
+/** How one of each thing is made that routes take an id of; answers the id. */
+const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
+  domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
+  projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
+  async labels({ world: { app, clock }, society: { orgId } }) {
+    assign(app.db, clock, orgId, { label: `Label ${++made}`, members: [{ vendor: 'Shop', event: 'buy' }] })
+    return listLabels(app.db, orgId, null, 200).at(-1)?.id ?? ''
+  },
+  alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
+  integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
+  office_chat: async (maker) =>
+    (await make(maker, '/v1/integrations', { ...TEAMS_BOT, config: { ...TEAMS_BOT.config, appId: `bot-${++made}` } }))
+      .id,
+  team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
+  issues: (maker) => makeIssue(maker),
+  async audits({ world: { app, clock }, society: { orgId } }) {
+    return storeAudit(app.db, clock.now(), { orgId, name: `Audit ${++made}` })
+  },
+  async deliveries(maker) {
+    const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
+    return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id
+  },
+  async keys({ world: { app, clock }, society, userId = society.people.owner.userId }) {
+    return createKey(app.db, clock, { userId, orgId: society.orgId, name: 'victim', expiresInDays: null }).id
+  },
+  async sessions({ world: { app, clock }, society, userId = society.people.owner.userId }) {
+    return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
+  },
+  tests: (maker) => makeFlowTest(maker),
+  // One that passed, of which everything can be asked for.
+  async runs({ world, society: { orgId } }) {
+    const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
+    writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
+    return id
+  },
+  async members({ world: { app, clock }, society: { orgId } }) {
+    const { id: userId } = createUser(app.db, clock, { email: `victim-${++made}@people.example` })
+    addMember(app.db, clock, { orgId, userId, role: 'member' })
+    return userId
+  },
+}
+
+/** Everything that ids are of. */
+export const NOUNS = Object.keys(MAKERS)
+
+/** One of each of these things, new: their ids by noun. Fails for a noun that nobody said how to make. */
+export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {}
+  for (const noun of new Set(nouns)) {
+    const makeIt = MAKERS[noun]
+    if (!makeIt) throw new Error(`nobody said how to make one of ${noun}: say it in test/api/two-tenants.ts`)
+    ids[noun] = await makeIt(maker)
+  }
+  return ids
+}
+
+const PREFIXES: Record<string, string> = {
+  ...{ dom: 'domains', prj: 'projects', alr: 'alerts', int: 'integrations', iss: 'issues', dlv: 'deliveries' },
+  ...{ key: 'keys', usr: 'members', lbl: 'labels', tst: 'tests', run: 'runs' },
+}
+const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
+
+/** What the ids in the example of a route's body are of. */
+const nounsOfBody = ({ example }: Route): string[] =>
+  [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
+
+/** The example of a route's body, with these ids in the place of its own; undefined for a route that takes none. */
+function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
+  if (example === undefined) return undefined
+  const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
+  return JSON.parse(text)
+}
+
+/** An invitation into an organization for this address: its token. */
+function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
+  return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
+}
+
+/** Fields of bodies of which the description's example can't know what is taken. */
+const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
+  signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
+  acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
+  forgotPassword: () => ({ email: newAddress() }),
+  resetPassword: (maker) => ({
+    token: newResetToken(maker.world.app.db, maker.world.clock, callerOf(maker).userId),
+  }),
+  unassignLabel({ world: { app, clock }, society: { orgId } }) {
+    const members = [{ vendor: 'Shop', event: 'buy' }]
+    assign(app.db, clock, orgId, { label: 'Bought', members })
+    return { label: 'Bought', members }
+  },
+  decideFinding({ world: { app, clock }, society: { orgId } }) {
+    const domainId = createDomain(app.db, clock, orgId, { name: `Shop ${++made}` })
+    const about = { vendor: 'Shop', key: 'mail', kind: 'email' }
+    const seen = { count: 1, example: 'jane@example.com', firstSeenAt: clock.now(), lastSeenAt: clock.now() }
+    recordSightings(app.db, [{ orgId, domainId, ...about, ...seen }], { privacyOf: () => PLAIN_PRIVACY })
+    return about
+  },
+  joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),
+}
+
+const callerOf = ({ society: { people }, userId }: Maker): Person =>
+  Object.values(people).find((person) => person.userId === userId) ?? people.owner
+
+/** An address that nobody has. */
+export const newAddress = () => `guest-${++made}@people.example`
+
+/**
+ * Ids for the path of a call, and a body that is taken, of things made for it alone. `elsewhere` is an organization that
+ * the caller does not belong to.
+ */
+export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
+  const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
+  const body = takenBody(route, ids)
+  return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
+}
+
+/** Channels and settings that only some may see, in an organization where there is one of everything. */
+export const PLANTED = {
+  mail: 'planted@targets.example',
+  hook: 'https://hooks.example.com/planted-target',
+  gone: 'https://gone.example.com/planted-target',
+  slack: 'https://hooks.example.com/services/T0/B0/planted-slack',
+  workflow: 'https://flows.example.com/workflows/1?sig=planted-workflow',
+  config: 'https://hooks.example.com/planted-setting',
+  secret: `whsec_${Buffer.from('planted secret of a webhook').toString('base64')}`,
+  invited: 'planted-invitation@people.example',
+}
+
+/** One of everything, with what is planted in it; answers the ids, and secrets that came up on the way. */
+export async function furnish(maker: Maker) {
+  const ids = await oneOf(NOUNS, maker)
+  ids.integrations = (
+    await make(maker, '/v1/integrations', {
+      provider: 'webhook',
+      config: { url: PLANTED.config, secret: PLANTED.secret },
+    })
+  ).id
+  const targets = [
+    { type: 'email', target: PLANTED.mail },
+    { type: 'webhook', target: PLANTED.hook },
+    { type: 'webhook', target: PLANTED.gone },
+    { type: 'team_chat', target: PLANTED.slack },
+    { type: 'office_chat', target: PLANTED.workflow },
+    { type: 'webhook', target: ids.integrations },
+  ]
+  ids.issues = await makeIssue(maker, targets)
+  const issue = await maker.world.call('GET', `/v1/issues/${ids.issues}`, { as: maker.society.people.owner.key })
+  ids.alerts = issue.body.alertId
+  ids.domains = issue.body.domainId
+  const domain = await maker.world.call('GET', `/v1/domains/${ids.domains}`, { as: maker.society.people.owner.key })
+  const { inviteToken } = await make(maker, '/v1/org/members', { email: PLANTED.invited, role: 'viewer' })
+  return { ids, propertyToken: String(domain.body.token), inviteToken: String(inviteToken) }
+}

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import {
+  consentQuery,
+  keysQuery,
+  pastQuery,
+  type Reading,
+  sessionsQuery,
+  versionsQuery,
+  volumesQuery,
+} from '../../src/changes/queries.ts'
+import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/window.ts'
+import { readNumber } from '../../src/conditions/number.ts'
+import { isBlank } from '../../src/conditions/text.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import type { StoredEvent } from '../../src/core/event.ts'
+import { type HistoryStand, openHistory } from '../../src/insights/history.fixture.ts'
+import type { Query } from '../../src/warehouse/query.ts'
+
+/*
+ * What queries read around a change, against a plain count of the same 20,000 events with sampled, dev, blank and odd values,
+ * and the same before and after compaction.
+ */
+
+let history: HistoryStand
+beforeAll(async () => {
+  history = await openHistory()
+})
+afterAll(() => history[Symbol.asyncDispose]())
+
+type Row = Record<string, string | number | null>
+
+/** Rows as texts in an order of their own, numbers to six digits. The engine's reader drops U+FEFF at the beginning of a text. */
+const comparable = (rows: readonly Row[]) =>
+  rows
+    .map((row) => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
+    .map((entries) => JSON.stringify(entries.map(([, value]) => shown(value))))
+    .sort()
+
+const shown = (value: string | number | null) =>
+  typeof value === 'number' ? Number(value.toPrecision(6)) : (value?.replace(/^\ufeff/, '') ?? null)
+
+async function expectRows(query: Query, expected: readonly Row[]): Promise<void> {
+  const { stand } = history
+  const rows = await stand.warehouse.query<Row>(query)
+  expect(rows.length).toBeGreaterThan(0)
+  expect(comparable(rows)).toEqual(comparable(expected))
+}
+
+function readings(): Reading[] {
+  const { orgId, domains, now } = history
+  const domainId = domains[0]?.id ?? ''
+  const about = { orgId, domainId, oneIn: 1, newVersions: [], youngAlerts: [] }
+  return [
+    { ...about, at: now - 8 * HOUR_MS - 12_345, lengthMs: 8 * HOUR_MS },
+    { ...about, at: now - 30 * HOUR_MS, lengthMs: 12 * HOUR_MS, newVersions: [2, 3, 3.5], youngAlerts: ['alr_1'] },
+  ]
+}
+
+const counted = ({ domainId }: Reading) =>
+  history.events.filter((event) => event.domainId === domainId && event.env === 'prod' && event.kind !== 'library')
+const within = ({ at, lengthMs }: ChangeWindow, events: readonly StoredEvent[]) =>
+  events.filter(({ receivedAt }) => receivedAt >= at - lengthMs && receivedAt < at + lengthMs)
+const unitOf = ({ sessionId, customerId, id, seq }: StoredEvent) => sessionId || customerId || id || `evt_${seq}`
+
+function sideOf({ at, newVersions }: Reading, { receivedAt, version }: StoredEvent): string {
+  if (receivedAt < at) return 'before'
+  if (newVersions.length === 0 || version === null) return 'after'
+  return newVersions.includes(version) ? 'new' : 'old'
+}
+
+const sum = (events: readonly StoredEvent[], test: (event: StoredEvent) => boolean = () => true) =>
+  events.reduce((total, event) => total + (test(event) ? event.weight : 0), 0)
+const isFailed = ({ status }: StoredEvent) => ['failure', 'exception', 'timeout'].includes(status ?? '')
+const isViolated =
+  ({ youngAlerts }: Reading) =>
+  (event: StoredEvent) =>
+    event.violations !== null && !youngAlerts.some((id) => event.violations?.includes(id))
+
+function ratesOf(reading: Reading, units: readonly (readonly StoredEvent[])[]) {
+  const events = units.flat()
+  return {
+    weight: sum(events),
+    events: events.length,
+    weightSquares: units.reduce((total, own) => total + (sum(own) ** 2 * Math.min(50, own.length)) / own.length, 0),
+    known: sum(events, ({ status }) => status !== null),
+    failed: sum(events, isFailed),
+    violated: sum(events, isViolated(reading)),
+  }
+}
+
+function keySums(events: readonly StoredEvent[], keys: readonly string[]): Row {
+  const has = (key: string, test: (value: string) => boolean) => (event: StoredEvent) =>
+    Object.hasOwn(event.params, key) && test(event.params[key] ?? '')
+  return Object.fromEntries(
+    keys.flatMap((key, at) => [
+      [
+        `w${at}`,
+        sum(
+          events,
+          has(key, (value) => !isBlank(value)),
+        ),
+      ],
+      [
+        `n${at}`,
+        sum(
+          events,
+          has(key, (value) => readNumber(value) !== null),
+        ),
+      ],
+      [
+        `b${at}`,
+        sum(
+          events,
+          has(key, (value) => value === 'true' || value === 'false'),
+        ),
+      ],
+    ]),
+  )
+}
+
+const groups = (events: readonly StoredEvent[], key: (event: StoredEvent) => (string | number | null)[]) =>
+  [...Map.groupBy(events, (event) => JSON.stringify(key(event)))].map(([name, own]) => ({
+    parts: JSON.parse(name) as (string | number | null)[],
+    own,
+  }))
+
+/** The keys that most events have, and an odd one. */
+function someKeys(): string[] {
+  const counts = new Map<string, number>()
+  for (const { params } of history.events) for (const key in params) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 20)
+    .map(([key]) => key)
+}
+
+/** Every second name, in order; all where there is one. */
+function someNames(events: readonly StoredEvent[]): string[] {
+  const names = [...new Set(events.map(({ event }) => event))].sort()
+  return names.length < 2 ? names : names.filter((_, at) => at % 2 === 0)
+}
+
+async function compareAll(): Promise<void> {
+  for (const reading of readings()) {
+    const all = counted(reading)
+    const events = within(reading, all)
+    await expectRows(
+      versionsQuery(reading),
+      groups(events, (event) => [event.version, event.receivedAt < reading.at ? 'before' : 'after']).map(
+        ({ parts: [version = null, side = null], own }) => ({ version, side, events: own.length, weight: sum(own) }),
+      ),
+    )
+    await expectRows(sessionsQuery(reading), sessionRows(reading, events))
+    const keys = someKeys()
+    await expectRows(
+      keysQuery(reading, { keys, events: someNames(events) }),
+      groups(
+        events.filter(({ event }) => someNames(events).includes(event)),
+        (event) => [event.vendor, event.event, sideOf(reading, event)],
+      ).flatMap(({ parts: [vendor = '', event = '', side = ''], own }) =>
+        keys.flatMap((key) => {
+          const { w0: weight = 0, n0: numbers = 0, b0: booleans = 0 } = keySums(own, [key])
+          return weight === 0 ? [] : [{ vendor, event, side, key, weight, numbers, booleans }]
+        }),
+      ),
+    )
+    await expectRows(pastQuery(reading, { vendors: [], events: [], keys }), pastRows(reading, all, keys))
+    await expectRows(volumesQuery(reading), volumeRows(reading, all))
+  }
+}
+
+function sessionRows(reading: Reading, events: readonly StoredEvent[]): Row[] {
+  const { at, lengthMs, newVersions } = reading
+  const starts = new Map<string, number>()
+  for (const event of events)
+    starts.set(unitOf(event), Math.min(starts.get(unitOf(event)) ?? event.receivedAt, event.receivedAt))
+  const blockOf = (event: StoredEvent) => {
+    const start = starts.get(unitOf(event)) ?? 0
+    if (newVersions.length === 0) return 0
+    return start < at ? -1 : Math.floor((start - at) / Math.ceil(lengthMs / 6))
+  }
+  const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const firsts = new Map<string, StoredEvent>()
+  for (const event of events) {
+    const key = JSON.stringify([sideOf(reading, event), unitOf(event)])
+    const known = firsts.get(key)
+    const order = known ? compare(event.vendor, known.vendor) || compare(event.event, known.event) : -1
+    if (order < 0) firsts.set(key, event)
+  }
+  return groups(events, (event) => [event.vendor, event.event, sideOf(reading, event), blockOf(event)]).map(
+    ({ parts: [vendor = '', event = '', side = '', block = 0], own }) => {
+      const units = [...Map.groupBy(own, unitOf).values()]
+      const isFirst = ([one]: readonly StoredEvent[]) => {
+        const first = one && firsts.get(JSON.stringify([side, unitOf(one)]))
+        return first?.vendor === vendor && first.event === event
+      }
+      const { weight, events, ...rates } = ratesOf(reading, units)
+      return {
+        ...{ vendor, event, side, block, sessions: units.length, firsts: units.filter(isFirst).length, events, weight },
+        squares: units.reduce((total, unit) => total + unit.length * Math.min(50, unit.length), 0),
+        ...rates,
+      }
+    },
+  )
+}
+
+/** How many days earlier, and on which side; null for an event that lies at no compared time. */
+function lagOf(window: ChangeWindow, instant: number): { lag: number; side: string } | null {
+  for (let lag = 0; lag <= mostDaysBack(window); lag += lagDays(window)) {
+    const middle = window.at - lag * DAY_MS
+    if (instant >= middle - window.lengthMs && instant < middle + window.lengthMs)
+      return { lag, side: instant < middle ? 'before' : 'after' }
+  }
+  return null
+}
+
+function pastRows(reading: Reading, all: readonly StoredEvent[], keys: readonly string[]): Row[] {
+  const past = all.filter(({ receivedAt }) => (lagOf(reading, receivedAt)?.lag ?? 0) > 0)
+  return groups(past, ({ vendor, event, receivedAt }) => {
+    const { lag = 0, side = '' } = lagOf(reading, receivedAt) ?? {}
+    return [vendor, event, lag, side]
+  }).map(({ parts: [vendor = '', event = '', lag = 0, side = ''], own }) => ({
+    ...{ vendor, event, lag, side },
+    ...ratesOf(reading, [...Map.groupBy(own, unitOf).values()]),
+    ...keySums(own, keys),
+  }))
+}
+
+function volumeRows(reading: Reading, all: readonly StoredEvent[]): Row[] {
+  const at = reading.at - (reading.at % MINUTE_MS)
+  const minute = ({ receivedAt }: StoredEvent) => receivedAt - (receivedAt % MINUTE_MS)
+  const lag = (event: StoredEvent) => lagOf({ ...reading, at }, minute(event))
+  const past = all.filter((event) => (lag(event)?.lag ?? 0) > 0)
+  return groups(past, (event) => [event.vendor, event.event, lag(event)?.lag ?? 0, lag(event)?.side ?? '']).map(
+    ({ parts: [vendor = '', event = '', days = 0, side = ''], own }) => ({
+      ...{ vendor, event, lag: days, side, events: own.length, weight: sum(own) },
+    }),
+  )
+}
+
+test('a plain count of the events says the same, before compaction and after it', async () => {
+  expect(history.events.length).toBeGreaterThanOrEqual(20_000)
+  await compareAll()
+  const { stand, now } = history
+  await stand.flush()
+  await stand.compact(now + 2 * HOUR_MS)
+  await stand.compactCounts(now + 2 * HOUR_MS)
+  await compareAll()
+})
+
+test('sessions that say whether they consent are counted once', async () => {
+  const [first] = readings()
+  if (!first) throw new Error('there is a reading')
+  const reading = { ...first, at: history.now - 24 * HOUR_MS, lengthMs: 24 * HOUR_MS }
+  const key = 'consent.ad_storage'
+  const said = within(reading, counted(reading)).filter(({ params }) =>
+    ['granted', 'denied'].includes(params[key] ?? ''),
+  )
+  const rows = groups(said, (event) => [event.vendor, sideOf(reading, event)]).map(
+    ({ parts: [vendor = '', side = ''], own }) => {
+      const units = [...Map.groupBy(own, unitOf).values()]
+      const granted = units.filter((unit) => unit.some(({ params }) => params[key] === 'granted')).length
+      return { vendor, side, granted, denied: units.length - granted }
+    },
+  )
+  await expectRows(consentQuery(reading, key), rows)
+})

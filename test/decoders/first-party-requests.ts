@@ -1,0 +1,35 @@
+import { captureConfigOf } from '../../src/capture/capture-config.ts'
+import { decodeHit } from '../../src/decoders/index.ts'
+import { makeFilter } from '../../src/script/address.ts'
+
+/** Vendors' requests that only servers send, which the browser script leaves alone. */
+const FROM_SERVERS: Partial<Record<string, RegExp>> = { Plausible: /^\{"name"/ }
+
+/** What the browser script on a page of the shop captures, with the lists of vendors loaded. */
+const config = captureConfigOf(
+  { vendors: [], capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } },
+  { token: 'pt_1', collectUrl: 'https://collect.example/' },
+)
+const filter = makeFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
+filter.learn(config)
+
+/** What becomes of a request to a host of the site. */
+export interface OnOwnHost {
+  /** The vendor that is recognised; null when none is. */
+  vendor: string | null
+  /** True when the request carries an event, or loads the vendor's code. */
+  carries: boolean
+  /** True when the browser script captures it. */
+  isCaptured: boolean
+}
+
+/** Sends a request to a host of the shop in place of the vendor's; the first label of the host name stays. */
+export function onOwnHost(url: string, body = ''): OnOwnHost {
+  const own = URL.parse(url)
+  if (!own) return { vendor: null, carries: false, isCaptured: false }
+  own.hostname = `${own.hostname.split('.')[0]}.shop.example`
+  const { vendor, events } = decodeHit({ url: own.href, method: body ? 'POST' : 'GET', body: body || null })
+  const isFromServer = vendor !== null && FROM_SERVERS[vendor]?.test(body) === true
+  const isCaptured = filter.wanted(own.href, () => body) !== null
+  return { vendor, carries: events.length > 0 && !isFromServer, isCaptured }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readBody } from '../../src/decoders/body.ts'
+import { decoders } from '../../src/decoders/index.ts'
+import { onOwnHost } from './first-party-requests.ts'
+import {
+  type Har,
+  RECORDED,
+  RECORDINGS,
+  REWRITE_VENDORS,
+  recordedPart,
+  VENDORS_PATH,
+  vendorsPart,
+} from './vendor-list.ts'
+
+describe('docs/api/vendors.md', () => {
+  const [listed = '', recorded = ''] = readFileSync(VENDORS_PATH, 'utf8').split(RECORDED)
+
+  test(`lists every vendor; else run ${REWRITE_VENDORS}`, () => {
+    expect(listed).toBe(`${vendorsPart()}\n`)
+  })
+
+  test.skipIf(!existsSync(RECORDINGS))(`says what is recognised in recordings; else run ${REWRITE_VENDORS}`, () => {
+    expect(`${RECORDED}${recorded}`).toBe(recordedPart(RECORDINGS))
+  })
+})
+
+describe.skipIf(!existsSync(RECORDINGS))('on hosts of the site itself', () => {
+  const files = existsSync(RECORDINGS)
+    ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har'))
+    : ['none there']
+
+  test.each(files)('the browser script captures what is recognised, and nothing else: %s', (file) => {
+    const { entries }: Har['log'] = JSON.parse(readFileSync(join(RECORDINGS, file), 'utf8')).log
+    const wrong = entries.flatMap(({ request }) => {
+      const text = request.postData?.text
+      const seen = onOwnHost(request.url, readBody(text === undefined ? {} : { body: text }).text ?? '')
+      const isRight = seen.carries ? seen.isCaptured : seen.vendor !== null || !seen.isCaptured
+      return isRight ? [] : [{ url: request.url, ...seen }]
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+test('there are at least 90 vendors, each under a name of its own', () => {
+  const names = decoders.map(({ vendor }) => vendor)
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+  expect(names.length).toBeGreaterThanOrEqual(90)
+})

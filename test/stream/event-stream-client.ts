@@ -1,0 +1,66 @@
+import { until } from '../run-program.ts'
+
+/** One server-sent event. */
+export interface SentEvent {
+  id: string
+  event: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  data: any
+}
+
+/** A stream that is read in the background. */
+export interface Heard {
+  /** All events so far. */
+  readonly events: readonly SentEvent[]
+  /** The same without pulses. */
+  readonly changes: readonly SentEvent[]
+  readonly isEnded: boolean
+  /** Waits until so many changes came, and returns them. */
+  changesWhen(what: string, isThere: (changes: readonly SentEvent[]) => boolean): Promise<readonly SentEvent[]>
+  ended(): Promise<void>
+  leave(): Promise<void>
+}
+
+/** Reads server-sent events as https://html.spec.whatwg.org/multipage/server-sent-events.html has them. */
+export function hear(response: Response): Heard {
+  if (!response.body) throw new Error(`no stream: ${response.status}`)
+  const reader = response.body.getReader()
+  const events: SentEvent[] = []
+  const changes = () => events.filter(({ event }) => event !== 'pulse')
+  let isEnded = false
+  const read = async () => {
+    const decoder = new TextDecoder()
+    let text = ''
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      const frames = (text + decoder.decode(value, { stream: true })).split('\n\n')
+      text = frames.pop() ?? ''
+      events.push(...frames.flatMap(eventOf))
+    }
+  }
+  void read()
+    .catch(() => {})
+    .finally(() => {
+      isEnded = true
+    })
+  return {
+    events,
+    get changes() {
+      return changes()
+    },
+    get isEnded() {
+      return isEnded
+    },
+    changesWhen: (what, isThere) => until(what, () => isThere(changes()) && changes()),
+    ended: async () => void (await until('the end of the stream', () => isEnded)),
+    leave: () => reader.cancel().catch(() => {}),
+  }
+}
+
+/** The event of a frame; none for one without data. */
+export function eventOf(frame: string): SentEvent[] {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? ''
+  const data = field('data')
+  return data === '' ? [] : [{ id: field('id'), event: field('event'), data: JSON.parse(data) }]
+}

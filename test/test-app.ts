@@ -1,0 +1,204 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { type App, type AppOptions, openApp } from '../src/app.ts'
+import { readConfig, type SettingName } from '../src/config.ts'
+import { pathsOf } from '../src/data-folder/paths.ts'
+import { openSession } from '../src/org/session.ts'
+import { initialize } from '../src/org/store.ts'
+import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fixtures.ts'
+import { until } from './run-program.ts'
+import { hear } from './stream/event-stream-client.ts'
+
+export type JobName =
+  | 'heartbeat'
+  | 'flush'
+  | 'compact'
+  | 'check files'
+  | 'evaluate'
+  | 'evaluate series'
+  | 'look for personal data'
+  | 'automatic alerts'
+  | 'check consent'
+  | 'deliver'
+  | 'sync statuses'
+  | 'listen'
+  | 'send digests'
+  | 'carry out audits'
+  | 'retain'
+  | 'disk budget'
+  | 'notice releases'
+  | 'judge changes'
+  | 'refresh domains'
+  | 'run flow tests'
+  | 'unmute issues'
+
+/** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
+export interface TestApp {
+  /** The one that runs now: `restart` and `crash` put another in its place. */
+  readonly app: App
+  readonly clock: TestClock
+  readonly owner: { orgId: string; userId: string; apiKey: string }
+  /** The data folder. */
+  readonly folder: string
+  /** What an operator was warned of. */
+  readonly warnings: readonly string[]
+  /** Every line that was logged, warnings among them. */
+  readonly lines: readonly string[]
+  /** Calls the API, as the owner unless said otherwise; with `x-org-id`, in another organization of the owner. */
+  call: Client
+  /** Sends a batch to the collector. */
+  collect(token: string, batch: object): Promise<Answer>
+  /** Runs jobs, one after the other. */
+  run(...names: readonly JobName[]): Promise<void>
+  /** Moves the clock, and runs what would run by itself: flush, evaluate, deliver. */
+  at(instant: number): Promise<void>
+  /** Stops the program, and starts it on the same data folder, to which something may happen meanwhile. */
+  restart(meanwhile?: (folder: string) => void | Promise<void>): Promise<void>
+  /** Starts the program on what was on disk at this moment, as if it had been killed. */
+  crash(meanwhile?: (folder: string) => void): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Rates that no test reaches unless it wants to. */
+const RATES: Partial<Record<SettingName, string>> = {
+  rateKeyPerMinute: '10000000',
+  rateSigninPerMinute: '1000000',
+  rateCollectPerSecond: '10000000',
+}
+
+/**
+ * Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. Messages go
+ * out as in the program unless `transport` takes them.
+ */
+export async function testApp(
+  settings: Partial<Record<SettingName, string>> = {},
+  options: Pick<AppOptions, 'transport'> = {},
+): Promise<TestApp> {
+  const root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
+  const clock = testClock()
+  const bugs: unknown[] = []
+  const warnings: string[] = []
+  const lines: string[] = []
+  const log = {
+    info: (message: string) => void lines.push(message),
+    warn(message: string) {
+      warnings.push(message)
+      lines.push(message)
+    },
+    error(error: unknown, message: string) {
+      bugs.push(error)
+      lines.push(`${message} ${inspect(error)}`)
+    },
+  }
+  let folder = join(root, '1')
+  // As a first start makes it, without waiting for the disk after each of its steps.
+  mkdirSync(folder, { mode: 0o700 })
+  writeFileSync(pathsOf(folder).database, emptyDatabase(), { mode: 0o600 })
+  const open = () => {
+    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
+    return openApp({ config, clock, log, jitter: () => 0, ...options })
+  }
+  let app = await open()
+  const owner = await initialize(app.db, app.box, clock, {
+    orgName: 'Acme',
+    email: 'alice@example.com',
+    password: null,
+  })
+
+  const unlessBug = <T>(result: T, where: string): T => {
+    if (bugs.length > 0) throw new Error(`${where} failed with a bug`, { cause: bugs.pop() })
+    return result
+  }
+  const run = async (...names: readonly JobName[]) => {
+    for (const name of names) {
+      const job = app.jobs.find((one) => one.name === name)
+      if (!job) throw new Error(`there is no job ${name}`)
+      await job.run()
+      await app.idle()
+      unlessBug(null, name)
+    }
+  }
+  return {
+    get app() {
+      return app
+    },
+    clock,
+    owner,
+    get folder() {
+      return folder
+    },
+    warnings,
+    lines,
+    async call(method, path, { as: named, body, headers = {} } = {}) {
+      // A key acts in its own organization, a session in each of its user's.
+      const own = () =>
+        headers['x-org-id'] ? openSession(app.db, clock, owner.userId, 'password').token : owner.apiKey
+      const as = named === undefined ? own() : named
+      const answer = await answerOf(await app.fetch(requestOf(method, path, as, body, headers)))
+      return unlessBug(answer, `${method} ${path}`)
+    },
+    async collect(token, batch) {
+      const answer = await answerOf(await app.collector.fetch(requestOf('POST', '/api/v1/events', token, batch, {})))
+      return unlessBug(answer, 'the collector')
+    },
+    run,
+    async at(instant) {
+      clock.set(instant)
+      await run('flush', 'evaluate', 'deliver')
+    },
+    async restart(meanwhile) {
+      await app.close()
+      await meanwhile?.(folder)
+      app = await open()
+    },
+    async crash(meanwhile) {
+      const copy = `${folder}-copy`
+      cpSync(folder, copy, { recursive: true })
+      await app.close()
+      folder = copy
+      meanwhile?.(folder)
+      app = await open()
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      rmSync(root, { recursive: true })
+      unlessBug(null, 'the program')
+    },
+  }
+}
+
+function requestOf(
+  method: string,
+  path: string,
+  credential: string | null,
+  body: unknown,
+  headers: Record<string, string>,
+): Request {
+  return new Request(`http://localhost${path}`, {
+    method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** A body that is not JSON is answered as the text it is; of a stream, which has no end, the data of its first event. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response
+  if (headers.get('content-type') === 'text/event-stream') return { status, headers, body: await firstData(response) }
+  const text = await response.text()
+  const isJson = headers.get('content-type')?.includes('json') && text !== ''
+  return { status, headers, body: isJson ? JSON.parse(text) : text }
+}
+
+async function firstData(response: Response): Promise<unknown> {
+  const stream = hear(response)
+  const { data } = await until('the first event', () => stream.events[0] ?? null)
+  await stream.leave()
+  return data
+}
