@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { askedByOverview } from '../../src/web/pages/overview/ahead.ts'
+import { askedByOverview } from '../../src/web/pages/overview/preload-urls.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 import { measureTransfers } from './transfer-size.ts'

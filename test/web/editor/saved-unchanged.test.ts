@@ -7,7 +7,7 @@ import { OPERATORS, WITHOUT_VALUES } from '../../../src/conditions/condition.ts'
 import type { Form } from '../../../src/forms/forms.ts'
 import { formsOfAll } from '../../../src/forms/forms.ts'
 import { schemaOf } from '../../../src/web/pages/alerts/editor/draft.ts'
-import { draftOf, sharedPaths, toSend } from '../../../src/web/pages/alerts/editor/sending.ts'
+import { draftOf, sharedPaths, toSend } from '../../../src/web/pages/alerts/editor/draft-input.ts'
 import { pathsOf } from '../../../src/web/parts/schema.ts'
 
 const FORMS = formsOfAll([], []).alertTypes as readonly Form[]

@@ -14,11 +14,10 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { ALERTS } from './address.ts'
-import { columnsWith } from './columns.tsx'
+import { columnsWith } from './alert-columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
-import { alertsAskedFor, exportedAlerts } from './question.ts'
-import { Suggested } from './suggested.tsx'
+import { ALERTS, alertsAskedFor, exportedAlerts } from './queries.ts'
+import { Suggested } from './suggested-alerts.tsx'
 
 /** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {

@@ -8,7 +8,7 @@ import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { alertsIn } from './question.ts'
+import { alertsIn } from './queries.ts'
 
 interface Done {
   result: AlertBulkResult

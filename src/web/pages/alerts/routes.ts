@@ -5,8 +5,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
-import { ALERTS, NEW_ALERT } from './address.ts'
-import { alertsAskedFor, suggestionsAskedFor } from './question.ts'
+import { ALERTS, alertsAskedFor, NEW_ALERT, suggestionsAskedFor } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

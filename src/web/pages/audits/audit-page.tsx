@@ -19,12 +19,12 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
-import { AUDIT_STANDING } from '../tests/standing.ts'
+import { AUDIT_STANDING } from '../tests/status-marks.ts'
 import { PageTable } from './page-table.tsx'
 
 /** Polling interval of a running audit; the stream does not report single pages. */
-const LOOK_EVERY_MS = 2000
-const AT_ONCE = 100
+const POLL_INTERVAL_MS = 2000
+const PAGE_SIZE = 100
 
 const isOver = (status: AuditDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
@@ -33,7 +33,7 @@ export function AuditPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery({
     ...getAuditOptions({ path: { id } }),
-    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_INTERVAL_MS),
   })
   const t = messages.tests
   const gone = (
@@ -150,7 +150,7 @@ function Differences({ differences: { pages } }: { differences: NonNullable<Audi
 
 function Pages({ id }: { id: string }) {
   const query = useInfiniteQuery({
-    ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: AT_ONCE } }),
+    ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
     ...PAGED,
     initialPageParam: { path: { id } },
   })

@@ -14,14 +14,14 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { Sections } from '../tests/sections.tsx'
-import { AUDIT_STANDING } from '../tests/standing.ts'
+import { Sections } from '../tests/section-links.tsx'
+import { AUDIT_STANDING } from '../tests/status-marks.ts'
 
-const AT_ONCE = 50
+const PAGE_SIZE = 50
 
 /** `/audits`: the list of audits. */
 export function AuditsPage() {
-  const query = useInfiniteQuery({ ...listAuditsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
+  const query = useInfiniteQuery({ ...listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...PAGED })
   const may = useMay('member')
   const t = messages.tests
   const create = may && (

@@ -14,8 +14,8 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { changeQuery } from './question.ts'
-import { STANDING } from './standing.ts'
+import { changeQuery } from './queries.ts'
+import { STANDING } from './status-marks.ts'
 
 type Finding = Change['findings']['items'][number]
 

@@ -1,26 +1,32 @@
-import { Button, Group, Modal, Paper, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Button, Group, Modal, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, dataOption } from '../../parts/data.tsx'
+import { useFields } from '../../parts/fields.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
+import { Form } from '../../parts/form.tsx'
+import { useIsHere } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { CHANGES } from './address.ts'
+import { notices } from '../../shell/notices.ts'
 import classes from './changes.module.css'
-import { changesAskedFor } from './question.ts'
-import { RecordForm } from './record-form.tsx'
-import { STANDING } from './standing.ts'
+import { CHANGES, changesAskedFor } from './queries.ts'
+import { STANDING } from './status-marks.ts'
+
+/** The source of changes that people record. */
+const SOURCE = 'by_hand'
 
 /** `/changes`: releases and container versions with what they broke, most recent first. */
 export function ChangesPage() {
@@ -112,5 +118,38 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
         <StatusMark status={STANDING[status]} word={messages.changes.statuses[status]} />
       </Group>
     </Paper>
+  )
+}
+
+/** Records a change that no pipeline reported. */
+function RecordForm({ close }: { close(): void }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const domains = data?.domains ?? []
+  const firstId = domains[0]?.id ?? ''
+  const t = messages.changes
+  const isHere = useIsHere()
+  const { field, sending } = useFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
+    const body = { domainId: domainId || firstId, source: SOURCE, ref: ref || title, title }
+    const answer = await postChange({ body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listChanges' }] })
+    notices.say(t.recorded)
+    if (!isHere()) return
+    close()
+    await navigate({ to: '/changes/$id', params: { id: answer.data.id } })
+  })
+  return (
+    <Form sending={sending} button={t.save}>
+      <Stack gap="md">
+        <NativeSelect
+          label={t.domain}
+          {...field('domainId')}
+          data={domains.map(({ id, name }) => dataOption(id, name))}
+        />
+        <TextInput label={t.title} {...field('title')} required maxLength={200} data-autofocus />
+        <TextInput label={t.ref} description={t.refHint} {...field('ref')} maxLength={200} />
+      </Stack>
+    </Form>
   )
 }

@@ -3,8 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { CHANGES } from './address.ts'
-import { changesAskedFor } from './question.ts'
+import { CHANGES, changesAskedFor } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

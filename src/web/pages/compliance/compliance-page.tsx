@@ -9,10 +9,8 @@ import { FilterBar } from '../../parts/filter-bar.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { COMPLIANCE } from './address.ts'
-
 import { Findings } from './findings.tsx'
-import { findingsAskedFor } from './question.ts'
+import { COMPLIANCE, findingsAskedFor } from './queries.ts'
 
 /** `/compliance`: personal data in events, and tags that fired without consent. */
 export function CompliancePage() {

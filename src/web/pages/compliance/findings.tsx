@@ -15,7 +15,7 @@ import { Paged } from '../../parts/paged.tsx'
 import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import classes from './findings.module.css'
-import { FINDINGS_AT_ONCE } from './question.ts'
+import { FINDINGS_PAGE_SIZE } from './queries.ts'
 
 /** The key of consent findings. */
 const CONSENT = '$consent'
@@ -40,7 +40,7 @@ export function Findings({ title, query, none }: FindingsProps) {
       </Title>
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.findings.length === 0} empty={none}>
         {({ pages }) => (
-          <Paged rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_AT_ONCE}>
+          <Paged rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_PAGE_SIZE}>
             {(findings) => (
               <ul className={classes.list} aria-label={messages.compliance.findings}>
                 {findings.map((finding) => (

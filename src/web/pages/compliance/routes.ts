@@ -3,8 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { COMPLIANCE } from './address.ts'
-import { findingsAskedFor } from './question.ts'
+import { COMPLIANCE, findingsAskedFor } from './queries.ts'
 
 const pages = room(() => import('./compliance-page.tsx'))
 

@@ -1,5 +1,5 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
@@ -8,8 +8,9 @@ import { useValues } from '../../address/use-search.ts'
 import { mutate } from '../../api/mutate.ts'
 import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data, Dot } from '../../parts/data.tsx'
+import { Ago, At } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data, Dot, Sentence } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
@@ -18,9 +19,8 @@ import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { Target } from '../../parts/target.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { DELIVERIES } from './address.ts'
-import { Inbox } from './inbox.tsx'
-import { deliveriesAskedFor } from './question.ts'
+import classes from './inbox.module.css'
+import { DELIVERIES, deliveriesAskedFor, inboxAskedFor } from './queries.ts'
 
 /** The mark of each status. */
 const STANDING: Record<Delivery['status'], Standing> = {
@@ -173,5 +173,35 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
     >
       {t.replay}
     </Button>
+  )
+}
+
+/** The messages that the demo delivered. */
+function Inbox() {
+  const { data } = useQuery(inboxAskedFor)
+  const t = messages.deliveries
+  if (!data) return null
+  return (
+    <div className={classes.inbox}>
+      <Card title={t.inbox}>
+        <Text c="dimmed" mb="md">
+          {t.inboxHint}
+        </Text>
+        {data.length === 0 && <Text>{t.noMessages}</Text>}
+        <Stack gap="sm">
+          {data.map(({ id, at, via, title, text }) => (
+            <details key={id}>
+              <summary>
+                <At at={at} isQuiet /> <Data>{via}</Data> <Sentence>{title}</Sentence>
+              </summary>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
+              <pre className={classes.text} tabIndex={0} translate="no">
+                {text}
+              </pre>
+            </details>
+          ))}
+        </Stack>
+      </Card>
+    </div>
   )
 }

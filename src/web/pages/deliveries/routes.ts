@@ -4,8 +4,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
 import { at, room } from '../../shell/root.ts'
-import { DELIVERIES } from './address.ts'
-import { deliveriesAskedFor, inboxAskedFor } from './question.ts'
+import { DELIVERIES, deliveriesAskedFor, inboxAskedFor } from './queries.ts'
 
 const pages = room(() => import('./deliveries-page.tsx'))
 

@@ -13,9 +13,8 @@ import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { DOMAINS } from './address.ts'
-import { domainsAskedFor } from './question.ts'
-import { State } from './state.tsx'
+import { State } from './domain-status.tsx'
+import { DOMAINS, domainsAskedFor } from './queries.ts'
 
 /** Height of a row with a two-line name and a status. */
 const NARROW_ROW_PX = 76

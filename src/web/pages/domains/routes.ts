@@ -4,8 +4,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { DOMAINS } from './address.ts'
-import { domainsAskedFor } from './question.ts'
+import { DOMAINS, domainsAskedFor } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

@@ -6,9 +6,9 @@ import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
-import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
+import { ExploreHead, NothingArrived, useAsked } from './explore-header.tsx'
 import { Meter } from './meter.tsx'
-import { questions } from './questions.ts'
+import { questions } from './queries.ts'
 
 type Vendor = PerformanceStats['vendors'][number]
 

@@ -30,7 +30,7 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import classes from './explore.module.css'
-import { ExploreHead } from './explore-head.tsx'
+import { ExploreHead } from './explore-header.tsx'
 
 const LIST = [{ _id: 'listLabels' }]
 

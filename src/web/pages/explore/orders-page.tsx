@@ -10,21 +10,21 @@ import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../par
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { useDomains, useOrdersDomain } from './domains.ts'
-import { ExploreHead } from './explore-head.tsx'
+import { ExploreHead } from './explore-header.tsx'
+import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 const DAY_HOURS = 24
-const LEAST_DAYS = 7
+const MIN_DAYS = 7
 /** Maximum number of days in the response about paired events. */
-const MOST_PAIRED_DAYS = 30
+const MAX_PAIRED_DAYS = 30
 /** Number of events with shares by day; those with the highest volume. */
-const MOST_BY_DAY = 5
+const MAX_BY_DAY = 5
 
 /** `/explore/orders`: actual orders compared with what vendors received. */
 export function OrdersPage() {
   const domains = useDomains()
   const domainId = useOrdersDomain()
-  const days = Math.max(LEAST_DAYS, Math.ceil(useMoments().hours / DAY_HOURS))
+  const days = Math.max(MIN_DAYS, Math.ceil(useMoments().hours / DAY_HOURS))
   const query = useQuery({
     ...reconcileOrdersOptions({ query: { domainId, days } }),
     ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
@@ -70,7 +70,7 @@ export function OrdersPage() {
           )}
         </QueryState>
       )}
-      <PairedEvents domainId={domainId} days={Math.min(MOST_PAIRED_DAYS, days)} />
+      <PairedEvents domainId={domainId} days={Math.min(MAX_PAIRED_DAYS, days)} />
     </>
   )
 }
@@ -88,7 +88,7 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const nameOf = ({ vendor, event }: PairedEvent) => `${vendor} ${event}`
   const byDay = first.days.map(({ day }, at) => ({
     day,
-    shares: events.slice(0, MOST_BY_DAY).flatMap((one) => {
+    shares: events.slice(0, MAX_BY_DAY).flatMap((one) => {
       const share = one.days[at]?.matchedPct ?? null
       return share === null ? [] : [t.matchedOf(nameOf(one), formatPercent(share / 100))]
     }),

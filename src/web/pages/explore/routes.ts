@@ -2,8 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { prefetch } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './address.ts'
-import { askedOf, questions as explore } from './questions.ts'
+import { askedOf, DICTIONARY, EVENTS, EXPLORE, questions as explore, JOURNEYS } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

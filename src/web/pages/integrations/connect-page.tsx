@@ -16,8 +16,8 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import { notices } from '../../shell/notices.ts'
-import { CONNECT } from './address.ts'
 import { IntegrationForm } from './integration-form.tsx'
+import { CONNECT } from './queries.ts'
 
 /** `/integrations/new`: connects a provider. */
 export function ConnectPage() {

@@ -11,8 +11,8 @@ import { Form, useSending } from '../../parts/form.tsx'
 import { ContainerTags } from './container-tags.tsx'
 import { containerPathOf, type DeploymentDraft, deploy, inputOf, NO_DEPLOYMENT } from './deployment.ts'
 
-const LOOK_EVERY_MS = 2000
-const MOST_DOMAINS = 200
+const POLL_INTERVAL_MS = 2000
+const MAX_DOMAINS = 200
 const FIELDS = ['domainId', 'containerPath', 'container.publicId', 'tagName', 'customerIdVariable', 'sessionIdVariable']
 
 /** Adds Tagwarden's tag to a workspace of a Google Tag Manager container, to be reviewed and published by a person. */
@@ -69,7 +69,7 @@ interface FieldsProps {
 
 /** The container and the domain. */
 function Container({ draft, change, errorOf }: FieldsProps) {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MOST_DOMAINS } }))
+  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_DOMAINS } }))
   const t = messages.integrations.deploy
   return (
     <>
@@ -133,7 +133,7 @@ function Further({ draft, change, errorOf }: FieldsProps) {
 function Progress({ path, isSending }: { path: string; isSending: boolean }) {
   const { data } = useQuery({
     ...getTagDeploymentOptions({ query: { containerPath: path } }),
-    refetchInterval: ({ state }) => (isSending || state.data?.status === 'running' ? LOOK_EVERY_MS : false),
+    refetchInterval: ({ state }) => (isSending || state.data?.status === 'running' ? POLL_INTERVAL_MS : false),
   })
   if (!data || data.status === 'none') return null
   return (

@@ -1,14 +1,16 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
-import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
+import { chooseOfficeChatChannel, chooseTeamChatChannel, deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
 import { Confirm } from '../../parts/confirm.tsx'
+import { useFields } from '../../parts/fields.ts'
+import { Form } from '../../parts/form.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { NoSuch } from '../../parts/no-such.tsx'
@@ -16,10 +18,9 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { ChannelForm } from './channel-form.tsx'
 import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
-import { STANDING, TestButton, titleOf } from './shared.tsx'
+import { STANDING, TestButton, titleOf } from './integration-parts.tsx'
 
 /** `/integrations/{id}`: status and settings of an integration. */
 export function IntegrationPage() {
@@ -116,5 +117,24 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
         }}
       </QueryState>
     </Paper>
+  )
+}
+
+/** Selects the Slack or Microsoft Teams channel for messages. */
+function ChannelForm({ integration: { id, provider } }: { integration: IntegrationDetail }) {
+  const t = messages.integrations
+  const choose = provider === 'office_chat' ? chooseOfficeChatChannel : chooseTeamChatChannel
+  const { field, sending } = useFields({ channelId: '', channelName: '' }, async (body) => {
+    await choose({ path: { id }, body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
+    notices.say(t.channelChosen)
+  })
+  return (
+    <Form sending={sending} button={t.chooseChannel}>
+      <Stack gap="md">
+        <TextInput label={t.channelId} {...field('channelId')} required />
+        <TextInput label={t.channelName} {...field('channelName')} required />
+      </Stack>
+    </Form>
   )
 }

@@ -14,9 +14,9 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
+import { STANDING, TestButton, titleOf } from './integration-parts.tsx'
 import classes from './integrations.module.css'
-import { integrationsAskedFor } from './question.ts'
-import { STANDING, TestButton, titleOf } from './shared.tsx'
+import { integrationsAskedFor } from './queries.ts'
 
 /** `/integrations`: connected and available integrations. */
 export function IntegrationsPage() {

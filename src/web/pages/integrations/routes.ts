@@ -2,8 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { CONNECT } from './address.ts'
-import { integrationsAskedFor } from './question.ts'
+import { CONNECT, integrationsAskedFor } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

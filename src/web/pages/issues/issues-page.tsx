@@ -1,28 +1,36 @@
-import { Button, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { Button, Kbd, Paper, Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import type { Issue } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
+import { FRESH, shared } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
+import type { Option } from '../../parts/choices.tsx'
+import type { Filter } from '../../parts/filter-bar.tsx'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
+import type { Selection } from '../../parts/selection.ts'
 import { useSelection } from '../../parts/selection.ts'
 import { useSteady } from '../../parts/steady.ts'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { ISSUES } from './address.ts'
-import { rememberList } from './came-from.ts'
-import { useIssueFilters } from './filters.ts'
-import { setStatus } from './issue-acts.ts'
+import { usePaletteActs } from '../../shell/palette-acts.ts'
+import type { IssueStatus } from './issue-actions.ts'
+import { setStatus } from './issue-actions.ts'
 import { issueColumns } from './issue-columns.tsx'
 import classes from './issues-page.module.css'
+import { rememberList } from './list-position.ts'
 import { MuteMenu } from './mute-menu.tsx'
-import { NoIssues } from './no-issues.tsx'
-import { issuesAskedFor } from './question.ts'
-import { SelectedIssues } from './selected-issues.tsx'
+import { ISSUES, issuesAskedFor, SORTS } from './queries.ts'
+
+const MAX_ALERTS = 200
+
+const MAX_COUNTED = 200
 
 /** `/issues`: the list of issues. */
 export function IssuesPage() {
@@ -119,5 +127,94 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
         </MuteMenu>
       )}
     </>
+  )
+}
+
+const optionsOf = (names: Readonly<Record<string, string>>): Option[] =>
+  Object.entries(names).map(([value, label]) => ({ value, label }))
+
+const named = ({ id, name }: { id: string; name: string }): Option => ({ value: id, label: name })
+
+/** Filters and sort order of the list of issues. */
+function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
+  const [{ alertId }] = useValues(ISSUES)
+  const domains = useQuery(shared.domains()).data?.domains
+  const alerts = useQuery({
+    ...listAlertsOptions({ query: { limit: MAX_ALERTS } }),
+    staleTime: FRESH.insight,
+    enabled: alertId.length > 0,
+  }).data?.alerts
+  const { issues, api } = messages
+  return [
+    { is: 'search', name: 'q' },
+    { is: 'several', name: 'status', label: issues.status, options: optionsOf(api.statuses) },
+    { is: 'several', name: 'severity', label: issues.severity, options: optionsOf(api.severities) },
+    { is: 'several', name: 'domainId', label: issues.domain, options: domains?.map(named) ?? [], isData: true },
+    { is: 'several', name: 'alertType', label: issues.type, options: optionsOf(api.alertTypes) },
+    { is: 'chip', name: 'alertId', label: issues.alert, options: alerts?.map(named) ?? [] },
+    {
+      ...{ is: 'one', name: 'sort', label: issues.sortBy },
+      options: SORTS.map((value) => ({ value, label: issues.sorts[value] })),
+    },
+  ]
+}
+
+/** Says that there are no issues, and which alerts and signals are monitored. */
+function NoIssues() {
+  const signals = useQuery(listSignalsOptions({ query: { limit: MAX_COUNTED } })).data
+  const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MAX_COUNTED } })).data
+  return (
+    <Stack align="center" gap="xs" p="xl">
+      <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />
+      <Text fz="lg">{messages.issues.nothingWrong}</Text>
+      {signals && alerts && (
+        <Text c="dimmed">
+          {messages.issues.watching(
+            messages.issues.signals(signals.signals.length, signals.nextCursor === null),
+            messages.issues.alerts(alerts.alerts.length, alerts.nextCursor === null),
+          )}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+/** Bulk actions for the selected issues. */
+function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
+  const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
+  const { acknowledgeKeywords, ofSelected, reopenKeywords, resolveKeywords } = messages.palette
+  const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
+    ...{ name: ofSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
+  })
+  usePaletteActs([
+    offer(acknowledge, 'a', acknowledgeKeywords, 'acknowledged'),
+    offer(resolve, 'r', resolveKeywords, 'resolved'),
+    offer(reopen, 'u', reopenKeywords, 'open'),
+    { name: clearSelection, letter: 'Esc', run: selection.clear },
+  ])
+  return (
+    <Paper className={classes.toolbar} role="toolbar" aria-label={selectedIssues} p="sm">
+      <Text fw={600}>{selected(issues.length)}</Text>
+      <Act name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
+      <Act name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
+      <Act name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
+      <Act name={clearSelection} letter="Esc" run={selection.clear} />
+    </Paper>
+  )
+}
+
+function Act({ name, letter, run }: { name: string; letter: string; run(): void }) {
+  return (
+    <Button
+      variant="default"
+      onClick={run}
+      rightSection={
+        <Kbd size="xs" aria-hidden translate="no">
+          {letter}
+        </Kbd>
+      }
+    >
+      {name}
+    </Button>
   )
 }

@@ -4,9 +4,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
-import { ISSUES } from './address.ts'
-import { preloadIssue } from './issue/question.ts'
-import { issuesAskedFor } from './question.ts'
+import { ISSUES, issuesAskedFor, preloadIssue } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

@@ -10,9 +10,9 @@ import { Data, Sentence } from '../../parts/data.tsx'
 import { Money } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { groupByCause } from './attention.ts'
+import { groupByCause } from './group-by-cause.ts'
 import classes from './overview.module.css'
-import { questions } from './questions.ts'
+import { questions } from './queries.ts'
 
 /** The most severe open issues, grouped by likely cause. */
 export function AttentionCard({ project }: { project: string }) {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
-import { preloadOverview } from './questions.ts'
+import { preloadOverview } from './queries.ts'
 
 const pages = room(() => import('./overview-page.tsx'))
 

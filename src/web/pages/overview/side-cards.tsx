@@ -9,9 +9,9 @@ import { Help } from '../../parts/help.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { STANDING } from '../changes/standing.ts'
+import { STANDING } from '../changes/status-marks.ts'
 import classes from './overview.module.css'
-import { questions } from './questions.ts'
+import { questions } from './queries.ts'
 
 /** The page that explains each score. */
 const SCORES = { availability: '/signals', accuracy: '/issues', compliance: '/compliance' } as const

@@ -10,7 +10,7 @@ import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { useLive } from '../../shell/live-dot.tsx'
 import classes from './overview.module.css'
-import { questions } from './questions.ts'
+import { questions } from './queries.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
 
 /** Whether all is well, in a sentence. */

@@ -11,7 +11,7 @@ import { Card } from '../../parts/card.tsx'
 import { dataOption } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { QueryState } from '../../parts/query-state.tsx'
-import { questions } from './questions.ts'
+import { questions } from './queries.ts'
 
 // Text is shown before the charts have loaded.
 const chart = () => import('../../charts/band-chart.tsx')
@@ -19,7 +19,7 @@ const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
 /** From 25 hours on the API counts by hour, which is steadier than five minutes; its maximum is 9,600 hours. */
-const [LEAST_HOURS, LONGEST_HOURS] = [25, 9600]
+const [MIN_HOURS, MAX_HOURS] = [25, 9600]
 
 /** Events of one or all domains against the expected range, with their changes. */
 export function VolumeCard({ project }: { project: string }) {
@@ -50,7 +50,7 @@ export function VolumeCard({ project }: { project: string }) {
 const byEvents = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
-  const hours = Math.min(Math.max(useMoments().hours, LEAST_HOURS), LONGEST_HOURS)
+  const hours = Math.min(Math.max(useMoments().hours, MIN_HOURS), MAX_HOURS)
   const query = useQuery({
     ...getVolumeOptions({
       query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },

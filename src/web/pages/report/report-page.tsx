@@ -14,10 +14,9 @@ import { Duration, Money, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { useZone } from '../../parts/zone.ts'
-import { REPORT } from './address.ts'
 import classes from './report.module.css'
 import { ChangeTable, ScoreTable, WorstTable } from './tables.tsx'
-import { weekOf } from './week.ts'
+import { REPORT, weekOf } from './week.ts'
 
 const BandChart = lazy(async () => ({ default: (await import('../../charts/band-chart.tsx')).BandChart }))
 

@@ -10,7 +10,7 @@ import { Code, Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/audit-log`: who changed what, most recent first. */
 export function AuditLogPage() {

@@ -12,7 +12,7 @@ import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/digest`: subscription to the e-mail digest. */
 export function DigestPage() {

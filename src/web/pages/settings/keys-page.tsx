@@ -18,7 +18,7 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */
 export function KeysPage() {

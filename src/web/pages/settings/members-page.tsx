@@ -19,7 +19,7 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** The display name of a member: name, else e-mail address, else id. */
 const callOf = ({ name, email, id }: Member) => name ?? email ?? id

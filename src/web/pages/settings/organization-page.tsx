@@ -11,7 +11,7 @@ import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/organization`: name, currency and personal-data settings. */
 export function OrganizationPage() {

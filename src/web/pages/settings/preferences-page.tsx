@@ -1,4 +1,6 @@
 import {
+  Badge,
+  Button,
   Paper,
   PasswordInput,
   SegmentedControl,
@@ -8,19 +10,22 @@ import {
   TextInput,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { changePassword, changeWhoami } from '#client/sdk.gen'
-import type { Whoami } from '#client/types.gen'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { listSessionsOptions } from '#client/@tanstack/react-query.gen'
+import { changePassword, changeWhoami, endSession } from '#client/sdk.gen'
+import type { Session, Whoami } from '#client/types.gen'
 import { useMay, useWho } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
+import { Ago } from '../../parts/ago.tsx'
 import { useFields } from '../../parts/fields.ts'
 import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
 import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
-import { SessionsCard } from './sessions-card.tsx'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/preferences`: settings of this browser, and the user's name and password. */
 export function PreferencesPage() {
@@ -115,7 +120,7 @@ function NameForm({ who }: { who: Whoami }) {
 }
 
 const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
-const MOST_LETTERS = 1000
+const MAX_LENGTH = 1000
 
 function PasswordForm() {
   const { field, set, sending } = useFields(NO_PASSWORDS, async (body) => {
@@ -130,7 +135,7 @@ function PasswordForm() {
         autoComplete="current-password"
         {...field('currentPassword')}
         required
-        maxLength={MOST_LETTERS}
+        maxLength={MAX_LENGTH}
       />
       <PasswordInput
         label={messages.settings.preferences.password}
@@ -138,8 +143,52 @@ function PasswordForm() {
         autoComplete="new-password"
         {...field('newPassword')}
         required
-        maxLength={MOST_LETTERS}
+        maxLength={MAX_LENGTH}
       />
     </Form>
+  )
+}
+
+/** The user's sessions; all but the current one can be ended. */
+function SessionsCard() {
+  const query = useQuery(listSessionsOptions())
+  const queries = useQueryClient()
+  const t = messages.settings.sessions
+  const end = async ({ id }: Session) => {
+    await endSession({ path: { id }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listSessions' }] })
+    notices.say(t.ended)
+  }
+  return (
+    <>
+      <Text fw={600} mb="sm">
+        {t.title}
+      </Text>
+      <QueryState query={query}>
+        {({ sessions }) => (
+          <SimpleTable
+            name={t.title}
+            rows={sessions}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: t.opened, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { head: t.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              {
+                head: messages.settings.actions,
+                isHeadHidden: true,
+                cell: (session) =>
+                  session.current ? (
+                    <Badge variant="light">{t.current}</Badge>
+                  ) : (
+                    <Button size="compact-sm" variant="default" onClick={() => void end(session)}>
+                      {t.end}
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </QueryState>
+    </>
   )
 }

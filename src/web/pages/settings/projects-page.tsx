@@ -19,7 +19,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 /** `/settings/projects`: groups of domains. */
 export function ProjectsPage() {

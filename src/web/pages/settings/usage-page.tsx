@@ -9,7 +9,7 @@ import { formatIsoDay } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsFrame } from './settings-layout.tsx'
 
 const MEGABYTE = 1_000_000
 

@@ -3,8 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { SIGNALS } from './address.ts'
-import { signalsAskedFor } from './question.ts'
+import { SIGNALS, signalsAskedFor } from './queries.ts'
 
 const pages = room(() => import('./signals-page.tsx'))
 

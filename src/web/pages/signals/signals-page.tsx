@@ -12,9 +12,8 @@ import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { SIGNALS, STATES } from './address.ts'
-import { useColumns } from './columns.tsx'
-import { signalsAskedFor } from './question.ts'
+import { SIGNALS, STATES, signalsAskedFor } from './queries.ts'
+import { useColumns } from './signal-columns.tsx'
 
 const ROW_PX = 64
 

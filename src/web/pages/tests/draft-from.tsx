@@ -7,7 +7,7 @@ import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
-import { NEW_TEST } from './address.ts'
+import { NEW_TEST } from './queries.ts'
 
 /** Maximum number of listed requests without a body. */
 const SHOWN = 5

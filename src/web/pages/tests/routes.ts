@@ -3,8 +3,7 @@ import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query
 import { search } from '../../address/page-search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { NEW_TEST } from './address.ts'
-import { runsAskedFor, testsQuery } from './question.ts'
+import { NEW_TEST, runsAskedFor, testsQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 

@@ -26,7 +26,7 @@ import { Expectations } from './expectations.tsx'
 import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
-const MOST_RETRIES = 3
+const MAX_RETRIES = 3
 
 /** The values of the form; text fields are never null. */
 type Draft = Omit<FlowTestInput, 'secrets'> & {
@@ -149,7 +149,7 @@ function RunFields({ fields: { values, set, field, check, sending } }: { fields:
         {...field('vendorRequests')}
         data={Object.entries(t.vendorRequestsOf).map(([value, label]) => ({ value, label }))}
       />
-      <NumberInput label={t.retries} {...field('retries')} min={0} max={MOST_RETRIES} allowDecimal={false} />
+      <NumberInput label={t.retries} {...field('retries')} min={0} max={MAX_RETRIES} allowDecimal={false} />
       <NativeSelect
         label={t.severity}
         {...field('severity')}

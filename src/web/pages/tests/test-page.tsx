@@ -3,14 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getFlowTestOptions } from '#client/@tanstack/react-query.gen'
-import { deleteFlowTest } from '#client/sdk.gen'
+import { decideHealing, deleteFlowTest } from '#client/sdk.gen'
 import type { FlowTest } from '#client/types.gen'
+import { mutate } from '../../api/mutate.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { messages } from '../../messages.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Code, Data } from '../../parts/data.tsx'
 import { useGoOn } from '../../parts/is-here.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { NoSuch } from '../../parts/no-such.tsx'
@@ -20,10 +21,8 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { Healing } from './healing.tsx'
-import { runsAskedFor } from './question.ts'
-import { runTest } from './run-test.ts'
-import { RUN_STANDING, TEST_STANDING } from './standing.ts'
+import { runsAskedFor, runTest } from './queries.ts'
+import { RUN_STANDING, TEST_STANDING } from './status-marks.ts'
 import { TestForm } from './test-form.tsx'
 
 /** `/tests/{id}`: a flow test with its runs and settings. */
@@ -129,5 +128,53 @@ function Runs({ testId }: { testId: string }) {
         )}
       </QueryState>
     </section>
+  )
+}
+
+/** Steps whose element was found by another selector than recorded, to be approved or rejected. */
+function Healing({ test: { id, healing } }: { test: FlowTest }) {
+  const may = useMay('member')
+  const t = messages.tests
+  const decide = (step: number, approve: boolean) =>
+    mutate({
+      send: () => decideHealing({ path: { id }, body: { step, approve }, throwOnError: true }),
+      invalidates: [[{ _id: 'getFlowTest' }]],
+      message: approve ? t.approved : t.rejected,
+    })
+  return (
+    <Paper component="section">
+      <Title order={2} mb="sm">
+        {t.healing}
+      </Title>
+      <Text c="dimmed" mb="md">
+        {t.healingHint}
+      </Text>
+      <Stack gap="md">
+        {healing.map(({ step, before, after }) => (
+          <Group key={step} justify="space-between" gap="md">
+            <dl className="facts">
+              <dt>{t.before}</dt>
+              <dd>
+                <Code>{before}</Code>
+              </dd>
+              <dt>{t.after}</dt>
+              <dd>
+                <Code>{after}</Code>
+              </dd>
+            </dl>
+            {may && (
+              <Group gap="sm">
+                <Button aria-label={t.approveOf(step + 1)} variant="default" onClick={() => void decide(step, true)}>
+                  {t.approve}
+                </Button>
+                <Button aria-label={t.rejectOf(step + 1)} variant="default" onClick={() => void decide(step, false)}>
+                  {t.reject}
+                </Button>
+              </Group>
+            )}
+          </Group>
+        ))}
+      </Stack>
+    </Paper>
   )
 }

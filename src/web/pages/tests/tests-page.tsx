@@ -11,10 +11,9 @@ import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { testsQuery } from './question.ts'
-import { runTest } from './run-test.ts'
-import { Sections } from './sections.tsx'
-import { TEST_STANDING } from './standing.ts'
+import { runTest, testsQuery } from './queries.ts'
+import { Sections } from './section-links.tsx'
+import { TEST_STANDING } from './status-marks.ts'
 
 /** `/tests`: flow tests with their last results. */
 export function TestsPage() {

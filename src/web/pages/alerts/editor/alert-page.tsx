@@ -6,8 +6,8 @@ import { FRESH } from '../../../api/queries.ts'
 import { messages } from '../../../messages.ts'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
+import { draftOf } from './draft-input.ts'
 import { Editor } from './editor.tsx'
-import { draftOf } from './sending.ts'
 
 /** `/alerts/{id}`: edits an alert. */
 export function AlertPage() {

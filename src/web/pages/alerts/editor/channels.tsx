@@ -5,14 +5,16 @@ import type { Forms, Integration } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
 import { messages } from '../../../messages.ts'
 import { Card } from '../../../parts/card.tsx'
+import { Fold } from '../../../parts/fold.tsx'
+import { formatNumber } from '../../../parts/format.ts'
 import { type FormSchema, type FormValue, fieldsOf } from '../../../parts/schema.ts'
 import { SchemaField } from '../../../parts/schema-form.tsx'
+import type { Throttle } from './draft.ts'
 import { type Channel, type Draft, OWNERS } from './draft.ts'
 import classes from './editor.module.css'
-import { Limit } from './limit.tsx'
-import type { PartProps } from './part.ts'
+import type { PartProps } from './section-props.ts'
 
-const MOST_CHANNELS = 10
+const MAX_CHANNELS = 10
 /** Most severe first. */
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
@@ -73,7 +75,7 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
           remove={() => change(channels.filter((_, other) => other !== index))}
         />
       ))}
-      {channels.length < MOST_CHANNELS && (
+      {channels.length < MAX_CHANNELS && (
         <Button
           variant="default"
           w="fit-content"
@@ -168,5 +170,56 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
         />
       )}
     </>
+  )
+}
+
+const MAX_MESSAGES = 1000
+const MAX_PERIOD = 10_080
+
+/** Limits the number of messages within a period. */
+function Limit({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+  const t = messages.alert
+  const { throttle: limit, ...rest } = draft
+  const set = (part: Partial<Throttle>) =>
+    change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
+  const says = limit ? t.limitSays(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
+  const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
+  return (
+    <Fold title={t.limit} says={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
+      <div className={classes.fields}>
+        <NativeSelect
+          label={t.limit}
+          description={t.limitHint}
+          style={{ gridColumn: '1 / -1' }}
+          value={limit?.unit ?? ''}
+          onChange={({ currentTarget: { value } }) => (value === '' ? change(rest as Draft) : set({ unit: value }))}
+          data={[
+            { value: '', label: t.noLimit },
+            ...Object.entries(t.limitUnits).map(([value, label]) => ({ value, label })),
+          ]}
+          error={errorOf('throttle.unit')}
+        />
+        {limit && (
+          <>
+            <NumberInput
+              label={t.messages}
+              value={limit.count}
+              min={1}
+              max={MAX_MESSAGES}
+              onChange={(typed) => set({ count: Number(typed) || 1 })}
+              error={errorOf('throttle.count')}
+            />
+            <NumberInput
+              label={t.per(limit.unit)}
+              value={limit.per}
+              min={1}
+              max={MAX_PERIOD}
+              onChange={(typed) => set({ per: Number(typed) || 1 })}
+              error={errorOf('throttle.per')}
+            />
+          </>
+        )}
+      </div>
+    </Fold>
   )
 }

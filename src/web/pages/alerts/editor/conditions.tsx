@@ -4,7 +4,7 @@ import { asData, Data } from '../../../parts/data.tsx'
 import { requiredLabel } from '../../../parts/required.tsx'
 import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
-import type { Names } from './names.ts'
+import type { Names } from './use-names.ts'
 
 /** Labels of the fields in each row; rows are counted from 1. */
 export interface Naming {

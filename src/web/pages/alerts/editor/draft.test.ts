@@ -16,7 +16,7 @@ import {
   withType,
   withVendor,
 } from './draft.ts'
-import { missingOf, sharedPaths, toSend } from './sending.ts'
+import { missingOf, sharedPaths, toSend } from './draft-input.ts'
 
 const text = { type: 'string' }
 const own = (kind: string, properties: object, required: string[]): Form => ({

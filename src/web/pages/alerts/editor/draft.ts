@@ -1,6 +1,6 @@
 import type { Form } from '#client/types.gen'
 import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../../parts/schema.ts'
-import { FIRST_TYPE } from './begin-with.ts'
+import { FIRST_TYPE } from './templates.ts'
 
 /** A condition of the API. In `filters` it selects events; in `conditions` it describes the violation. */
 export interface Condition {

@@ -1,24 +1,30 @@
-import { Anchor, NativeSelect, SegmentedControl } from '@mantine/core'
+import { Anchor, Group, JsonInput, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
+import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Alert, Forms } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { messages } from '../../../messages.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { Card } from '../../../parts/card.tsx'
+import { Sentence } from '../../../parts/data.tsx'
 import { MayLine } from '../../../parts/may.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { pathsOf } from '../../../parts/schema.ts'
+import { SeverityMark } from '../../../parts/severity-mark.tsx'
+import { Past } from './backtest-panel.tsx'
 import { Channels } from './channels.tsx'
 import { type Draft, schemaOf } from './draft.ts'
+import { sharedPaths, toSend } from './draft-input.ts'
 import classes from './editor.module.css'
-import { DeleteButton, Foot } from './foot.tsx'
-import { JsonEditor } from './json-editor.tsx'
-import { Past } from './past-panel.tsx'
-import { Recent } from './recent.tsx'
-import { useSaving } from './saving.ts'
-import { sharedPaths, toSend } from './sending.ts'
-import { draftFrom, TEMPLATE_NAMES } from './templates.ts'
-import { WhatToWatch } from './what-to-watch.tsx'
-import { WhenToFire } from './when-to-fire.tsx'
+import { DeleteButton, Foot } from './footer.tsx'
+import { WhatToWatch } from './scope-section.tsx'
+import { draftFrom, TEMPLATE_NAMES } from './template-draft.ts'
+import { WhenToFire } from './trigger-section.tsx'
+import { useSaving } from './use-saving.ts'
+
+const SHOWN = 5
 
 interface EditorProps {
   forms: Forms
@@ -102,5 +108,74 @@ function StartFrom({ begin }: { begin(draft: Draft): void }) {
       onChange={({ currentTarget }) => begin(draftFrom(currentTarget.value))}
       data={[{ value: '', label: t.nothing }, ...TEMPLATE_NAMES.map((value) => ({ value, label: t.templates[value] }))]}
     />
+  )
+}
+
+/** Unresolved issues of the alert; renders nothing when there are none. */
+function Recent({ alertId }: { alertId: string }) {
+  const { data } = useQuery(
+    listIssuesOptions({ query: { alertId: [alertId], limit: SHOWN, status: ['open', 'acknowledged'] } }),
+  )
+  if (!data || data.issues.length === 0) return null
+  return (
+    <div className={classes.recent}>
+      <Card title={messages.alert.recent}>
+        <Stack gap="sm">
+          {data.issues.map(({ id, severity, title, lastSeenAt }) => (
+            <Group key={id} justify="space-between" gap="sm">
+              <Group gap="sm" wrap="nowrap" miw={0}>
+                <SeverityMark severity={severity} />
+                <Anchor component={Link} to={`/issues/${id}`} fz="sm">
+                  <Sentence>{title}</Sentence>
+                </Anchor>
+              </Group>
+              <Ago at={lastSeenAt} isQuiet />
+            </Group>
+          ))}
+        </Stack>
+      </Card>
+    </div>
+  )
+}
+
+interface JsonEditorProps {
+  draft: Draft
+  change(draft: Draft): void
+  /** Called with true while the text is not valid JSON; the draft then keeps its last valid value. */
+  setBroken(isBroken: boolean): void
+}
+
+/** The alert as API JSON, to read, copy and edit. */
+function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
+  const [typed, type] = useState(() => JSON.stringify(toSend(draft), null, 2))
+  const read = (text: string): Draft | null => {
+    try {
+      const value: unknown = JSON.parse(text)
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Draft) : null
+    } catch {
+      return null
+    }
+  }
+  return (
+    <Card title={messages.alert.json}>
+      <Text c="dimmed" mb="md">
+        {messages.alert.jsonHint}
+      </Text>
+      <JsonInput
+        aria-label={messages.alert.json}
+        value={typed}
+        onChange={(text) => {
+          type(text)
+          const next = read(text)
+          setBroken(next === null)
+          if (next) change({ ...next, name: String(next.name ?? ''), period: String(next.period ?? '') })
+        }}
+        error={read(typed) === null ? messages.forms.notJson : undefined}
+        autosize
+        minRows={16}
+        maxRows={40}
+        translate="no"
+      />
+    </Card>
   )
 }

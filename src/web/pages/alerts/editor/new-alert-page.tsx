@@ -5,11 +5,11 @@ import { listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { useValues } from '../../../address/use-search.ts'
 import { FRESH } from '../../../api/queries.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { NEW_ALERT } from '../address.ts'
+import { NEW_ALERT } from '../queries.ts'
 import { type Draft, withEvent, withVendor } from './draft.ts'
+import { draftOf } from './draft-input.ts'
 import { Editor } from './editor.tsx'
-import { draftOf } from './sending.ts'
-import { draftFrom } from './templates.ts'
+import { draftFrom } from './template-draft.ts'
 
 /** `/alerts/new`: creates an alert. */
 export function NewAlertPage() {

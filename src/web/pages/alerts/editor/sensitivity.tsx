@@ -6,8 +6,8 @@ import { Data } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
 import { type FormValue, fieldsOf } from '../../../parts/schema.ts'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { perWeek, sensitivityFor } from './backtest.ts'
 import { type Draft, schemaOf } from './draft.ts'
-import { perWeek, sensitivityFor } from './past.ts'
 
 /** Sensitivities that a backtest compares. */
 export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const

@@ -1,18 +1,54 @@
-import { TEMPLATES, type Template } from './begin-with.ts'
-import { type Draft, EMPTY, NO_CONDITION } from './draft.ts'
+import type { messages } from '../../../messages.ts'
 
-export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as Template[]
+/*
+ * Templates for new alerts. No other file of the pages names alert types.
+ */
 
-/** What is already known about a new alert. */
-interface About {
-  domainId?: string
-  /** The parameter that must not be blank, as spelled in conditions. */
-  parameter?: string
-}
+/** The type of a new alert. */
+export const FIRST_TYPE = 'data_validation'
 
-/** The draft for a template; an empty draft for an unknown name. */
-export function draftFrom(template: string, { domainId, parameter }: About = {}): Draft {
-  const { conditions, ...rest } = { ...EMPTY, ...(TEMPLATES as Record<string, Partial<Draft>>)[template] }
-  const asked = parameter ? { logic: 'any', items: [{ ...NO_CONDITION, parameter }] } : conditions
-  return { ...(rest as Draft), ...(asked && { conditions: asked }), ...(domainId && { domainId }) }
+export type Template = keyof typeof messages.alert.templates
+
+/** Templates: the fields that differ from an empty draft. */
+export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
+  stopped: {
+    ...{ alertType: 'volume_threshold', severity: 'critical', period: '1d', conditions: undefined },
+    volume: { op: 'lte', count: 0, event: 'purchase' },
+  },
+  blank: {
+    severity: 'high',
+    conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
+    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+  },
+  number: {
+    severity: 'high',
+    conditions: { logic: 'any', items: [{ parameter: 'epn.value', op: 'regex', values: ['[^0-9.-]'] }] },
+    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+  },
+  personal: {
+    severity: 'critical',
+    conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
+  },
+  dropped: {
+    ...{ alertType: 'tag_volume_change', severity: 'high', period: '1d', conditions: undefined },
+    volume: { direction: 'decrease', percent: 50, event: 'purchase' },
+  },
+  fails: {
+    severity: 'high',
+    conditions: {
+      logic: 'any',
+      items: [{ parameter: '$status', op: 'equals', values: ['failure', 'exception', 'timeout'] }],
+    },
+  },
+  thanks: {
+    ...{ alertType: 'journey', severity: 'high', conditions: undefined },
+    journey: {
+      version: 2,
+      steps: [{ anchor: { kind: 'page', path: '/thank', op: 'contains' }, expect: [{ event: 'purchase' }] }],
+    },
+  },
+  unusual: {
+    ...{ alertType: 'volume_anomaly', severity: 'high', conditions: undefined },
+    volume: { vendor: '*', sensitivity: 5 },
+  },
 }

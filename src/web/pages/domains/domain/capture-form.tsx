@@ -11,7 +11,7 @@ import { formatPercent } from '../../../parts/format.ts'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { Toggle } from '../../../parts/toggle.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { isApp } from './system.ts'
+import { isApp } from './platform.ts'
 
 type Rate = CaptureSettings['sampleRate']['prod']
 const RATES: readonly Rate[] = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0]

@@ -14,7 +14,7 @@ import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { DomainFrame, useDomainId } from './domain-frame.tsx'
+import { DomainFrame, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/hostnames`: hosts that send events, to be approved or denied. */
 export function DomainHostnamesPage() {

@@ -12,12 +12,12 @@ import { UNKNOWN } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { DomainFrame, useDomainId } from './domain-frame.tsx'
+import { DomainFrame, useDomainId } from './domain-layout.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
 
 /** Polling interval. Polling keeps live capture running on the server. */
-const LOOK_EVERY_MS = 1000
+const POLL_INTERVAL_MS = 1000
 const SHOWN = 100
 const REFUSED_SHOWN = 20
 
@@ -41,7 +41,7 @@ function Tail() {
   const t = messages.domains.live
   const query = useQuery({
     ...watchDomainOptions({ path: { id }, query: { limit: SHOWN } }),
-    refetchInterval: isPaused ? false : LOOK_EVERY_MS,
+    refetchInterval: isPaused ? false : POLL_INTERVAL_MS,
   })
   const events = useKept(query.data)
   return (

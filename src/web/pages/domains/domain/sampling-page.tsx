@@ -14,7 +14,7 @@ import { MayLine } from '../../../parts/may.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { DomainFrame, useDomainId } from './domain-frame.tsx'
+import { DomainFrame, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/sampling`: the share of page views that is stored. */
 export function DomainSamplingPage() {

@@ -1,7 +1,7 @@
-import { Button, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Paper, Radio, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { deleteDomain, renameDomain, rotateToken } from '#client/sdk.gen'
+import { deleteDomain, renameDomain, rotateToken, setEndpoint } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { messages } from '../../../messages.ts'
@@ -12,8 +12,10 @@ import { useGoOn } from '../../../parts/is-here.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
-import { DomainFrame } from './domain-frame.tsx'
-import { EndpointForm } from './endpoint-form.tsx'
+import { DomainFrame } from './domain-layout.tsx'
+
+type Mode = Domain['routing']['mode']
+const MODES: readonly Mode[] = ['default', 'custom', 'legacy']
 
 /** `/domains/{id}/settings`: name, endpoint, capture, token and deletion. */
 export function DomainSettingsPage() {
@@ -133,5 +135,39 @@ function DeleteForm({ domain }: { domain: Domain }) {
         </Button>
       </Stack>
     </form>
+  )
+}
+
+/** The endpoint to which the script of a domain sends. */
+function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) {
+  const queries = useQueryClient()
+  const t = messages.domains.settings
+  const saved = { mode: routing.mode, hostname: collect?.hostname ?? '' }
+  const { values, field, sending } = useFields(saved, async ({ mode, hostname }) => {
+    const body = { mode, ...(mode === 'custom' && hostname ? { hostname } : {}) }
+    await setEndpoint({ path: { id }, body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
+    notices.say(t.saved)
+  })
+  return (
+    <Form sending={sending} button={t.saveEndpoint} isAside>
+      <Radio.Group aria-label={t.endpoint} {...field('mode')}>
+        <Stack gap="sm">
+          {MODES.map((one) => (
+            <Radio key={one} value={one} label={t.modes[one]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {values.mode === 'custom' && <TextInput label={t.hostname} description={t.hostnameHint} {...field('hostname')} />}
+      <Text fz="sm" c="dimmed">
+        <Data>{routing.collectEndpoint}</Data>
+        {collect && (
+          <>
+            <br />
+            <Data>{collect.hostname}</Data> {t.dns[collect.status]}
+          </>
+        )}
+      </Text>
+    </Form>
   )
 }

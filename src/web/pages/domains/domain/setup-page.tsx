@@ -20,13 +20,13 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
-import { DomainFrame } from './domain-frame.tsx'
-import { isApp, isWeb } from './system.ts'
+import { DomainFrame } from './domain-layout.tsx'
+import { isApp, isWeb } from './platform.ts'
 
 /** Polling interval until the first event arrives. */
-const LOOK_EVERY_MS = 1000
+const POLL_INTERVAL_MS = 1000
 /** Delay after which the page shows what may be wrong. */
-const PATIENCE_MS = 20_000
+const HINT_DELAY_MS = 20_000
 
 /** `/domains/{id}/setup`: how to install Tagwarden on the domain's platform, and whether the first event has arrived. */
 export function DomainSetupPage() {
@@ -195,7 +195,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
   const t = messages.domains.setup
   const { data } = useQuery({
     ...watchDomainOptions({ path: { id: domain.id }, query: { limit: 5 } }),
-    refetchInterval: ({ state }) => (state.data?.events.length ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) => (state.data?.events.length ? false : POLL_INTERVAL_MS),
   })
   const first = data?.events.at(-1)?.event
   // The URL is user input; only web pages are linked.
@@ -234,7 +234,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
 function AfterAWhile({ domain }: { domain: Domain }) {
   const [isLate, late] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => late(true), PATIENCE_MS)
+    const timer = setTimeout(() => late(true), HINT_DELAY_MS)
     return () => clearTimeout(timer)
   }, [])
   const { data } = useQuery({

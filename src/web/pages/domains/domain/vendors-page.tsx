@@ -8,10 +8,10 @@ import { Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { DomainFrame, useDomainId } from './domain-frame.tsx'
+import { DomainFrame, useDomainId } from './domain-layout.tsx'
 
 /** The longest time range of the dictionary, in hours. */
-const LONGEST_HOURS = 168
+const MAX_HOURS = 168
 
 /** `/domains/{id}/vendors`: vendors to which tags of this domain send. */
 export function DomainVendorsPage() {
@@ -20,7 +20,7 @@ export function DomainVendorsPage() {
 
 function Vendors() {
   const domainId = useDomainId()
-  const hours = Math.min(useMoments().hours, LONGEST_HOURS)
+  const hours = Math.min(useMoments().hours, MAX_HOURS)
   const query = useQuery({
     ...getEventDictionaryOptions({ query: { domainId, hours } }),
     staleTime: FRESH.dictionary,

@@ -11,7 +11,7 @@ import { Num } from '../../../parts/numbers.tsx'
 import { Paged, Pager, useParts } from '../../../parts/paged.tsx'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
-import type { Asked } from '../questions.ts'
+import type { Asked } from '../queries.ts'
 import { type FlatRow, type Key, parameterOf } from './dictionary.ts'
 
 export const COLUMNS = 7
@@ -84,7 +84,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
 }
 
 /** Maximum number of rows of one kind in the document. */
-const ROWS_AT_ONCE = 50
+const ROWS_PER_PART = 50
 
 /** Rows of the table, loaded in parts. */
 export function RowParts<T>({
@@ -96,11 +96,11 @@ export function RowParts<T>({
   level: 0 | 1 | 2
   children(row: T): ReactNode
 }) {
-  const { shown, ...place } = useParts(rows, ROWS_AT_ONCE)
+  const { shown, ...place } = useParts(rows, ROWS_PER_PART)
   return (
     <>
       {shown.map(children)}
-      {rows.length > ROWS_AT_ONCE && (
+      {rows.length > ROWS_PER_PART && (
         <Table.Tr>
           <Table.Td colSpan={COLUMNS} pl={8 + level * 24}>
             <Pager {...place} />

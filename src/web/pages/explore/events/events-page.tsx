@@ -12,11 +12,10 @@ import { UNKNOWN } from '../../../parts/format.ts'
 import { QueryState, Rows } from '../../../parts/query-state.tsx'
 import { useTyped } from '../../../parts/typed.ts'
 import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
-import { EVENTS } from '../address.ts'
-import { ExploreHead, NothingArrived } from '../explore-head.tsx'
+import { ExploreHead, NothingArrived } from '../explore-header.tsx'
+import { EVENTS, eventsAskedFor } from '../queries.ts'
+import { OpenEvent } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
-import { eventsAskedFor } from './events-question.ts'
-import { OpenEvent } from './open-event.tsx'
 
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
 

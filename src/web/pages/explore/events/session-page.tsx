@@ -12,12 +12,11 @@ import { Data } from '../../../parts/data.tsx'
 import { formatNumber } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { EVENTS } from '../address.ts'
 import classes from '../explore.module.css'
-import { NothingArrived } from '../explore-head.tsx'
+import { NothingArrived } from '../explore-header.tsx'
+import { EVENTS, eventsAskedFor } from '../queries.ts'
+import { OpenEvent } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
-import { eventsAskedFor } from './events-question.ts'
-import { OpenEvent } from './open-event.tsx'
 
 /** `/explore/sessions/{id}`: the events of a visitor's session in chronological order. */
 export function SessionPage() {

@@ -10,13 +10,12 @@ import { formatHours, formatNumber, formatPercent } from '../../../parts/format.
 import { Num, Pct } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../../parts/simple-table.tsx'
-import { JOURNEYS } from '../address.ts'
 import classes from '../explore.module.css'
-import { ExploreHead, NothingArrived, useAsked } from '../explore-head.tsx'
-import { flowHoursOf, questions } from '../questions.ts'
-import { type Way, ways } from './ways.ts'
+import { ExploreHead, NothingArrived, useAsked } from '../explore-header.tsx'
+import { flowHoursOf, JOURNEYS, questions } from '../queries.ts'
+import { type Way, ways } from './transitions.ts'
 
-const SHOWN_AT_MOST = 25
+const MAX_SHOWN = 25
 
 /** `/explore/journeys`: how sessions move from page to page, and which tags fire. */
 export function JourneysPage() {
@@ -134,13 +133,11 @@ function Ways({ flows }: { flows: SessionFlows }) {
   ]
   return (
     <Paper className={classes.panel}>
-      {all.length > SHOWN_AT_MOST && (
-        <Text mb="md">{t.most(formatNumber(SHOWN_AT_MOST), formatNumber(all.length))}</Text>
-      )}
+      {all.length > MAX_SHOWN && <Text mb="md">{t.most(formatNumber(MAX_SHOWN), formatNumber(all.length))}</Text>}
       <SimpleTable
         name={messages.explore.pages.journeys}
         columns={columns}
-        rows={all.slice(0, SHOWN_AT_MOST)}
+        rows={all.slice(0, MAX_SHOWN)}
         keyOf={({ step, from, to }) => JSON.stringify([step, from, to])}
       />
     </Paper>

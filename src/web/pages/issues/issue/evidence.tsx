@@ -9,7 +9,7 @@ import { formatDate, formatNumber } from '../../../parts/format.ts'
 import { Help } from '../../../parts/help.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Lines } from '../../../parts/query-state.tsx'
-import { daysOf } from './occurrences.ts'
+import { daysOf } from './occurrence-bars.ts'
 import { isAudit, Run } from './run.tsx'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))

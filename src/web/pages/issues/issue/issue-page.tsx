@@ -9,25 +9,25 @@ import { useMay } from '../../../api/who.ts'
 import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
-import { Data, Dot } from '../../../parts/data.tsx'
-import { formatNumber } from '../../../parts/format.ts'
+import { Data, Dot, Sentence } from '../../../parts/data.tsx'
+import { formatDuration, formatNumber } from '../../../parts/format.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { NoSuch } from '../../../parts/no-such.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
+import { PathLink } from '../../../parts/path-link.tsx'
 import { Lines, QueryState } from '../../../parts/query-state.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { useKeys } from '../../../shell/keys.ts'
 import { notices } from '../../../shell/notices.ts'
-import { listSearch, neighboursOf } from '../came-from.ts'
 import { Status } from '../issue-columns.tsx'
-import { LikelyCause } from './cause.tsx'
+import { listSearch, neighboursOf } from '../list-position.ts'
 import { Evidence } from './evidence.tsx'
 import { Facts } from './facts.tsx'
-import { IssueActs } from './issue-acts-bar.tsx'
+import { IssueActs } from './issue-actions-bar.tsx'
+import { markdownOf } from './issue-markdown.ts'
 import classes from './issue-page.module.css'
-import { markdownOf } from './markdown.ts'
 import { Note } from './note.tsx'
-import { WhatHappened } from './what-happened.tsx'
+import { WhatHappened } from './timeline.tsx'
 
 /** `/issues/{id}`: an issue with its evidence and actions. */
 export function IssuePage() {
@@ -177,3 +177,45 @@ function Said({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence
     </Stack>
   )
 }
+
+/** The likely cause; renders nothing when there is none. */
+function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
+  const { explainedBy, cause, changes, issue } = evidence
+  const change = changes.find(({ id }) => id === cause?.changeId) ?? changes[0] ?? null
+  if (explainedBy) {
+    return (
+      <Text>
+        {messages.issue.partOf}{' '}
+        <PathLink path={`/issues/${explainedBy.issueId}`}>
+          <Sentence>{explainedBy.title}</Sentence>
+        </PathLink>
+      </Text>
+    )
+  }
+  if (change) {
+    const ms = issue.firstSeenAt - change.occurredAt
+    return (
+      <Text>
+        {messages.issue.likelyCause}{' '}
+        <PathLink path={`/changes/${change.id}`}>
+          <Data>{change.title}</Data>
+        </PathLink>{' '}
+        {distanceOf(ms)}
+      </Text>
+    )
+  }
+  // A cause with the issue's own subject explains nothing.
+  if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
+  return (
+    <Text>
+      {messages.issue.likelyCause} {messages.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
+    </Text>
+  )
+}
+
+/** How long before the first occurrence the change happened. Within a minute the order is unknown. */
+function distanceOf(ms: number): string {
+  if (Math.abs(ms) < MINUTE_MS) return messages.issue.atOnce
+  return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))
+}
+const MINUTE_MS = 60_000

@@ -9,7 +9,7 @@ import { useMay } from '../../../api/who.ts'
 import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 
-const MOST_LETTERS = 2000
+const MAX_LENGTH = 2000
 const PAUSE_MS = 800
 
 interface NoteProps {
@@ -57,7 +57,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
       ref={field}
       label={messages.issue.note}
       value={typed ?? notes ?? ''}
-      maxLength={MOST_LETTERS}
+      maxLength={MAX_LENGTH}
       minRows={3}
       autosize
       error={refusal}

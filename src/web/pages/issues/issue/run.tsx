@@ -7,7 +7,7 @@ import { Data } from '../../../parts/data.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { type Standing, StatusMark } from '../../../parts/status-mark.tsx'
-import { STEP_STANDING } from '../../tests/standing.ts'
+import { STEP_STANDING } from '../../tests/status-marks.ts'
 
 type EvidenceRun = NonNullable<IssueEvidence['run']>
 type Step = EvidenceRun['steps'][number]

@@ -8,29 +8,28 @@ import type { RunDetail } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
 import { messages } from '../../../messages.ts'
 import { Ago } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
+import { Code, Data } from '../../../parts/data.tsx'
 import { MayLine } from '../../../parts/may.tsx'
 import { NoSuch } from '../../../parts/no-such.tsx'
-import { Duration } from '../../../parts/numbers.tsx'
+import { Duration, Num } from '../../../parts/numbers.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { RUN_STANDING } from '../standing.ts'
-import { SentEvents } from './sent-events.tsx'
+import { RUN_STANDING } from '../status-marks.ts'
 import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
 /** Polling interval of a running test; the stream does not report single steps. */
-const LOOK_EVERY_MS = 1000
+const POLL_INTERVAL_MS = 1000
 
 /** `/tests/runs/{id}`: the steps, events and findings of a run. */
 export function RunPage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery({
     ...getRunOptions({ path: { id } }),
-    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_INTERVAL_MS),
   })
   const t = messages.tests
   const gone = (
@@ -157,5 +156,55 @@ function Findings({ findings }: { findings: RunDetail['findings'] }) {
         { head: t.observed, cell: ({ observed }) => <Data>{observed}</Data> },
       ]}
     />
+  )
+}
+
+/** Events sent by tags during the run, in chronological order. */
+function SentEvents({ run: { events } }: { run: RunDetail }) {
+  const t = messages.tests
+  if (events.length === 0) return null
+  const rows = events.map((event, order) => ({ ...event, order }))
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        {t.sent}
+      </Title>
+      <SimpleTable
+        name={t.sent}
+        rows={rows}
+        keyOf={({ order }) => String(order)}
+        columns={[
+          { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
+          { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+          { head: t.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
+          { head: t.answer, cell: ({ answered, status }) => (answered ? t.answered : <Num value={status} />) },
+          { head: t.parameters, cell: ({ params }) => <Parameters params={params} /> },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Parameters({ params }: { params: Readonly<Record<string, string>> }) {
+  const all = Object.entries(params)
+  if (all.length === 0) return null
+  return (
+    <details>
+      <summary>
+        <Num value={all.length} />
+      </summary>
+      <dl className="facts">
+        {all.map(([key, value]) => (
+          <div key={key} style={{ display: 'contents' }}>
+            <dt>
+              <Code>{key}</Code>
+            </dt>
+            <dd>
+              <Data>{value}</Data>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   )
 }

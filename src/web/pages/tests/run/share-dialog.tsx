@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Modal, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
@@ -8,11 +8,11 @@ import { messages } from '../../../messages.ts'
 import { useFields } from '../../../parts/fields.ts'
 import { Form } from '../../../parts/form.tsx'
 import { useNow } from '../../../parts/now.ts'
+import { Picture } from '../../../parts/picture.tsx'
 import { Secret } from '../../../parts/secret.tsx'
-import { SharePictures } from './share-pictures.tsx'
 
 const DAYS = 30
-const MOST_DAYS = 90
+const MAX_DAYS = 90
 
 interface ShareProps {
   /** Id of a run or an audit. */
@@ -88,7 +88,7 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
           )
         }
       >
-        <NumberInput label={t.shareDays} {...field('expiresInDays')} min={1} max={MOST_DAYS} allowDecimal={false} />
+        <NumberInput label={t.shareDays} {...field('expiresInDays')} min={1} max={MAX_DAYS} allowDecimal={false} />
         {pictured.length > 0 && (
           <SharePictures
             {...{ runId: id, steps: pictured, chosen: values.screenshotSteps }}
@@ -99,6 +99,45 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
       <Text c="dimmed" fz="sm">
         {valid.length === 0 ? t.noLinks : t.validLinks(valid.length)}
       </Text>
+    </Stack>
+  )
+}
+
+interface SharePicturesProps {
+  runId: string
+  /** Steps with a screenshot. */
+  steps: RunDetail['steps']
+  /** Indexes of the steps whose screenshots are shared. */
+  chosen: readonly number[]
+  choose(steps: number[]): void
+}
+
+/** Every screenshot of a run with a checkbox to share it. */
+function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
+  const t = messages.tests
+  return (
+    <Stack gap="sm" component="fieldset" p={0} m={0} bd={0} miw={0}>
+      <Text component="legend" fw={600} p={0}>
+        {t.sharePictures}
+      </Text>
+      <Text c="dimmed" fz="sm">
+        {t.sharePicturesHint}
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        {steps.map(({ index, title }) => (
+          <Stack key={index} gap="xs" miw={0}>
+            <Checkbox
+              label={t.sharePicture(index + 1, title)}
+              checked={chosen.includes(index)}
+              onChange={({ currentTarget }) =>
+                choose(currentTarget.checked ? [...chosen, index] : chosen.filter((one) => one !== index))
+              }
+              style={{ overflowWrap: 'anywhere' }}
+            />
+            <Picture path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={t.screenshotOf(title)} />
+          </Stack>
+        ))}
+      </SimpleGrid>
     </Stack>
   )
 }

@@ -7,7 +7,7 @@ import { Duration, Num } from '../../../parts/numbers.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
-import { STEP_STANDING } from '../standing.ts'
+import { STEP_STANDING } from '../status-marks.ts'
 
 /** The steps of a run; the screenshot of one is shown, at first the last one. */
 export function Steps({ run: { id, steps } }: { run: RunDetail }) {

@@ -1,0 +1,95 @@
+import { Anchor, Switch } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Alert } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
+import { line } from '../../isolated.ts'
+import { messages } from '../../messages.ts'
+import { Data } from '../../parts/data.tsx'
+import { Num } from '../../parts/numbers.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import type { Column } from '../../parts/virtual-table.tsx'
+import { domainsOf } from './editor/draft.ts'
+import { switchAlert } from './queries.ts'
+
+interface Known {
+  /** Domain names by id. */
+  domains: ReadonlyMap<string, string>
+  openIssues: Readonly<Record<string, number>>
+}
+
+/** The columns of the list. */
+export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
+  const t = messages.alerts
+  return [
+    { id: 'on', head: t.on, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
+    {
+      ...{ id: 'name', head: t.name, isLink: true },
+      cell: ({ name }) => <Data>{name}</Data>,
+      below: (alert) => (
+        <div className="under">{messages.api.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}</div>
+      ),
+    },
+    {
+      ...{ id: 'scope', head: t.scope, hideBelow: 768 },
+      cell: (alert) => <Scope alert={alert} domains={domains} />,
+    },
+    {
+      ...{ id: 'severity', head: t.severity, width: '120px', isUnderMain: true },
+      cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
+    },
+    { id: 'told', head: t.told, width: '160px', hideBelow: 1200, cell: (alert) => <Told alert={alert} /> },
+    {
+      ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
+      cell: ({ id }) =>
+        openIssues[id] ? (
+          <Anchor component={Link} to="/issues" search={{ alertId: [id] } as never} fz="sm">
+            <Num value={openIssues[id]} />
+          </Anchor>
+        ) : (
+          <Num value={0} />
+        ),
+    },
+  ]
+}
+
+function EnabledSwitch({ alert }: { alert: Alert }) {
+  const may = useMay('member')
+  return (
+    <Switch
+      aria-label={alert.name}
+      checked={alert.enabled ?? true}
+      disabled={!may}
+      onClick={(event) => event.stopPropagation()}
+      onChange={({ currentTarget }) => void switchAlert(alert, currentTarget.checked)}
+    />
+  )
+}
+
+function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
+  const t = messages.alerts
+  const ids = domainsOf(alert as never)
+  const [first = ''] = ids
+  const vendors = alert.vendors ?? []
+  return (
+    <div>
+      {ids.length === 0 && t.allDomains}
+      {ids.length === 1 && <Data>{domains.get(first) ?? first}</Data>}
+      {ids.length > 1 && t.manyDomains(ids.length)}
+      <div className="under">
+        <Data>{[line(vendors, ', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
+      </div>
+    </div>
+  )
+}
+
+/** The events that the filters or the type's own field name. */
+function eventsOf({ filters = [], volume }: Alert): string {
+  const named = filters.filter(({ parameter, op }) => parameter === '$event' && op === 'equals')
+  const own = (volume ?? {}) as { vendor?: string; event?: string }
+  return line([...named.flatMap(({ values = [] }) => values), own.vendor, own.event], ', ')
+}
+
+function Told({ alert: { channels } }: { alert: Alert }) {
+  if (channels.length === 0) return messages.alerts.nobody
+  return [...new Set(channels.map(({ type }) => messages.deliveries.channels[type] ?? type))].join(', ')
+}

@@ -1,0 +1,166 @@
+import { Autocomplete, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { messages } from '../../../messages.ts'
+import { asData, Data } from '../../../parts/data.tsx'
+import { Fold } from '../../../parts/fold.tsx'
+import { useZone } from '../../../parts/zone.ts'
+import type { Draft, RunWindows } from './draft.ts'
+import classes from './editor.module.css'
+import {
+  clockOf,
+  dayName,
+  daysOf,
+  HOURS_OF_DAY,
+  isAllDay,
+  isAlways,
+  sayDays,
+  stretchesOf,
+  WEEK,
+  withWindows,
+} from './run-windows.ts'
+import type { PartProps } from './section-props.ts'
+
+const UTC = 'UTC'
+const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)
+
+/** Days, hours and time zone in which notifications may be sent. */
+export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+  const t = messages.alert
+  const own = useZone()
+  const { runWindows = {}, timezone } = draft
+  const set = (part: Partial<RunWindows>) => {
+    const { runWindows: before, ...rest } = draft
+    const next = withWindows(before, part)
+    // Hours are chosen in the person's own time zone until they change it.
+    change({ ...(rest as Draft), timezone: timezone ?? own, ...(next && { runWindows: next }) })
+  }
+  const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
+  const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
+  return (
+    <Fold title={t.onlyHours} says={<Says draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
+      <Stack gap="md">
+        <Text c="dimmed" fz="sm">
+          {t.onlyHoursHint}
+        </Text>
+        <Checkbox.Group
+          label={t.days}
+          description={t.daysHint}
+          value={daysOf(runWindows).map(String)}
+          onChange={(chosen) => set({ days: WEEK.filter((day) => chosen.includes(String(day))) })}
+          error={errorOf('runWindows.days')}
+        >
+          <Group gap="md" mt="xs">
+            {WEEK.map((day) => (
+              <Checkbox key={day} value={String(day)} label={<Data>{dayName(day, 'long')}</Data>} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+        <Hours windows={runWindows} set={set} error={errorOf('runWindows.hours')} />
+        <Week windows={runWindows} />
+        <Autocomplete
+          renderOption={asData}
+          label={t.timezone}
+          description={t.timezoneHint}
+          value={timezone ?? UTC}
+          onChange={(typed) => change({ ...draft, timezone: typed })}
+          data={[...new Set([own, UTC, ...Intl.supportedValuesOf('timeZone')])]}
+          limit={50}
+          error={errorOf('timezone')}
+          maxLength={50}
+        />
+      </Stack>
+    </Fold>
+  )
+}
+
+interface HoursProps {
+  windows: RunWindows
+  set(part: Partial<RunWindows>): void
+  error: string | undefined
+}
+
+function Hours({ windows: { hours }, set, error }: HoursProps) {
+  const t = messages.alert
+  const options = HOURS.map((hour) => (
+    <option key={hour} value={hour} translate="no">
+      {clockOf(hour)}
+    </option>
+  ))
+  const [from, to] = hours ?? []
+  return (
+    <div className={classes.fields}>
+      <NativeSelect
+        label={t.fromHour}
+        value={from ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          set({ hours: value === '' ? undefined : [Number(value), to ?? (Number(value) + 8) % HOURS_OF_DAY] })
+        }
+        error={error}
+      >
+        <option value="">{t.allDay}</option>
+        {options}
+      </NativeSelect>
+      {hours && (
+        <NativeSelect
+          label={t.toHour}
+          description={isAllDay({ hours }) ? t.equalHours : undefined}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          value={to}
+          onChange={({ currentTarget: { value } }) => set({ hours: [from ?? 0, Number(value)] })}
+        >
+          {options}
+        </NativeSelect>
+      )}
+    </div>
+  )
+}
+
+function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
+  const t = messages.alert
+  if (!runWindows || isAlways(runWindows)) {
+    return (
+      <>
+        {t.always} <Data>{timezone ?? UTC}</Data>
+      </>
+    )
+  }
+  const days = daysOf(runWindows)
+  const [from = 0, to = 0] = runWindows.hours ?? []
+  return (
+    <>
+      {days.length === 0 || days.length === WEEK.length ? t.everyDay : <Data>{sayDays(days)}</Data>}
+      {!isAllDay(runWindows) && <Data>{`, ${clockOf(from)}–${clockOf(to)}`}</Data>} <Data>{timezone ?? UTC}</Data>
+    </>
+  )
+}
+
+/** The active hours of a week as a picture; the heading of the section has the same in text. */
+function Week({ windows }: { windows: RunWindows }) {
+  return (
+    <div aria-hidden>
+      <svg
+        viewBox={`0 0 ${HOURS_OF_DAY} ${WEEK.length}`}
+        preserveAspectRatio="none"
+        className={classes.week}
+        aria-hidden
+      >
+        {WEEK.map((day, row) =>
+          [{ from: 0, to: HOURS_OF_DAY, isOff: true }, ...stretchesOf(windows, day)].map(({ from, to, ...part }) => (
+            <rect
+              key={`${day} ${from} ${'isOff' in part}`}
+              x={from}
+              y={row + 0.12}
+              width={to - from}
+              height={0.76}
+              data-off={'isOff' in part || undefined}
+            />
+          )),
+        )}
+      </svg>
+      <div className={classes.weekHours}>
+        {[0, 6, 12, 18, HOURS_OF_DAY].map((hour) => (
+          <Data key={hour}>{clockOf(hour)}</Data>
+        ))}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,275 @@
+import { Button, SegmentedControl, Stack, Text, Alert as Warning } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { listChangesOptions } from '#client/@tanstack/react-query.gen'
+import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { Refusal } from '../../../api/refusal.ts'
+import { type BandPoint, type Span, stepOf } from '../../../charts/band.ts'
+import { BandChart } from '../../../charts/band-chart.tsx'
+import { Bars } from '../../../charts/bars.tsx'
+import { messages } from '../../../messages.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { Card } from '../../../parts/card.tsx'
+import { Code, Data, Sentence } from '../../../parts/data.tsx'
+import { formatDay, formatDuration, formatNumber } from '../../../parts/format.ts'
+import { Lines, Refused } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { useZone } from '../../../parts/zone.ts'
+import { barsOf, firedIn, longestOf, perWeek, runsOf } from './backtest.ts'
+import { type Draft, domainsOf, hasConditions } from './draft.ts'
+import { missingOf } from './draft-input.ts'
+import classes from './editor.module.css'
+import { placeOf, type Sample, timeOf, valueAt } from './sample.ts'
+import { Sensitivity, sensitivityPlace } from './sensitivity.tsx'
+import { type Days, PAST_DAYS, PREVIEW_HOURS, type Tried, useTrial } from './use-backtest.ts'
+
+const MINUTE_MS = 60_000
+const MAX_CHANGES = 50
+const HEIGHT_PX = 220
+
+/** Issues per week above which a rule is considered noisy. */
+const NOISE_PER_WEEK = 40
+
+interface PastProps {
+  draft: Draft
+  form: Form | undefined
+  /** Replaces the draft; null without permission to edit. */
+  change: ((draft: Draft) => void) | null
+}
+
+/** What the rule would have found. Reloaded while one types; the previous result stays visible until then. */
+export function Past({ draft, form, change }: PastProps) {
+  const [days, setDays] = useState<Days>(14)
+  const missing = missingOf(draft, form)
+  const { preview, backtest } = useTrial(draft, days, {
+    hasSensitivity: sensitivityPlace(form) !== null,
+    isWhole: missing === null,
+  })
+  const t = messages.alert
+  const [isOpen, open] = useState(false)
+  const isAsking = missing === null && (preview.isAsking || backtest.isAsking)
+  return (
+    <Card
+      title={t.past}
+      beside={
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          className={classes.toggle}
+          aria-expanded={isOpen}
+          onClick={() => open(!isOpen)}
+        >
+          {t.details}
+        </Button>
+      }
+    >
+      <div className={classes.progress} data-asking={isAsking || undefined} />
+      <div aria-busy={isAsking}>
+        {missing !== null && <Missing missing={missing} />}
+        <Answer of={backtest}>{(answer) => <Fired answer={answer} days={days} />}</Answer>
+        {/* The same error is not shown twice. */}
+        {!(backtest.error && preview.error) && (
+          <Answer of={preview}>{(answer) => <Matches answer={answer} form={form} />}</Answer>
+        )}
+        <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
+          <SegmentedControl
+            size="xs"
+            aria-label={t.pastDays}
+            value={String(days)}
+            onChange={(chosen) => setDays(Number(chosen) as Days)}
+            data={PAST_DAYS.map((value) => ({ value: String(value), label: t.daysOf(value) }))}
+          />
+          <Details of={backtest}>
+            {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
+          </Details>
+          <Details of={preview}>{(answer) => <Preview answer={answer} draft={draft} form={form} />}</Details>
+        </Stack>
+      </div>
+    </Card>
+  )
+}
+
+function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf>> }) {
+  const t = messages.alert
+  const row = () => ('part' in missing ? t[missing.part](missing.n) : '')
+  return (
+    <Text c="dimmed" role="status">
+      {t.missing}{' '}
+      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? t.ofGroup(row(), missing.group) : row()}
+    </Text>
+  )
+}
+
+/** A result, dimmed while it belongs to an older rule; or the server's error for an incomplete rule. */
+function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
+  const { data, error, isOld, isAsking, retry } = of
+  if (error instanceof Refusal && error.status === 400) {
+    return (
+      <Text c="dimmed" role="status">
+        {messages.alert.missing} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
+      </Text>
+    )
+  }
+  if (error) return <Refused refusal={error} retry={retry} isAsking={isAsking} />
+  if (data === undefined) return isAsking ? <Lines /> : null
+  return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
+}
+
+/** Details of a result; errors are shown above. */
+function Details<T>({ of: { data, error, isOld }, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
+  if (error || data === undefined) return null
+  return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
+}
+
+function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
+  const t = messages.alert
+  const zone = useZone()
+  const fired = firedIn(buckets)
+  const longest = longestOf(runsOf(buckets))
+  return (
+    <>
+      <Text fz="lg" fw={600} role="status">
+        {t.fired(fired, days)}
+      </Text>
+      {fired > 0 && (
+        <Text c="dimmed" fz="sm">
+          {t.aboutAWeek(formatNumber(perWeek(fired, days), 1))}{' '}
+          {longest && t.longest(formatDuration(longest.to - longest.from), formatDay(longest.from, zone))}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
+  const t = messages.alert
+  const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
+  return (
+    <Text fz="sm" role="status">
+      {hasConditions(form) ? t.matches(found, all) : t.found(found, all)}
+    </Text>
+  )
+}
+
+function Backtest({ answer, days, draft, form, change }: PastProps & { answer: AlertBacktest; days: number }) {
+  const { buckets, grain, method, coverage, exact, alternatives, series } = answer
+  const fired = firedIn(buckets)
+  const t = messages.alert
+  const sentence = t.fired(fired, days)
+  return (
+    <Stack gap="sm">
+      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{t.often}</Warning>}
+      {series && series.length > 0 ? (
+        <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
+      ) : (
+        buckets.length > 0 && (
+          <Bars
+            title={t.bars}
+            isTitleHidden
+            summary={sentence}
+            unit={t.barsUnit[grain]}
+            badWord={t.badWord}
+            points={barsOf(buckets)}
+            height={120}
+          />
+        )
+      )}
+      {alternatives && <Sensitivity {...{ draft, form, change, alternatives, days }} />}
+      <Text fz="xs" c="dimmed">
+        {method === 'sampled' && coverage
+          ? t.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0))
+          : method === 'rollup'
+            ? t.rollup
+            : t.exact}
+        {!exact && method !== 'sampled' && ` ${t.partly}`}
+      </Text>
+    </Stack>
+  )
+}
+
+function Preview({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
+  const { matched, scanned, samples } = answer
+  const t = messages.alert
+  return (
+    <Stack gap="sm">
+      {scanned === 0 && <Warning color="yellow">{t.nothingInScope}</Warning>}
+      {hasConditions(form) && matched > scanned / 2 && <Warning color="yellow">{t.matchesMost}</Warning>}
+      {samples.length > 0 && (
+        <>
+          <Text fz="sm" c="dimmed">
+            {t.lastDays(PREVIEW_HOURS / 24)}
+          </Text>
+          <Samples samples={samples} draft={draft} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+interface BandProps {
+  points: readonly BandPoint[]
+  /** Intervals in which the rule would have found something. */
+  bad: readonly Span[]
+  summary: string
+  /** Domains whose changes are marked; empty: all domains. */
+  domainIds: readonly string[]
+}
+
+/** The counts that the rule judges, with the expected range. */
+function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
+  const query = { limit: MAX_CHANGES, ...(domainId && { domainId }) }
+  const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: FRESH.insight })
+  const t = messages.alert
+  return (
+    <BandChart
+      title={t.band}
+      isTitleHidden
+      summary={summary}
+      points={points}
+      bad={bad}
+      changes={data?.changes ?? []}
+      unit={t.bandUnit(t.rows[stepOf(points) / MINUTE_MS] ?? '')}
+      height={HEIGHT_PX}
+    />
+  )
+}
+
+const SHOWN = 8
+
+/** The most recent matching events, or the intervals that would have fired. */
+function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft }) {
+  const t = messages.alert
+  const keys = (draft.conditions?.items ?? []).map(({ parameter }) => parameter).filter((key) => key !== '*')
+  return (
+    <SimpleTable
+      name={t.samples}
+      rows={samples.slice(0, SHOWN)}
+      keyOf={(sample) => JSON.stringify(sample)}
+      columns={[
+        { head: t.time, cell: (sample) => <Ago at={timeOf(sample)} /> },
+        {
+          head: t.where,
+          cell: (sample) => (
+            <div>
+              <Data>{String(sample.summary ?? placeOf(sample))}</Data>
+              {keys.map((key) => (
+                <div key={key}>
+                  <Code>{key}</Code> <Data>{JSON.stringify(valueAt(sample, key))}</Data>
+                </div>
+              ))}
+              <details>
+                <Text component="summary" fz="xs" c="dimmed">
+                  {t.whole}
+                </Text>
+                <pre className={classes.sample} translate="no">
+                  {JSON.stringify(sample, null, 2)}
+                </pre>
+              </details>
+            </div>
+          ),
+        },
+      ]}
+    />
+  )
+}

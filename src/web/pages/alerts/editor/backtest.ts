@@ -1,0 +1,66 @@
+import type { AlertBacktest } from '#client/types.gen'
+import { stepOf } from '../../../charts/band.ts'
+
+type Bucket = AlertBacktest['buckets'][number]
+
+const DAYS_OF_WEEK = 7
+/** Maximum number of bars; longer series are grouped. */
+const MAX_BARS = 90
+
+/** How often the alert would have fired. */
+export const firedIn = (buckets: readonly Bucket[]): number => buckets.filter(({ wouldFire }) => wouldFire).length
+
+/** Firings per week; rounded to whole numbers from 10 on. */
+export function perWeek(fired: number, days: number): number {
+  const exact = (fired * DAYS_OF_WEEK) / days
+  return exact >= 10 ? Math.round(exact) : Math.round(exact * 10) / 10
+}
+
+/** The most sensitive setting within the limit; null when there is none. */
+export function sensitivityFor(
+  alternatives: readonly { sensitivity: number; fired: number }[],
+  days: number,
+  mostPerWeek: number,
+): number | null {
+  const fits = alternatives.filter(({ fired }) => (fired * DAYS_OF_WEEK) / days <= mostPerWeek)
+  return fits.length === 0 ? null : Math.min(...fits.map(({ sensitivity }) => sensitivity))
+}
+
+/** Buckets as bars; adjacent buckets share a bar when there are many. */
+export function barsOf(buckets: readonly Bucket[]): { start: number; value: number; isBad: boolean }[] {
+  const size = Math.ceil(buckets.length / MAX_BARS)
+  const groups = Array.from({ length: Math.ceil(buckets.length / size) || 0 }, (_, index) =>
+    buckets.slice(index * size, (index + 1) * size),
+  )
+  return groups.map((group) => ({
+    start: group[0]?.start ?? 0,
+    value: group.reduce((sum, { matchCount }) => sum + matchCount, 0),
+    isBad: group.some(({ wouldFire }) => wouldFire),
+  }))
+}
+
+/** Consecutive buckets that would have fired. */
+interface Run {
+  from: number
+  to: number
+}
+
+/** Intervals in which the alert would have fired without interruption, oldest first. */
+export function runsOf(buckets: readonly Bucket[]): Run[] {
+  const step = stepOf(buckets)
+  const runs: Run[] = []
+  for (const { start, matchCount } of buckets) {
+    if (matchCount === 0) continue
+    const last = runs.at(-1)
+    // A day of 25 hours is not an interruption.
+    if (last && start - last.to <= step / 2) last.to = start + step
+    else runs.push({ from: start, to: start + step })
+  }
+  return runs
+}
+
+/** The longest run; the latest one on a tie; null when there is none. */
+export function longestOf(runs: readonly Run[]): Run | null {
+  const most = Math.max(...runs.map(({ from, to }) => to - from))
+  return runs.findLast(({ from, to }) => to - from === most) ?? null
+}

@@ -1,0 +1,95 @@
+import { Button, Fieldset, Group as Line, NativeSelect, Stack, Text } from '@mantine/core'
+import { messages } from '../../../messages.ts'
+import { Fold } from '../../../parts/fold.tsx'
+import { Conditions, type Naming } from './conditions.tsx'
+import { type Group, NO_CONDITION } from './draft.ts'
+import type { RulePart } from './section-props.ts'
+
+const MAX_GROUPS = 20
+
+/** Groups of conditions; every group must match, in addition to the conditions above. */
+export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
+  const t = messages.alert
+  const groups = draft.conditionGroups ?? []
+  const set = (next: readonly Group[]) => {
+    const { conditionGroups: _, ...rest } = draft
+    change({ ...(rest as typeof draft), ...(next.length > 0 && { conditionGroups: next }) })
+  }
+  return (
+    <Fold
+      title={t.groups}
+      says={groups.length === 0 ? t.none : t.groupsSay(groups.length)}
+      isOpenAtFirst={groups.length > 0}
+      mustShow={paths.some((path) => path.startsWith('conditionGroups') && errorOf(path) !== undefined)}
+    >
+      <Stack gap="md">
+        <Text c="dimmed" fz="sm">
+          {t.groupsHint}
+        </Text>
+        {groups.map((group, index) => (
+          <OneGroup
+            // biome-ignore lint/suspicious/noArrayIndexKey: groups have no identity but their index
+            key={index}
+            {...{ group, names, errorOf }}
+            n={index + 1}
+            change={(next) => set(groups.with(index, next))}
+            remove={() => set(groups.filter((_, other) => other !== index))}
+          />
+        ))}
+        {groups.length < MAX_GROUPS && (
+          <Button
+            variant="default"
+            w="fit-content"
+            onClick={() => set([...groups, { op: 'any', items: [NO_CONDITION] }])}
+          >
+            {t.addGroup}
+          </Button>
+        )}
+      </Stack>
+    </Fold>
+  )
+}
+
+interface OneGroupProps extends Pick<RulePart, 'names' | 'errorOf'> {
+  group: Group
+  /** From 1. */
+  n: number
+  change(group: Group): void
+  remove(): void
+}
+
+function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
+  const t = messages.alert
+  const naming: Naming = {
+    parameter: (row) => t.ofGroup(t.parameter(row), n),
+    operator: (row) => t.ofGroup(t.operator(row), n),
+    values: (row) => t.ofGroup(t.values(row), n),
+    remove: (row) => t.ofGroup(t.removeCondition(row), n),
+    add: t.addToGroup(n),
+  }
+  const path = `conditionGroups[${n - 1}]`
+  return (
+    <Fieldset variant="unstyled" legend={t.group(n)}>
+      <Stack gap="md">
+        <NativeSelect
+          label={t.ofGroup(t.logic, n)}
+          value={group.op}
+          onChange={({ currentTarget }) => change({ ...group, op: currentTarget.value })}
+          data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
+          error={errorOf(`${path}.op`)}
+        />
+        <Conditions
+          path={`${path}.items`}
+          items={group.items}
+          change={(items) => change({ ...group, items })}
+          {...{ naming, names, errorOf }}
+        />
+        <Line justify="flex-end">
+          <Button variant="subtle" size="compact-sm" onClick={remove}>
+            {t.removeGroup(n)}
+          </Button>
+        </Line>
+      </Stack>
+    </Fieldset>
+  )
+}

@@ -1,0 +1,106 @@
+import { Alert as AlertBox, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useBlocker, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { deleteAlert } from '#client/sdk.gen'
+import type { Alert } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
+import { Confirm } from '../../../parts/confirm.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { useGoOn } from '../../../parts/is-here.ts'
+import { useKeys } from '../../../shell/keys.ts'
+import { notices } from '../../../shell/notices.ts'
+import classes from './editor.module.css'
+import type { Saving } from './use-saving.ts'
+
+/** The editor's buttons; always visible. */
+export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
+  const { save, isSending, refusal, mayLose } = saving
+  const navigate = useNavigate()
+  const t = messages.alert
+  // The shortcut must not enable a disabled alert.
+  useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
+  return (
+    <>
+      <div className={classes.foot}>
+        {refusal && (
+          <AlertBox role="alert" color="red" variant="light" mb="sm">
+            <Data>{refusal}</Data>
+          </AlertBox>
+        )}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => void navigate({ to: '/alerts' })}>
+            {t.cancel}
+          </Button>
+          <Button variant="default" loading={isSending} onClick={() => save(false)}>
+            {t.saveOff}
+          </Button>
+          <Button loading={isSending} onClick={() => save(true)}>
+            {t.saveOn}
+          </Button>
+        </Group>
+      </div>
+      <Leaving mayLose={mayLose} />
+    </>
+  )
+}
+
+/** Asks before changes are lost: in a dialog when leaving the page, by the browser when closing it. */
+function Leaving({ mayLose }: { mayLose(): boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),
+    enableBeforeUnload: mayLose,
+    withResolver: true,
+  })
+  const t = messages.alert
+  return (
+    <Modal
+      opened={blocker.status === 'blocked'}
+      onClose={() => blocker.reset?.()}
+      title={t.leave}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
+    >
+      <Stack gap="md">
+        <Text>{t.leaveSentence}</Text>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => blocker.proceed?.()}>
+            {t.leaveButton}
+          </Button>
+          <Button onClick={() => blocker.reset?.()} data-autofocus>
+            {t.stay}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+/** Deletes the alert after confirmation and opens the list. */
+export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
+  const [isAsking, ask] = useState(false)
+  const queries = useQueryClient()
+  const goOn = useGoOn()
+  const t = messages.alert
+  const remove = async () => {
+    await deleteAlert({ path: { id }, throwOnError: true })
+    leaves.forget()
+    await goOn({ to: '/alerts' })
+    for (const _id of ['listAlerts', 'listIssues', 'listSuggestions']) {
+      void queries.invalidateQueries({ queryKey: [{ _id }] })
+    }
+    notices.say(t.deleted)
+  }
+  return (
+    <>
+      <Button variant="subtle" size="xs" onClick={() => ask(true)}>
+        {t.delete}
+      </Button>
+      <Confirm
+        asks={
+          isAsking ? { title: t.deleteTitle(name), sentence: t.deleteSentence, button: t.delete, act: remove } : null
+        }
+        close={() => ask(false)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,150 @@
+import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
+import { Card } from '../../../parts/card.tsx'
+import { Choices } from '../../../parts/choices.tsx'
+import { asData, Sentence } from '../../../parts/data.tsx'
+import {
+  domainsOf,
+  eventOf,
+  ownPlace,
+  suggestedName,
+  vendorOf,
+  withDomain,
+  withDomains,
+  withEvent,
+  withType,
+  withVendor,
+} from './draft.ts'
+import classes from './editor.module.css'
+import type { PartProps } from './section-props.ts'
+import { useNames } from './use-names.ts'
+import { sayOperator } from './use-saving.ts'
+
+const MAX_DOMAINS = 200
+/** The option "several domains", which shows a second field. */
+const MANY = 'many'
+
+/** Name, type and scope of an alert. */
+export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartProps, 'paths'>) {
+  const t = messages.alert
+  const titles: Readonly<Record<string, string>> = messages.api.alertTypes
+  return (
+    <Card title={t.whatToWatch}>
+      <Stack gap="md">
+        <TextInput
+          label={t.name}
+          description={t.nameHint}
+          value={draft.name}
+          placeholder={suggestedName(draft, form, sayOperator)}
+          onChange={({ currentTarget }) => change({ ...draft, name: currentTarget.value })}
+          error={errorOf('name')}
+          maxLength={200}
+        />
+        <NativeSelect
+          label={t.type}
+          description={form && <Sentence>{form.help}</Sentence>}
+          value={draft.alertType}
+          onChange={({ currentTarget }) => change(withType(draft, forms.alertTypes, currentTarget.value))}
+          data={forms.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
+          error={errorOf('alertType')}
+        />
+        <Scope {...{ draft, change, form, errorOf }} />
+      </Stack>
+    </Card>
+  )
+}
+
+function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
+  const ids = domainsOf(draft)
+  const [vendor, event] = [vendorOf(draft, form), eventOf(draft, form)]
+  const { vendors, events } = useNames(ids.length === 1 ? (ids[0] ?? '') : '', vendor, event)
+  const t = messages.alert
+  const errorAt = (part: 'vendor' | 'event') => {
+    const own = ownPlace(form, part)
+    return own === null ? undefined : errorOf(`${own}.${part}`)
+  }
+  return (
+    <div className={classes.fields}>
+      <DomainField {...{ draft, change, errorOf }} />
+      {ownPlace(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
+        <TagsInput
+          renderOption={asData}
+          label={t.vendor}
+          value={[...(draft.vendors ?? [])]}
+          onChange={(chosen) => change({ ...draft, vendors: chosen })}
+          data={[...vendors]}
+          error={errorOf('vendors')}
+        />
+      ) : (
+        <Autocomplete
+          renderOption={asData}
+          label={t.vendor}
+          value={vendor}
+          onChange={(typed) => change(withVendor(draft, form, typed))}
+          data={[...vendors]}
+          placeholder={t.every}
+          error={errorOf('vendors') ?? errorAt('vendor')}
+          maxLength={200}
+        />
+      )}
+      <Autocomplete
+        renderOption={asData}
+        label={t.event}
+        value={event}
+        onChange={(typed) => change(withEvent(draft, form, typed))}
+        data={[...events]}
+        placeholder={t.every}
+        error={errorAt('event')}
+        maxLength={200}
+      />
+    </div>
+  )
+}
+
+/** Which domains are monitored: all, one or several. */
+function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: FRESH.insight })
+  const ids = domainsOf(draft)
+  const [wantsMany, wantMany] = useState(false)
+  const isMany = wantsMany || ids.length > 1
+  const known = data?.domains ?? []
+  // Domains beyond the listed ones, and deleted ones, are shown by their id.
+  const others = ids.filter((id) => data && !known.some((domain) => domain.id === id)).map((id) => ({ id, name: id }))
+  const domains = [...known, ...others]
+  const t = messages.alert
+  return (
+    <>
+      <NativeSelect
+        label={t.domain}
+        value={isMany ? MANY : (ids[0] ?? '')}
+        onChange={({ currentTarget: { value } }) => {
+          wantMany(value === MANY)
+          if (value !== MANY) change(withDomain(draft, value))
+        }}
+        error={isMany ? undefined : (errorOf('domainId') ?? errorOf('domainIds'))}
+      >
+        <option value="">{t.allDomains}</option>
+        {domains.map(({ id, name }) => (
+          <option key={id} value={id} translate="no">
+            {name}
+          </option>
+        ))}
+        <option value={MANY}>{t.severalDomains}</option>
+      </NativeSelect>
+      {isMany && (
+        <Choices
+          label={t.domains}
+          isData
+          options={domains.map(({ id, name }) => ({ value: id, label: name }))}
+          chosen={ids}
+          choose={(chosen) => change(withDomains(draft, chosen))}
+          error={errorOf('domainId') ?? errorOf('domainIds')}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,19 @@
+import type { Form, Forms } from '#client/types.gen'
+import type { Draft } from './draft.ts'
+import type { Names } from './use-names.ts'
+
+/** Props of each section of the editor. */
+export interface PartProps {
+  draft: Draft
+  change(draft: Draft): void
+  /** The form of the draft's type; undefined for a type that the server does not know. */
+  form: Form | undefined
+  forms: Forms
+  /** The server's error for the field at a path of the alert. */
+  errorOf(path: string): string | undefined
+  /** Paths of all fields that show errors. */
+  paths: readonly string[]
+}
+
+/** Props of the sections with conditions. */
+export type RulePart = Pick<PartProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

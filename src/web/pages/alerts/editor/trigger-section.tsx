@@ -1,0 +1,154 @@
+import { Autocomplete, NativeSelect, Stack, Text } from '@mantine/core'
+import { Fragment } from 'react'
+import { messages } from '../../../messages.ts'
+import { Card } from '../../../parts/card.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { Fold } from '../../../parts/fold.tsx'
+import { requiredLabel } from '../../../parts/required.tsx'
+import { type FormValue, fieldsOf, kindOf, withPart } from '../../../parts/schema.ts'
+import { FrameError, SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
+import { OnlyHours } from './active-hours.tsx'
+import { Groups } from './condition-groups.tsx'
+import { Conditions, type Naming } from './conditions.tsx'
+import {
+  type Draft,
+  domainsOf,
+  eventOf,
+  eventPlace,
+  hasConditions,
+  NO_CONDITION,
+  schemaOf,
+  vendorOf,
+  withFilters,
+} from './draft.ts'
+import type { PartProps, RulePart } from './section-props.ts'
+import { useNames } from './use-names.ts'
+
+const PERIODS = ['15m', '1h', '1d', '1w']
+/** Shown under "What to watch". */
+const IN_SCOPE = ['vendor', 'event']
+
+/** When an alert fires: its conditions, or the fields of its type. */
+export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
+  const t = messages.alert
+  const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
+  const names = useNames(domainId, vendorOf(draft, form), eventOf(draft, form))
+  const part: RulePart = { draft, change, form, names, errorOf, paths }
+  return (
+    <Card title={t.whenToFire}>
+      <Stack gap="md">
+        {hasConditions(form) ? <RuleConditions {...part} /> : <OwnFields {...{ draft, change, form, errorOf }} />}
+        <Autocomplete
+          renderOption={({ option: { value } }) => <PeriodChoice value={value} />}
+          label={requiredLabel(t.period)}
+          description={t.periodHint}
+          value={draft.period}
+          onChange={(period) => change({ ...draft, period })}
+          data={PERIODS}
+          filter={({ options }) => options}
+          error={errorOf('period')}
+          maxLength={20}
+        />
+        {(hasConditions(form) || draft.conditionGroups) && <Groups {...part} />}
+        <Filters {...part} />
+        <OnlyHours {...{ draft, change, errorOf }} />
+      </Stack>
+    </Card>
+  )
+}
+
+function RuleConditions({ draft, change, names, errorOf }: RulePart) {
+  const t = messages.alert
+  const { logic = 'any', items = [] } = draft.conditions ?? {}
+  const set = (part: Partial<NonNullable<Draft['conditions']>>) =>
+    change({ ...draft, conditions: { logic, items, ...part } })
+  const naming: Naming = {
+    ...{ parameter: t.parameter, operator: t.operator, values: t.values },
+    ...{ add: t.addCondition, remove: t.removeCondition },
+  }
+  return (
+    <>
+      <Text>{t.fires}</Text>
+      {items.length > 1 && (
+        <NativeSelect
+          label={t.logic}
+          value={logic}
+          onChange={({ currentTarget }) => set({ logic: currentTarget.value })}
+          data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
+        />
+      )}
+      <Conditions
+        path="conditions.items"
+        items={items}
+        change={(next) => set({ items: next.length > 0 ? next : [NO_CONDITION] })}
+        {...{ naming, names, errorOf }}
+      />
+    </>
+  )
+}
+
+function Filters({ draft, change, form, names, errorOf, paths }: RulePart) {
+  const t = messages.alert
+  const { filters = [] } = draft
+  const event = eventPlace(draft, form)
+  const count = filters.length - (event < 0 ? 0 : 1)
+  const naming: Naming = {
+    ...{ parameter: t.filterParameter, operator: t.filterOperator, values: t.filterValues },
+    ...{ add: t.addFilter, remove: t.removeFilter },
+  }
+  return (
+    <Fold
+      title={t.filters}
+      says={count === 0 ? t.none : t.filtersSay(count)}
+      isOpenAtFirst={count > 0}
+      mustShow={paths.some((path) => path.startsWith('filters') && errorOf(path) !== undefined)}
+    >
+      <Stack gap="md">
+        <Text c="dimmed" fz="sm">
+          {t.onlyWhere}
+        </Text>
+        <Conditions
+          path="filters"
+          items={filters}
+          without={event}
+          change={(next) => change(withFilters(draft, next))}
+          {...{ naming, names, errorOf }}
+        />
+      </Stack>
+    </Fold>
+  )
+}
+
+function PeriodChoice({ value }: { value: string }) {
+  return (
+    <>
+      <Data>{value}</Data>
+      <Text span fz="xs" c="dimmed" ml="sm">
+        {messages.alert.periods[value]}
+      </Text>
+    </>
+  )
+}
+
+/** The fields that only this type has. A single object of fields is shown without a frame. */
+function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
+  return fieldsOf(schemaOf(form)).map(([name, schema]) => {
+    const value = draft[name]
+    const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)
+    if (kindOf(schema) !== 'group') {
+      return <SchemaField key={name} {...{ name, schema, value, errorOf }} path={name} change={set} isRequired />
+    }
+    return (
+      <Fragment key={name}>
+        <FrameError path={name} errorOf={errorOf} />
+        <SchemaForm
+          {...{ schema, errorOf }}
+          path={name}
+          without={IN_SCOPE}
+          value={(value as FormValue) ?? {}}
+          change={set}
+        />
+      </Fragment>
+    )
+  })
+}

@@ -1,0 +1,66 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { backtestAlert, previewAlert } from '#client/sdk.gen'
+import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
+import { FRESH } from '../../../api/queries.ts'
+import type { Draft } from './draft.ts'
+import { toTry } from './draft-input.ts'
+import { SENSITIVITIES } from './sensitivity.tsx'
+
+export const PAST_DAYS = [7, 14, 30] as const
+export type Days = (typeof PAST_DAYS)[number]
+export const PREVIEW_HOURS = 168
+
+const PREVIEW_PAUSE_MS = 400
+const BACKTEST_PAUSE_MS = 800
+
+/** A result for past events, possibly still that of an older rule. */
+export interface Tried<T> {
+  data: T | undefined
+  error: unknown
+  isOld: boolean
+  isAsking: boolean
+  retry(): void
+}
+
+/** Tests the rule on past events shortly after its last change; requests for older rules are aborted. */
+export function useTrial(
+  draft: Draft,
+  days: Days,
+  { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
+): { preview: Tried<AlertPreview>; backtest: Tried<AlertBacktest> } {
+  // Compared as text, so that changing only the name sends no request.
+  const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
+  const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
+  const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
+  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
+  const preview = useQuery({
+    ...shared,
+    // Not sent while the rule is still being edited.
+    enabled: isWhole && previewed === rule,
+    queryKey: [{ _id: 'previewAlert', rule: previewed }],
+    queryFn: async ({ signal }) => {
+      const body = { rule: JSON.parse(previewed) as AlertInput, hours: PREVIEW_HOURS }
+      return (await previewAlert({ body, signal, throwOnError: true })).data
+    },
+  })
+  const backtest = useQuery({
+    ...shared,
+    enabled: isWhole && tested === rule,
+    queryKey: [{ _id: 'backtestAlert', rule: tested, days, hasSensitivity }],
+    queryFn: async ({ signal }) => {
+      const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}
+      const body = { rule: JSON.parse(tested) as AlertInput, days, series: hasSensitivity, ...sensitivities }
+      return (await backtestAlert({ body, signal, throwOnError: true })).data
+    },
+  })
+  return { preview: triedOf(preview, previewed !== rule), backtest: triedOf(backtest, tested !== rule) }
+}
+
+const triedOf = <T>(query: UseQueryResult<T>, isWaiting: boolean): Tried<T> => ({
+  data: query.data,
+  error: query.error,
+  isOld: query.isPlaceholderData || isWaiting,
+  isAsking: query.isFetching || isWaiting,
+  retry: () => void query.refetch(),
+})

@@ -1,0 +1,77 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type RefObject, useRef } from 'react'
+import { createAlert, replaceAlert } from '#client/sdk.gen'
+import type { Alert, AlertInput, Form } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
+import { useSending } from '../../../parts/form.tsx'
+import { useGoOn } from '../../../parts/is-here.ts'
+import { notices } from '../../../shell/notices.ts'
+import { type Draft, suggestedName } from './draft.ts'
+import { toSend } from './draft-input.ts'
+
+export interface Saving {
+  /** Saves the alert and opens the list. */
+  save(enabled: boolean): void
+  isSending: boolean
+  errorOf(path: string): string | undefined
+  /** The server's error when it belongs to no visible field. */
+  refusal: string | null
+  /** True while leaving would lose changes. */
+  mayLose(): boolean
+  /** Discards unsaved changes, so that leaving doesn't ask. */
+  forget(): void
+}
+
+interface Given {
+  draft: Draft
+  form: Form | undefined
+  saved: Alert | null
+  /** Paths of the fields that show errors. */
+  paths: readonly string[]
+  /** True when the typed JSON is invalid; then nothing is saved. */
+  isBroken: boolean
+  /** The initial draft. */
+  begun: Draft
+  element: RefObject<HTMLFormElement | null>
+}
+
+/** Saves an alert and returns to the list; errors are shown at their fields. */
+export function useSaving({ draft, form, saved, paths, isBroken, begun, element }: Given): Saving {
+  const queries = useQueryClient()
+  const goOn = useGoOn()
+  const isOn = useRef(true)
+  const isDone = useRef(false)
+  const sending = useSending(paths, async () => {
+    const enabled = isOn.current
+    const name = draft.name || suggestedName(draft, form, sayOperator)
+    const body = { ...toSend(draft), name, enabled } as unknown as AlertInput
+    if (saved) await replaceAlert({ path: { id: saved.id }, body, throwOnError: true })
+    else await createAlert({ body, throwOnError: true })
+    isDone.current = true
+    for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
+      void queries.invalidateQueries({ queryKey: [{ _id }] })
+    }
+    notices.say(enabled ? messages.alert.savedOn(name) : messages.alert.savedOff(name))
+    await goOn({ to: '/alerts' })
+  })
+  return {
+    save(enabled) {
+      if (isBroken) {
+        element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+        return
+      }
+      isOn.current = enabled
+      sending.submit({ preventDefault() {}, currentTarget: element.current } as never)
+    },
+    ...{ isSending: sending.isSending, errorOf: sending.errorOf, refusal: sending.refusal },
+    mayLose: () => !isDone.current && (isBroken || !isSame(draft, begun)),
+    forget() {
+      isDone.current = true
+    },
+  }
+}
+
+const isSame = (one: Draft, other: Draft) =>
+  one === other || JSON.stringify(toSend(one)) === JSON.stringify(toSend(other))
+
+export const sayOperator = (op: string): string => messages.forms.values[op] ?? op.replaceAll('_', ' ')

@@ -1,0 +1,91 @@
+import type { InfiniteData } from '@tanstack/react-query'
+import { listAlertsInfiniteOptions, listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
+import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
+import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import { names, optional, text } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { mutate } from '../../api/mutate.ts'
+import { PAGED } from '../../api/pages.ts'
+import { FRESH } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
+
+/** Search parameters of the alert list. Types come from the server, so any text is accepted. */
+export const ALERTS = {
+  q: text,
+  enabled: optional(['true', 'false']),
+  alertType: names,
+  domainId: names,
+}
+
+/** Search parameters of a new alert: the current domain and event, the parameter that must not be blank, and the template. */
+export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }
+
+const PAGE_SIZE = 100
+const MAX_PAGE_SIZE = 200
+
+type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
+
+/** The query of the alert list. */
+export function alertsAskedFor({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
+  const query = {
+    limit: PAGE_SIZE,
+    ...(q && { q }),
+    ...(enabled && { enabled: enabled === 'true' }),
+    ...(alertType.length > 0 && { alertType: [...alertType] as AlertKinds }),
+    ...(domainId.length > 0 && { domainId: [...domainId] }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listAlertsInfiniteOptions({ query }), ...PAGED }
+}
+
+/** Suggested rules of a project; empty: all projects. */
+export const suggestionsAskedFor = (project: string) => ({
+  ...listSuggestionsOptions({ query: { ...(project && { projectId: project }) } }),
+  staleTime: FRESH.insight,
+})
+
+/** Enables or disables an alert: optimistically, with undo. */
+export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
+  const { id, name } = alert
+  const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
+  await mutate({
+    send: () => setAlertEnabled({ path: { id }, body: { enabled }, throwOnError: true }),
+    optimistic: [
+      {
+        queryKey: [{ _id: 'listAlerts' }],
+        update: (answer: AlertList | InfiniteData<AlertList>) =>
+          'pages' in answer
+            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, alerts: page.alerts.map(change) })) }
+            : { ...answer, alerts: answer.alerts.map(change) },
+      },
+      { queryKey: [{ _id: 'getAlert' }], update: (answer: Alert) => change(answer) },
+    ],
+    message: enabled ? messages.alerts.switchedOn(name) : messages.alerts.switchedOff(name),
+    undo: () => void switchAlert(alert, !enabled),
+  })
+}
+
+/** All alerts of the organization in the format of `POST /v1/alerts`, without read-only fields. */
+export async function exportedAlerts(): Promise<object[]> {
+  const alerts: Alert[] = []
+  let cursor: string | null = null
+  do {
+    const query: { limit: number; cursor?: string } = { limit: MAX_PAGE_SIZE, ...(cursor && { cursor }) }
+    const { data }: { data: AlertList } = await listAlerts({ query, throwOnError: true })
+    alerts.push(...data.alerts)
+    cursor = data.nextCursor
+  } while (cursor !== null)
+  return alerts.map(({ id: _, orgId, createdAt, updatedAt, lateShare, ...input }) => input)
+}
+
+/** The alerts in a file: a list, or an object with `alerts`. Null for anything else. */
+export function alertsIn(text: string): object[] | null {
+  try {
+    const read: unknown = JSON.parse(text)
+    const list = Array.isArray(read) ? read : (read as { alerts?: unknown } | null)?.alerts
+    return Array.isArray(list) && list.length > 0 ? (list as object[]) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,134 @@
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SuggestionList } from '#client/types.gen'
+import { useShared } from '../../address/use-search.ts'
+import { useMay } from '../../api/who.ts'
+import { messages } from '../../messages.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { suggestionsAskedFor, switchAlert } from './queries.ts'
+
+type Suggestion = SuggestionList['suggestions'][number]
+type Idle = SuggestionList['idleAlerts'][number]
+
+const SHOWN_AT_FIRST = 5
+
+/** Rules suggested by the traffic, and alerts that match no events. */
+export function Suggested() {
+  const [{ project }] = useShared()
+  const answer = useQuery(suggestionsAskedFor(project))
+  const idle = answer.data?.idleAlerts ?? []
+  return (
+    <Stack gap="lg" mt="lg">
+      {idle.length > 0 && <IdleAlerts alerts={idle} />}
+      <Card title={messages.alerts.suggested}>
+        <Text c="dimmed" mb="md" maw="72ch">
+          {messages.alerts.suggestedHint}
+        </Text>
+        <QueryState
+          query={answer}
+          isEmpty={({ suggestions }) => suggestions.length === 0}
+          empty={<Text>{messages.alerts.noneSuggested}</Text>}
+        >
+          {({ suggestions }) => <Rules suggestions={suggestions} />}
+        </QueryState>
+      </Card>
+    </Stack>
+  )
+}
+
+function Rules({ suggestions }: { suggestions: readonly Suggestion[] }) {
+  const [isAll, showAll] = useState(false)
+  const more = suggestions.length - SHOWN_AT_FIRST
+  return (
+    <Stack gap="md">
+      {suggestions.slice(0, isAll ? undefined : SHOWN_AT_FIRST).map((suggestion) => (
+        <Rule key={`${suggestion.kind} ${suggestion.rule.name}`} suggestion={suggestion} />
+      ))}
+      {more > 0 && !isAll && (
+        <Button variant="subtle" w="fit-content" onClick={() => showAll(true)}>
+          {messages.alerts.moreSuggested(more)}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggestion }) {
+  const may = useMay('member')
+  const t = messages.alerts
+  return (
+    <Group justify="space-between" gap="sm" wrap="wrap">
+      <div style={{ flex: '1 1 280px', minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Text fw={600}>
+          <Data>{rule.name}</Data>
+        </Text>
+        <Text fz="sm" c="dimmed">
+          <Sentence>{reason}</Sentence>
+        </Text>
+        <Text fz="sm">{t.fired(backtest.fired, backtest.days)}</Text>
+      </div>
+      {may && (
+        <Button
+          variant="default"
+          component={Link}
+          to="/alerts/new"
+          state={{ rule } as never}
+          aria-label={t.takeOf(rule.name)}
+        >
+          {t.take}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
+  const may = useMay('member')
+  const t = messages.alerts
+  return (
+    <Card title={t.idle}>
+      <Text c="dimmed" mb="md" maw="72ch">
+        {t.idleHint}
+      </Text>
+      <SimpleTable
+        name={t.idle}
+        rows={alerts}
+        keyOf={({ alertId }) => alertId}
+        columns={[
+          {
+            head: t.name,
+            cell: ({ alertId, name }) => (
+              <Anchor component={Link} to={`/alerts/${alertId}`} fz="sm">
+                <Data>{name}</Data>
+              </Anchor>
+            ),
+          },
+          { head: t.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={messages.api.never} /> },
+          ...(may
+            ? [{ head: t.switchOff, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }]
+            : []),
+        ]}
+      />
+    </Card>
+  )
+}
+
+function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
+  const queries = useQueryClient()
+  const t = messages.alerts
+  const switchOff = async () => {
+    await switchAlert({ id: alertId, name }, false)
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
+  }
+  return (
+    <Button variant="default" size="compact-sm" aria-label={t.switchOffOf(name)} onClick={() => void switchOff()}>
+      {t.switchOff}
+    </Button>
+  )
+}

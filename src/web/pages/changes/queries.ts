@@ -1,0 +1,44 @@
+import { listChangesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listChanges } from '#client/sdk.gen'
+import type { Change } from '#client/types.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import { optional, text } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { AT_ONCE, PAGED } from '../../api/pages.ts'
+import { Refusal } from '../../api/refusal.ts'
+import { messages } from '../../messages.ts'
+
+/** Search parameters of the list of changes. */
+export const CHANGES = {
+  domainId: text,
+  status: optional(['watching', 'regressed', 'clean', 'unclear']),
+}
+
+const MAX_PAGE_SIZE = 200
+
+/** The query of the list of changes. */
+export function changesAskedFor({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
+  const query = {
+    limit: AT_ONCE,
+    ...(domainId && { domainId }),
+    ...(status && { status }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listChangesInfiniteOptions({ query }), ...PAGED }
+}
+
+/** One change. The API has no endpoint for it, so the list is searched; 404 when it is not there. */
+export const changeQuery = (id: string) => ({
+  queryKey: [{ _id: 'listChanges', one: id }],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Change> {
+    let cursor: string | null = null
+    do {
+      const query: { limit: number; cursor?: string } = { limit: MAX_PAGE_SIZE, ...(cursor && { cursor }) }
+      const { data } = await listChanges({ query, signal, throwOnError: true })
+      const found = data.changes.find((change) => change.id === id)
+      if (found) return found
+      cursor = data.nextCursor
+    } while (cursor !== null)
+    throw new Refusal(messages.changes.noSuch, 404, null)
+  },
+})

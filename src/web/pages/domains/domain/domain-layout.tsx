@@ -1,0 +1,79 @@
+import { Anchor, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { getDomainOptions } from '#client/@tanstack/react-query.gen'
+import type { Domain } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { NoSuch } from '../../../parts/no-such.tsx'
+import { Num } from '../../../parts/numbers.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SubLinks } from '../../../parts/sub-links.tsx'
+import { State } from '../domain-status.tsx'
+
+export type DomainPart = keyof typeof messages.domains.parts
+const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
+
+/** The id of the domain in the URL. */
+export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
+
+/** The heading of a domain, its status, and links to its pages; `part` is the current page. */
+export function DomainFrame({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
+  const id = useDomainId()
+  const query = useQuery(getDomainOptions({ path: { id } }))
+  const gone = (
+    <NoSuch sentence={messages.domains.noSuch}>
+      <Link to="/domains">{messages.domains.toList}</Link>
+    </NoSuch>
+  )
+  return (
+    <QueryState query={query} room={messages.shell.pages.domains} gone={gone}>
+      {(domain) => (
+        <>
+          <PageHead title={domain.name} isData />
+          <Health domain={domain} />
+          <SubLinks
+            name={messages.domains.list}
+            links={PARTS.map((one) => ({
+              ...{ key: one, label: messages.domains.parts[one], isHere: one === part },
+              link: { to: `/domains/$id/${one}`, params: { id } },
+            }))}
+          />
+          {children(domain)}
+        </>
+      )}
+    </QueryState>
+  )
+}
+
+function Health({ domain }: { domain: Domain }) {
+  const { events24h, lastEventAt, prodVersion } = domain
+  const t = messages.domains
+  return (
+    <Group gap="md" mb="md" c="dimmed" fz="sm">
+      <State {...domain} />
+      <span>
+        {t.events24h}{' '}
+        <Anchor
+          component={Link}
+          to="/explore/events"
+          search={{ domainId: domain.id } as never}
+          fz="sm"
+          underline="always"
+        >
+          <Num value={events24h} />
+        </Anchor>
+      </span>
+      <span>
+        {t.lastEvent} <Ago at={lastEventAt} missing={messages.api.never} />
+      </span>
+      {typeof prodVersion === 'number' && (
+        <span>
+          {t.version} <Num value={prodVersion} />
+        </span>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { useShared, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { EXPLORE } from './queries.ts'
+
+/** Maximum page size of the API. */
+const MAX_PAGE_SIZE = 200
+
+/** The domains of the selected project, or all. */
+export function useDomains() {
+  const [{ project }] = useShared()
+  const query = { limit: MAX_PAGE_SIZE, ...(project && { projectId: project }) }
+  return useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
+}
+
+/**
+ * The domain whose orders are shown: the selected one, else the one with the latest order, else the first; empty while loading
+ * and without domains.
+ */
+export function useOrdersDomain(): string {
+  const [{ domainId }] = useValues(EXPLORE)
+  const { data } = useDomains()
+  if (domainId || !data) return domainId
+  const [latest] = Object.entries(data.lastOrderAt).toSorted(([, one], [, other]) => other - one)
+  return latest?.[0] ?? data.domains[0]?.id ?? ''
+}

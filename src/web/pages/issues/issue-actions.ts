@@ -1,0 +1,109 @@
+import { changeIssue, changeIssues } from '#client/sdk.gen'
+import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
+import { type CacheUpdate, mutate } from '../../api/mutate.ts'
+import { inPages } from '../../api/pages.ts'
+import { messages } from '../../messages.ts'
+import { notices } from '../../shell/notices.ts'
+
+export type IssueStatus = Issue['status']
+
+/** The fields that lists and the issue page share. */
+type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
+
+/** The statuses from which a person can set each status; the server rejects others. */
+const FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
+  open: ['acknowledged', 'resolved', 'muted'],
+  acknowledged: ['open'],
+  resolved: ['open', 'acknowledged', 'muted'],
+  muted: ['open', 'acknowledged', 'resolved'],
+}
+
+/** True when a person can change the status from one to the other. */
+export const canBecome = (from: IssueStatus, to: IssueStatus): boolean => FROM[to].includes(from)
+
+/** The statuses to set in order to get from one to the other: `resolved` to `acknowledged` goes through `open`. */
+const wayBetween = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] =>
+  from === to ? [] : canBecome(from, to) ? [to] : ['open', to]
+
+/** Queries that depend on the status of an issue. */
+const ASKS_AGAIN = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
+
+/** Maximum number of issues that the API changes per request. */
+export const MAX_BULK = 500
+
+/**
+ * Sets the status of issues. Issues that can't have it stay unchanged, which the message says. `mutedUntil` (milliseconds since
+ * the epoch, null: indefinitely) applies to `muted`, which takes a single issue.
+ */
+export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
+  const able = issues.filter(({ status }) => canBecome(status, to)).slice(0, MAX_BULK)
+  const left = issues.length - able.length
+  if (able.length === 0) return notices.say(messages.issues.nothingTo[to])
+  const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))
+  await mutate({
+    optimistic: changesOf(able, after),
+    invalidates: ASKS_AGAIN,
+    send: () => send(able, to, mutedUntil),
+    message: (refused) =>
+      messages.issues.done[to](able.length - refused.length, left + refused.length, refused[0] ?? null),
+    undo: () => void putBack(able, after, to),
+  })
+}
+
+/** Returns the errors for rejected issues when several are sent; throws the error when there is one issue. */
+async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil: number | null): Promise<string[]> {
+  const [first] = issues
+  if (first === undefined) return []
+  if (issues.length === 1 || status === 'muted') {
+    for (const { id } of issues) {
+      const body = { status, ...(status === 'muted' && { mutedUntil }) }
+      await changeIssue({ path: { id }, body, throwOnError: true })
+    }
+    return []
+  }
+  const body = { ids: issues.map(({ id }) => id), status }
+  return (await changeIssues({ body, throwOnError: true })).data.errors.map(({ error }) => error)
+}
+
+/** Restores the previous status of each issue. */
+async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[], now: IssueStatus): Promise<void> {
+  await mutate({
+    optimistic: changesOf(present, before),
+    invalidates: ASKS_AGAIN,
+    send: async () => {
+      for (const [status, issues] of Map.groupBy(before, (issue) => issue.status)) {
+        for (const step of wayBetween(now, status)) {
+          if (step !== 'muted') await send(issues, step, null)
+          else for (const issue of issues) await send([issue], step, issue.mutedUntil ?? null)
+        }
+      }
+    },
+    message: messages.issues.takenBack(before.length),
+  })
+}
+
+/** Cache updates that replace the issues in `before` by those in `after`. */
+function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
+  const next = new Map(after.map((issue) => [issue.id, issue]))
+  const change = <T extends Issue | IssueDetail>(issue: T): T => {
+    const to = next.get(issue.id)
+    return to ? { ...issue, status: to.status, mutedUntil: to.mutedUntil } : issue
+  }
+  const count = (counts: IssueList['openCounts'], issues: readonly AnyIssue[], sign: 1 | -1) => {
+    for (const { status, severity } of issues) if (status === 'open') counts[severity] += sign
+  }
+  const inList = (list: IssueList): IssueList => {
+    const openCounts = { ...list.openCounts }
+    count(openCounts, before, -1)
+    count(openCounts, after, 1)
+    return { ...list, issues: list.issues.map(change), openCounts }
+  }
+  return [
+    { queryKey: [{ _id: 'listIssues' }], update: inPages(inList) },
+    { queryKey: [{ _id: 'getIssue' }], update: change },
+    {
+      queryKey: [{ _id: 'investigateIssue' }],
+      update: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
+    },
+  ]
+}

@@ -1,0 +1,71 @@
+import { Button, Kbd } from '@mantine/core'
+import { type ComponentProps, forwardRef } from 'react'
+import type { IssueDetail } from '#client/types.gen'
+import { messages } from '../../../messages.ts'
+import { useKeys } from '../../../shell/keys.ts'
+import { usePaletteActs } from '../../../shell/palette-acts.ts'
+import { canBecome, type IssueStatus, setStatus } from '../issue-actions.ts'
+import { MuteMenu } from '../mute-menu.tsx'
+
+interface ActsProps {
+  issue: IssueDetail
+  isMuting: boolean
+  setMuting(isMuting: boolean): void
+}
+
+/** Buttons for the status changes that the issue allows, each with its keyboard shortcut. */
+export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
+  const can = (to: IssueStatus) => canBecome(issue.status, to)
+  const become = (to: IssueStatus) => () => {
+    if (!can(to)) return false
+    return void setStatus([issue], to)
+  }
+  useKeys({
+    a: become('acknowledged'),
+    r: become('resolved'),
+    u: become('open'),
+    m: () => can('muted') && setMuting(true),
+  })
+  const { acknowledge, mute, reopen, resolve } = messages.issues
+  const { palette } = messages
+  usePaletteActs([
+    ...(can('acknowledged')
+      ? [{ name: acknowledge, keywords: palette.acknowledgeKeywords, letter: 'a', run: become('acknowledged') }]
+      : []),
+    ...(can('resolved')
+      ? [{ name: resolve, keywords: palette.resolveKeywords, letter: 'r', run: become('resolved') }]
+      : []),
+    ...(can('open') ? [{ name: reopen, keywords: palette.reopenKeywords, letter: 'u', run: become('open') }] : []),
+    ...(can('muted') ? [{ name: mute, keywords: palette.muteKeywords, letter: 'm', run: () => setMuting(true) }] : []),
+  ])
+  return (
+    <>
+      {can('muted') && (
+        <MuteMenu issue={issue} isOpen={isMuting} open={setMuting}>
+          <ActButton name={mute} letter="M" onClick={() => setMuting(!isMuting)} />
+        </MuteMenu>
+      )}
+      {can('open') && <ActButton name={reopen} letter="U" onClick={become('open')} />}
+      {can('acknowledged') && <ActButton name={acknowledge} letter="A" onClick={become('acknowledged')} />}
+      {can('resolved') && <ActButton name={resolve} letter="R" variant="filled" onClick={become('resolved')} />}
+    </>
+  )
+}
+
+type ActButtonProps = ComponentProps<typeof Button<'button'>> & { name: string; letter: string }
+
+/** A button that shows its keyboard shortcut. */
+const ActButton = forwardRef<HTMLButtonElement, ActButtonProps>(({ name, letter, ...rest }, ref) => (
+  <Button
+    ref={ref}
+    variant="default"
+    {...rest}
+    rightSection={
+      <Kbd size="xs" aria-hidden translate="no">
+        {letter}
+      </Kbd>
+    }
+  >
+    {name}
+  </Button>
+))

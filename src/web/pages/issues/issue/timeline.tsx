@@ -1,0 +1,126 @@
+import { Text, Timeline } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { listMembersOptions } from '#client/@tanstack/react-query.gen'
+import type { Delivery } from '#client/types.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { messages } from '../../../messages.ts'
+import { Ago, At } from '../../../parts/ago.tsx'
+import { Data, Sentence } from '../../../parts/data.tsx'
+import { Target } from '../../../parts/target.tsx'
+import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
+
+interface WhatHappenedProps {
+  history: readonly Entry[]
+  /** Deliveries about the issue, newest first; those that were sent are in the history already. */
+  deliveries: readonly Delivery[]
+}
+
+/** The history of an issue and its notifications in chronological order. */
+export function WhatHappened({ history, deliveries }: WhatHappenedProps) {
+  const nameOf = useNames()
+  const lines = linesOf(history)
+  const waiting = deliveries.filter(({ status }) => status === 'pending' || status === 'sending').reverse()
+  return (
+    <Timeline
+      active={lines.length + waiting.length}
+      bulletSize={12}
+      lineWidth={2}
+      role="list"
+      aria-label={messages.issue.happened}
+    >
+      {lines.map((line) => (
+        <Timeline.Item
+          key={`${line.at}${line.entry.kind}${textOf(line.entry, 'deliveryId')}`}
+          role="listitem"
+          title={<Head line={line} />}
+        >
+          <Detail line={line} nameOf={nameOf} />
+        </Timeline.Item>
+      ))}
+      {waiting.map(({ id, channel, createdAt, lastError }) => (
+        <Timeline.Item
+          key={id}
+          role="listitem"
+          title={<Message type={channel.type} how={messages.issue.waiting} target={channel.target} />}
+        >
+          <Small>
+            <Ago at={createdAt} /> {lastError && <Data>{lastError}</Data>}
+          </Small>
+        </Timeline.Item>
+      ))}
+    </Timeline>
+  )
+}
+
+const Small = ({ children }: { children: React.ReactNode }) => (
+  <Text fz="xs" c="dimmed" component="div">
+    {children}
+  </Text>
+)
+
+function Head({ line: { entry, fired } }: { line: Line }) {
+  const channel = channelOf(entry)
+  if (fired > 0) return messages.issue.fired(fired)
+  if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
+  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.notSent} />
+  if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
+  const known = messages.issue.kinds[entry.kind as keyof typeof messages.issue.kinds]
+  return known ?? <Data>{entry.kind}</Data>
+}
+
+function Message({ type, how, target }: { type: string; how: string; target: string }) {
+  const channel = messages.issue.channels[type as keyof typeof messages.issue.channels] ?? <Data>{type}</Data>
+  return (
+    <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
+      {channel} {how} <Target target={target} />
+    </span>
+  )
+}
+
+function Detail({
+  line: { entry, heldBack, fired, until },
+  nameOf,
+}: {
+  line: Line
+  nameOf(id: string): string | null
+}) {
+  const by = textOf(entry, 'by')
+  const said = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
+  const mutedUntil = entry.payload?.mutedUntil
+  const name = by === null ? null : by === 'time' ? messages.issue.byTime : nameOf(by)
+  return (
+    <>
+      {said && (
+        <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
+          <Sentence>{said}</Sentence>
+        </Text>
+      )}
+      <Small>
+        <Ago at={until} />
+        {name !== null && by === 'time' && ` ${name}`}
+        {name !== null && by !== 'time' && (
+          <>
+            {' '}
+            {messages.issue.by} <Data>{name}</Data>
+          </>
+        )}
+        {typeof mutedUntil === 'number' && (
+          <>
+            {' '}
+            {messages.issue.to} <At at={mutedUntil} />
+          </>
+        )}
+        {fired > 0 && heldBack > 0 && ` · ${messages.issue.heldBackCount(heldBack)}`}
+      </Small>
+    </>
+  )
+}
+
+/** Names of the organization's members by id. */
+function useNames(): (id: string) => string | null {
+  const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: FRESH.dictionary })
+  return (id) => {
+    const member = data?.members.find((one) => one.id === id)
+    return member ? (member.name ?? member.email) : null
+  }
+}

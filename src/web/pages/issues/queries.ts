@@ -1,0 +1,52 @@
+import { getIssueOptions, investigateIssueOptions, listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import { choice, names, several, text } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { PAGED } from '../../api/pages.ts'
+import { prefetch } from '../../api/queries.ts'
+import { api } from '../../messages/api.ts'
+
+const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
+
+/** Sort orders of the list. */
+export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'occurrences'] as const
+
+/** Search parameters of the list of issues. */
+export const ISSUES = {
+  q: text,
+  status: several(namesOf(api.statuses), ['open', 'acknowledged']),
+  severity: several(namesOf(api.severities), []),
+  domainId: names,
+  alertType: several(namesOf(api.alertTypes), []),
+  alertId: names,
+  sort: choice(SORTS, 'severity'),
+}
+
+const PAGE_SIZE = 100
+
+/** The API accepts no empty list, so an empty filter is omitted. */
+const any = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
+
+type Asked = ValuesOf<typeof ISSUES> & Pick<ValuesOf<Shared>, 'project'>
+
+/** The query of the list of issues. */
+export function issuesAskedFor({ q, status, severity, domainId, alertType, alertId, sort, project }: Asked) {
+  return {
+    ...listIssuesInfiniteOptions({
+      query: {
+        ...(q && { q }),
+        ...(project && { projectId: project }),
+        ...{ status: any(status), severity: any(severity), alertType: any(alertType) },
+        ...{ domainId: any(domainId), alertId: any(alertId) },
+        ...{ sort, limit: PAGE_SIZE },
+      },
+    }),
+    ...PAGED,
+  }
+}
+
+/** Prefetches an issue and its evidence. */
+export function preloadIssue(id: string): void {
+  prefetch(getIssueOptions({ path: { id } }))
+  prefetch(investigateIssueOptions({ path: { id } }))
+}

@@ -1,0 +1,40 @@
+import {
+  getOrgValueOptions,
+  getScoresOptions,
+  listAlertsOptions,
+  listCausesOptions,
+  listChangesOptions,
+  listDomainsOptions,
+  listIssuesOptions,
+  listSignalsOptions,
+} from '#client/@tanstack/react-query.gen'
+import { FRESH, prefetch } from '../../api/queries.ts'
+import { FIRST } from './preload-urls.ts'
+
+const SHOWN_CHANGES = 5
+
+const within = (projectId: string) => (projectId ? { projectId } : {})
+
+/** The queries of the cards. They are sent together; each card renders when its own is answered. */
+export const questions = {
+  issues: (project: string) => listIssuesOptions({ query: { ...FIRST.issues, ...within(project) } }),
+  domains: (project: string) => listDomainsOptions({ query: { ...FIRST.domains, ...within(project) } }),
+  signals: (project: string) => listSignalsOptions({ query: { ...FIRST.signals, ...within(project) } }),
+  causes: (project: string) => ({ ...listCausesOptions({ query: within(project) }), staleTime: FRESH.list }),
+  scores: (project: string) => ({ ...getScoresOptions({ query: within(project) }), staleTime: FRESH.insight }),
+  changes: (project: string) => listChangesOptions({ query: { limit: SHOWN_CHANGES, ...within(project) } }),
+  value: () => ({ ...getOrgValueOptions(), staleTime: FRESH.insight }),
+  alerts: () => listAlertsOptions({ query: { limit: 1 } }),
+}
+
+/** Prefetches the data of the page. */
+export function preloadOverview(project: string): void {
+  prefetch(questions.issues(project))
+  prefetch(questions.domains(project))
+  prefetch(questions.signals(project))
+  prefetch(questions.causes(project))
+  prefetch(questions.scores(project))
+  prefetch(questions.changes(project))
+  prefetch(questions.value())
+  prefetch(questions.alerts())
+}

@@ -1,0 +1,69 @@
+import type { InfiniteData } from '@tanstack/react-query'
+import { listSignalsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { setSignal } from '#client/sdk.gen'
+import type { Signal, SignalList } from '#client/types.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import { optional, text } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { mutate } from '../../api/mutate.ts'
+import { PAGED } from '../../api/pages.ts'
+import { messages } from '../../messages.ts'
+
+/** Most severe first. */
+export const STATES = ['silent', 'low', 'high', 'learning', 'normal', 'off'] as const
+
+/** Search parameters of the list of signals. */
+export const SIGNALS = {
+  state: optional(STATES),
+  mode: optional(['auto', 'muted', 'off']),
+  domainId: text,
+  vendor: text,
+}
+
+const PAGE_SIZE = 100
+
+/** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
+export function signalsAskedFor(values: ValuesOf<typeof SIGNALS & Shared>) {
+  const { state, mode, domainId, vendor, project } = values
+  const query = {
+    ...{ limit: PAGE_SIZE, series: true },
+    ...(state && { state }),
+    ...(mode && { mode }),
+    ...(domainId && { domainId }),
+    ...(vendor && { vendor }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listSignalsInfiniteOptions({ query }), ...PAGED }
+}
+
+/** Range of the sensitivity. */
+export const LOWEST = 2
+export const HIGHEST = 8
+
+type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
+
+/** Changes the mode or sensitivity of a signal: optimistically, with undo. */
+export async function changeSignal(signal: Signal, part: Part): Promise<void> {
+  const { domainId, vendor, event, mode, sensitivity } = signal
+  const isSame = (one: Signal) => one.domainId === domainId && one.vendor === vendor && one.event === event
+  const next = { ...signal, ...part }
+  const change = (one: Signal) => (isSame(one) ? { ...one, ...part } : one)
+  await mutate({
+    send: () =>
+      setSignal({
+        body: { domainId, vendor, event, mode: next.mode, sensitivity: next.sensitivity },
+        throwOnError: true,
+      }),
+    optimistic: [
+      {
+        queryKey: [{ _id: 'listSignals' }],
+        update: (answer: SignalList | InfiniteData<SignalList>) =>
+          'pages' in answer
+            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, signals: page.signals.map(change) })) }
+            : { ...answer, signals: answer.signals.map(change) },
+      },
+    ],
+    message: messages.signals.changed(vendor, event),
+    undo: () => void changeSignal(next, { mode, sensitivity }),
+  })
+}

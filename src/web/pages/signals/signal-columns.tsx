@@ -1,0 +1,162 @@
+import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Signal } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
+import { Spark } from '../../charts/spark.tsx'
+import { messages } from '../../messages.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data, Dot } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { Help } from '../../parts/help.tsx'
+import { Num } from '../../parts/numbers.tsx'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import type { Column } from '../../parts/virtual-table.tsx'
+import classes from './columns.module.css'
+import { changeSignal, HIGHEST, LOWEST } from './queries.ts'
+
+/** The mark of each state. */
+const STANDING: Record<Signal['state'], Standing> = {
+  ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
+}
+
+/** The columns of the list. */
+export function useColumns(): Column<Signal>[] {
+  const may = useMay('member')
+  return useMemo(() => {
+    const t = messages.signals
+    return [
+      {
+        ...{ id: 'state', head: <Help term="state">{t.state}</Help>, width: '120px', isUnderMain: true },
+        cell: (signal) => <State signal={signal} />,
+      },
+      { id: 'signal', head: t.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
+      {
+        ...{ id: 'week', head: t.lastWeek, width: '140px', hideBelow: 1200 },
+        cell: ({ series, vendor, event, state }) =>
+          series && <Spark points={series} label={t.spark(vendor, event, t.states[state])} />,
+      },
+      {
+        ...{ id: 'now', head: t.now, width: '90px', isFigure: true, hideBelow: 768 },
+        cell: ({ observed }) => <Num value={observed} />,
+      },
+      {
+        ...{ id: 'expected', head: t.expected, width: '120px', isFigure: true, hideBelow: 768 },
+        cell: ({ low, high, expected }) =>
+          low === null || high === null ? (
+            <Num value={expected} digits={expected !== null && expected < 10 ? 1 : 0} />
+          ) : (
+            <Data>{t.range(formatNumber(low, 0), formatNumber(high, 0))}</Data>
+          ),
+      },
+      {
+        id: 'sensitivity',
+        head: <Help term="sensitivity">{t.sensitivity}</Help>,
+        width: '120px',
+        hideBelow: 768,
+        cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
+      },
+      {
+        id: 'mode',
+        head: <Help term="mutedOrOff">{t.mode}</Help>,
+        width: '100px',
+        cell: (signal) => (may ? <Watching signal={signal} /> : t.modes[signal.mode]),
+      },
+    ]
+  }, [may])
+}
+
+function State({ signal: { state, learningUntil, silentSince } }: { signal: Signal }) {
+  const t = messages.signals
+  return (
+    <div>
+      <StatusMark status={STANDING[state]} word={t.states[state]} />
+      {state === 'learning' && learningUntil !== null && (
+        <div className="under">
+          {t.until} <Ago at={learningUntil} isQuiet />
+        </div>
+      )}
+      {state === 'silent' && silentSince !== null && (
+        <div className="under">
+          {t.since} <Ago at={silentSince} isQuiet />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { signal: Signal }) {
+  const name = (
+    <Data>
+      {vendor} {event}
+    </Data>
+  )
+  return (
+    <div>
+      {issueId === null ? (
+        <strong>{name}</strong>
+      ) : (
+        <Anchor component={Link} to={`/issues/${issueId}`} fw={600}>
+          {name}
+        </Anchor>
+      )}
+      <div className="under">
+        {explainedBy && (
+          <>
+            <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs" title={explainedBy.title}>
+              {messages.signals.explained}
+            </Anchor>
+            <Dot />
+          </>
+        )}
+        <Data>{domain}</Data>
+      </div>
+    </div>
+  )
+}
+
+/** Mode and sensitivity; on a phone, where the sensitivity has no column. */
+const Watching = ({ signal }: { signal: Signal }) => (
+  <>
+    <ModeField signal={signal} />
+    <div className={classes.onPhones}>
+      <div className="under">{messages.signals.sensitivity}</div>
+      <SensitivityField signal={signal} />
+    </div>
+  </>
+)
+
+function SensitivityField({ signal }: { signal: Signal }) {
+  const { vendor, event, sensitivity } = signal
+  return (
+    <NumberInput
+      key={sensitivity}
+      size="xs"
+      w="100%"
+      maw={90}
+      aria-label={messages.signals.sensitivityOf(vendor, event)}
+      defaultValue={sensitivity}
+      min={LOWEST}
+      max={HIGHEST}
+      step={0.5}
+      clampBehavior="blur"
+      onBlur={({ currentTarget }) => {
+        const chosen = Number(currentTarget.value)
+        if (chosen !== sensitivity) void changeSignal(signal, { sensitivity: chosen })
+      }}
+    />
+  )
+}
+
+function ModeField({ signal }: { signal: Signal }) {
+  const { vendor, event, mode } = signal
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={messages.signals.modeOf(vendor, event)}
+      value={mode}
+      onChange={({ currentTarget }) => void changeSignal(signal, { mode: currentTarget.value as Signal['mode'] })}
+      data={(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: messages.signals.modes[value] }))}
+    />
+  )
+}

@@ -1,0 +1,29 @@
+import { listFlowTestsInfiniteOptions, listRunsOptions } from '#client/@tanstack/react-query.gen'
+import { runFlowTest } from '#client/sdk.gen'
+import { text } from '../../address/fields.ts'
+import { mutate } from '../../api/mutate.ts'
+import { PAGED } from '../../api/pages.ts'
+import { messages } from '../../messages.ts'
+
+/** Search parameters of a new test; `sessionId` is the visitor's session to draft it from. */
+export const NEW_TEST = { sessionId: text }
+
+const PAGE_SIZE = 50
+
+/** The query of the list of tests. */
+export const testsQuery = () => ({ ...listFlowTestsInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...PAGED })
+
+const SHOWN_RUNS = 50
+
+/** The query of a test's most recent runs. */
+export const runsAskedFor = (testId: string) => listRunsOptions({ query: { testId, limit: SHOWN_RUNS } })
+
+/** Starts a run of the test. Returns its id; null when it was rejected, which is then already shown. */
+export async function runTest(id: string): Promise<string | null> {
+  const answer = await mutate({
+    send: () => runFlowTest({ path: { id }, body: {}, throwOnError: true }),
+    invalidates: [[{ _id: 'listRuns' }], [{ _id: 'listFlowTests' }], [{ _id: 'getFlowTest' }]],
+    message: messages.tests.runStarted,
+  })
+  return answer?.data.id ?? null
+}

@@ -1,9 +1,0 @@
-import { expect, test } from 'bun:test'
-import { readAlertInput } from '../../../src/alerts/alert-input.ts'
-import { toTry } from '../../../src/web/pages/alerts/editor/sending.ts'
-import { draftFrom, TEMPLATE_NAMES } from '../../../src/web/pages/alerts/editor/templates.ts'
-
-test.each(TEMPLATE_NAMES)('what the template %s begins is an alert', (name) => {
-  const rule = toTry(draftFrom(name))
-  expect(readAlertInput(rule)).toEqual(rule as never)
-})
