@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { askedByOverview } from '../../src/web/pages/overview/preload-urls.ts'
+import { overviewPreloadUrls } from '../../src/web/pages/overview/preload-urls.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 import { measureTransfers } from './transfer-size.ts'
@@ -31,7 +31,7 @@ test('the Overview with its charts is light, lighter at the next visit, and asks
   await screen.sees('region', 'Verdict')
   const again = sent.take()
   expect(again.scriptBytes + again.otherBytes).toBeLessThan(MOST_AGAIN_BYTES)
-  for (const address of ['/v1/whoami', ...askedByOverview]) {
+  for (const address of ['/v1/whoami', ...overviewPreloadUrls]) {
     const [first, ...others] = asked.get(address) ?? []
     expect([address, first]).toEqual([address, expect.stringMatching(/\/first-/)])
     // The stream asks for issues once more, since it may have missed some.

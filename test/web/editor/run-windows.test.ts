@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isInRunWindow } from '../../../src/alerts/run-window.ts'
 import {
-  daysInARow,
+  consecutiveDays,
+  formatDays,
+  intervalsOf,
+  isActive,
   isAlways,
-  isOpen,
-  sayDays,
-  stretchesOf,
   WEEK,
   withWindows,
 } from '../../../src/web/pages/alerts/editor/run-windows.ts'
@@ -22,10 +22,10 @@ const everyHour = WEEK.flatMap((day) => Array.from({ length: 24 }, (_, hour) => 
 test('the picture shows the hours at which the server lets it tell', () => {
   fc.assert(
     fc.property(windows, (given) => {
-      const shown = everyHour.map(({ day, hour }) => isOpen(given, day, hour))
+      const shown = everyHour.map(({ day, hour }) => isActive(given, day, hour))
       expect(shown).toEqual(everyHour.map(({ day, hour }) => isInRunWindow(given, 'UTC', at(day, hour))))
       expect(isAlways(given)).toBe(shown.every(Boolean))
-      const drawn = WEEK.flatMap((day) => stretchesOf(given, day)).reduce((sum, { from, to }) => sum + to - from, 0)
+      const drawn = WEEK.flatMap((day) => intervalsOf(given, day)).reduce((sum, { from, to }) => sum + to - from, 0)
       expect(drawn).toBe(shown.filter(Boolean).length)
     }),
   )
@@ -43,8 +43,8 @@ test.each<[number[], [number, number][], string]>([
   ],
   [[], [], ''],
 ])('the days %p are in a row %p', (days, rows, said) => {
-  expect(daysInARow(days)).toEqual(rows)
-  expect(sayDays(days)).toBe(said)
+  expect(consecutiveDays(days)).toEqual(rows)
+  expect(formatDays(days)).toBe(said)
 })
 
 test('nothing chosen is nothing sent', () => {

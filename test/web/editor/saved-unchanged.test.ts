@@ -7,7 +7,7 @@ import { OPERATORS, WITHOUT_VALUES } from '../../../src/conditions/condition.ts'
 import type { Form } from '../../../src/forms/forms.ts'
 import { formsOfAll } from '../../../src/forms/forms.ts'
 import { schemaOf } from '../../../src/web/pages/alerts/editor/draft.ts'
-import { draftOf, sharedPaths, toSend } from '../../../src/web/pages/alerts/editor/draft-input.ts'
+import { draftOf, sharedPaths, toInput } from '../../../src/web/pages/alerts/editor/draft-input.ts'
 import { pathsOf } from '../../../src/web/parts/schema.ts'
 
 const FORMS = formsOfAll([], []).alertTypes as readonly Form[]
@@ -152,7 +152,7 @@ test('an alert that is opened and not changed is saved as it was, and every part
       accepted++
       const { id: _, orgId, createdAt, updatedAt, ...asSaved } = alertFrom(read, row)
       const draft = draftOf(alertFrom(read, row))
-      expect(toSend(draft)).toStrictEqual(asSaved as never)
+      expect(toInput(draft)).toStrictEqual(asSaved as never)
       const form = FORMS.find(({ kind }) => kind === draft.alertType)
       const shown = new Set([...sharedPaths(draft), ...pathsOf(schemaOf(form), draft)])
       expect(leavesOf(asSaved).filter((path) => !shown.has(path))).toEqual([])

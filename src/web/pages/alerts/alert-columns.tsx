@@ -9,7 +9,7 @@ import { Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { domainsOf } from './editor/draft.ts'
-import { switchAlert } from './queries.ts'
+import { toggleAlert } from './queries.ts'
 
 interface Known {
   /** Domain names by id. */
@@ -37,7 +37,7 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       ...{ id: 'severity', head: t.severity, width: '120px', isUnderMain: true },
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
-    { id: 'told', head: t.told, width: '160px', hideBelow: 1200, cell: (alert) => <Told alert={alert} /> },
+    { id: 'told', head: t.told, width: '160px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
     {
       ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
       cell: ({ id }) =>
@@ -60,7 +60,7 @@ function EnabledSwitch({ alert }: { alert: Alert }) {
       checked={alert.enabled ?? true}
       disabled={!may}
       onClick={(event) => event.stopPropagation()}
-      onChange={({ currentTarget }) => void switchAlert(alert, currentTarget.checked)}
+      onChange={({ currentTarget }) => void toggleAlert(alert, currentTarget.checked)}
     />
   )
 }
@@ -89,7 +89,7 @@ function eventsOf({ filters = [], volume }: Alert): string {
   return line([...named.flatMap(({ values = [] }) => values), own.vendor, own.event], ', ')
 }
 
-function Told({ alert: { channels } }: { alert: Alert }) {
+function Channels({ alert: { channels } }: { alert: Alert }) {
   if (channels.length === 0) return messages.alerts.nobody
   return [...new Set(channels.map(({ type }) => messages.deliveries.channels[type] ?? type))].join(', ')
 }

@@ -16,13 +16,13 @@ import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { columnsWith } from './alert-columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
-import { ALERTS, alertsAskedFor, exportedAlerts } from './queries.ts'
-import { Suggested } from './suggested-alerts.tsx'
+import { ALERTS, alertsQuery, loadAlertsForExport } from './queries.ts'
+import { SuggestedAlerts } from './suggested-alerts.tsx'
 
 /** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {
   const [values] = useValues({ ...ALERTS, ...SHARED })
-  const query = useInfiniteQuery({ ...alertsAskedFor(values), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...alertsQuery(values), placeholderData: keepPreviousData })
   const domains = useDomainNames()
   const filters = useFilters(domains)
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
@@ -37,7 +37,7 @@ export function AlertsPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.alerts}>
-        <Acts />
+        <Actions />
       </PageHead>
       <MayLine needs="member" what={messages.alerts.what} />
       <FilterBar fields={ALERTS} filters={filters} />
@@ -58,12 +58,12 @@ export function AlertsPage() {
           />
         )}
       </QueryState>
-      <Suggested />
+      <SuggestedAlerts />
     </>
   )
 }
 
-function Acts() {
+function Actions() {
   const may = useMay('member')
   const [isImporting, importing] = useDisclosure()
   const t = messages.alerts
@@ -90,7 +90,7 @@ function Acts() {
 /** Downloads a file with all alerts. */
 async function exportAll(): Promise<void> {
   try {
-    const alerts = await exportedAlerts()
+    const alerts = await loadAlertsForExport()
     const file = new Blob([`${JSON.stringify(alerts, null, 2)}\n`], { type: 'application/json' })
     const link = document.createElement('a')
     link.href = URL.createObjectURL(file)

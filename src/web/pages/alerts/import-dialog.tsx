@@ -8,7 +8,7 @@ import { messages } from '../../messages.ts'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { alertsIn } from './queries.ts'
+import { parseAlertsFile } from './queries.ts'
 
 interface Done {
   result: AlertBulkResult
@@ -22,7 +22,7 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
   const [done, finish] = useState<Done | null>(null)
   const t = messages.alerts
   const sending = useSending(['file'], async () => {
-    const alerts = alertsIn((await file?.text()) ?? '')
+    const alerts = parseAlertsFile((await file?.text()) ?? '')
     if (!alerts) throw new Refusal(`file: ${t.notJson}`, 400, null)
     const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] }, throwOnError: true })
     finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })

@@ -27,7 +27,7 @@ const MAX_PAGE_SIZE = 200
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 
 /** The query of the alert list. */
-export function alertsAskedFor({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
+export function alertsQuery({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
   const query = {
     limit: PAGE_SIZE,
     ...(q && { q }),
@@ -40,13 +40,13 @@ export function alertsAskedFor({ q, enabled, alertType, domainId, project }: Val
 }
 
 /** Suggested rules of a project; empty: all projects. */
-export const suggestionsAskedFor = (project: string) => ({
+export const suggestionsQuery = (project: string) => ({
   ...listSuggestionsOptions({ query: { ...(project && { projectId: project }) } }),
   staleTime: FRESH.insight,
 })
 
 /** Enables or disables an alert: optimistically, with undo. */
-export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
+export async function toggleAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
   await mutate({
@@ -62,12 +62,12 @@ export async function switchAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: bo
       { queryKey: [{ _id: 'getAlert' }], update: (answer: Alert) => change(answer) },
     ],
     message: enabled ? messages.alerts.switchedOn(name) : messages.alerts.switchedOff(name),
-    undo: () => void switchAlert(alert, !enabled),
+    undo: () => void toggleAlert(alert, !enabled),
   })
 }
 
 /** All alerts of the organization in the format of `POST /v1/alerts`, without read-only fields. */
-export async function exportedAlerts(): Promise<object[]> {
+export async function loadAlertsForExport(): Promise<object[]> {
   const alerts: Alert[] = []
   let cursor: string | null = null
   do {
@@ -80,7 +80,7 @@ export async function exportedAlerts(): Promise<object[]> {
 }
 
 /** The alerts in a file: a list, or an object with `alerts`. Null for anything else. */
-export function alertsIn(text: string): object[] | null {
+export function parseAlertsFile(text: string): object[] | null {
   try {
     const read: unknown = JSON.parse(text)
     const list = Array.isArray(read) ? read : (read as { alerts?: unknown } | null)?.alerts

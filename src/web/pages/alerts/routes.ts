@@ -5,7 +5,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
-import { ALERTS, alertsAskedFor, NEW_ALERT, suggestionsAskedFor } from './queries.ts'
+import { ALERTS, alertsQuery, NEW_ALERT, suggestionsQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -16,10 +16,10 @@ export const alertsRoutes = [
     ...search(ALERTS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps)))
+      prefetchPages(alertsQuery(valuesOf({ ...SHARED, ...ALERTS }, deps)))
       prefetch(shared.domains())
       prefetch(shared.forms())
-      prefetch(suggestionsAskedFor(deps.project ?? ''))
+      prefetch(suggestionsQuery(deps.project ?? ''))
     },
     component: lazyRouteComponent(pages, 'AlertsPage'),
   }),

@@ -11,7 +11,7 @@ import { Card } from '../../parts/card.tsx'
 import { Data, Sentence } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { suggestionsAskedFor, switchAlert } from './queries.ts'
+import { suggestionsQuery, toggleAlert } from './queries.ts'
 
 type Suggestion = SuggestionList['suggestions'][number]
 type Idle = SuggestionList['idleAlerts'][number]
@@ -19,9 +19,9 @@ type Idle = SuggestionList['idleAlerts'][number]
 const SHOWN_AT_FIRST = 5
 
 /** Rules suggested by the traffic, and alerts that match no events. */
-export function Suggested() {
+export function SuggestedAlerts() {
   const [{ project }] = useShared()
-  const answer = useQuery(suggestionsAskedFor(project))
+  const answer = useQuery(suggestionsQuery(project))
   const idle = answer.data?.idleAlerts ?? []
   return (
     <Stack gap="lg" mt="lg">
@@ -123,7 +123,7 @@ function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
   const queries = useQueryClient()
   const t = messages.alerts
   const switchOff = async () => {
-    await switchAlert({ id: alertId, name }, false)
+    await toggleAlert({ id: alertId, name }, false)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
   }
   return (

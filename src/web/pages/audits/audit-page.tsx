@@ -19,7 +19,7 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
-import { AUDIT_STANDING } from '../tests/status-marks.ts'
+import { AUDIT_MARKS } from '../tests/status-marks.ts'
 import { PageTable } from './page-table.tsx'
 
 /** Polling interval of a running audit; the stream does not report single pages. */
@@ -61,7 +61,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
   return (
     <>
       <PageHead title={audit.name} isData>
-        <StatusMark status={AUDIT_STANDING[audit.status]} word={t.auditStatuses[audit.status]} />
+        <StatusMark status={AUDIT_MARKS[audit.status]} word={t.auditStatuses[audit.status]} />
         {may && (audit.status === 'finished' || audit.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
             {t.shareAudit}

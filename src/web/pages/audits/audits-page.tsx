@@ -14,8 +14,8 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { Sections } from '../tests/section-links.tsx'
-import { AUDIT_STANDING } from '../tests/status-marks.ts'
+import { SectionLinks } from '../tests/section-links.tsx'
+import { AUDIT_MARKS } from '../tests/status-marks.ts'
 
 const PAGE_SIZE = 50
 
@@ -32,7 +32,7 @@ export function AuditsPage() {
   return (
     <>
       <PageHead title={t.audits}>{create}</PageHead>
-      <Sections here="audits" />
+      <SectionLinks here="audits" />
       <MayLine needs="member" what={t.what} />
       <QueryState
         query={query}
@@ -55,8 +55,8 @@ export function AuditsPage() {
   )
 }
 
-const Standing = ({ status }: Audit) => (
-  <StatusMark status={AUDIT_STANDING[status]} word={messages.tests.auditStatuses[status]} />
+const StatusCell = ({ status }: Audit) => (
+  <StatusMark status={AUDIT_MARKS[status]} word={messages.tests.auditStatuses[status]} />
 )
 
 function columns(): Column<Audit>[] {
@@ -66,7 +66,7 @@ function columns(): Column<Audit>[] {
     cell: ({ summary }) => <Num value={summary[id]} />,
   })
   return [
-    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: Standing },
+    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: StatusCell },
     { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     count('pagesTotal', t.pages),
     count('missing', t.missing),

@@ -15,7 +15,7 @@ import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { changeQuery } from './queries.ts'
-import { STANDING } from './status-marks.ts'
+import { CHANGE_MARKS } from './status-marks.ts'
 
 type Finding = Change['findings']['items'][number]
 
@@ -49,7 +49,7 @@ function ChangeDetail({ change }: { change: Change }) {
       <Stack gap="lg">
         <div>
           <Group gap="md">
-            <StatusMark status={STANDING[status]} word={t.statuses[status]} />
+            <StatusMark status={CHANGE_MARKS[status]} word={t.statuses[status]} />
             <Text>{t.sentences[status]}</Text>
             {status === 'watching' && (
               <Text component="div">
@@ -70,7 +70,7 @@ function ChangeDetail({ change }: { change: Change }) {
           </Title>
           {findings.items.length === 0 ? <Text>{t.noFindings}</Text> : <FindingTable findings={findings.items} />}
         </section>
-        <IssuesOfThatTime change={change} />
+        <IssuesAfter change={change} />
       </Stack>
     </>
   )
@@ -99,7 +99,7 @@ function FindingTable({ findings }: { findings: readonly Finding[] }) {
 }
 
 /** Issues of the domain first seen after the change. */
-function IssuesOfThatTime({ change: { domainId, occurredAt } }: { change: Change }) {
+function IssuesAfter({ change: { domainId, occurredAt } }: { change: Change }) {
   const query = useQuery(listIssuesOptions({ query: { domainId: [domainId], since: occurredAt, limit: 20 } }))
   const opened = query.data?.issues.filter(({ firstSeenAt }) => firstSeenAt >= occurredAt) ?? []
   if (opened.length === 0) return null

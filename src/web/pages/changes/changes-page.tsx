@@ -22,8 +22,8 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import classes from './changes.module.css'
-import { CHANGES, changesAskedFor } from './queries.ts'
-import { STANDING } from './status-marks.ts'
+import { CHANGES, changesQuery } from './queries.ts'
+import { CHANGE_MARKS } from './status-marks.ts'
 
 /** The source of changes that people record. */
 const SOURCE = 'by_hand'
@@ -31,7 +31,7 @@ const SOURCE = 'by_hand'
 /** `/changes`: releases and container versions with what they broke, most recent first. */
 export function ChangesPage() {
   const [values] = useValues({ ...CHANGES, ...SHARED })
-  const query = useInfiniteQuery({ ...changesAskedFor(values), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...changesQuery(values), placeholderData: keepPreviousData })
   const may = useMay('member')
   const [isRecording, record] = useState(false)
   const t = messages.changes
@@ -115,7 +115,7 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
             </Text>
           )}
         </div>
-        <StatusMark status={STANDING[status]} word={messages.changes.statuses[status]} />
+        <StatusMark status={CHANGE_MARKS[status]} word={messages.changes.statuses[status]} />
       </Group>
     </Paper>
   )

@@ -17,7 +17,7 @@ export const CHANGES = {
 const MAX_PAGE_SIZE = 200
 
 /** The query of the list of changes. */
-export function changesAskedFor({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
+export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
   const query = {
     limit: AT_ONCE,
     ...(domainId && { domainId }),

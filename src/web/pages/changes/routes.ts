@@ -3,7 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { CHANGES, changesAskedFor } from './queries.ts'
+import { CHANGES, changesQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -14,7 +14,7 @@ export const changesRoutes = [
     ...search(CHANGES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps)))
+      prefetchPages(changesQuery(valuesOf({ ...SHARED, ...CHANGES }, deps)))
       prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'ChangesPage'),

@@ -10,15 +10,15 @@ import { formatNumber } from '../../parts/format.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Findings } from './findings.tsx'
-import { COMPLIANCE, findingsAskedFor } from './queries.ts'
+import { COMPLIANCE, findingsQueries } from './queries.ts'
 
 /** `/compliance`: personal data in events, and tags that fired without consent. */
 export function CompliancePage() {
   const [values] = useValues({ ...COMPLIANCE, ...SHARED })
   const t = messages.compliance
-  const asked = findingsAskedFor(values)
-  const personal = useInfiniteQuery({ ...asked.personal, placeholderData: keepPreviousData })
-  const consent = useInfiniteQuery({ ...asked.consent, placeholderData: keepPreviousData })
+  const lists = findingsQueries(values)
+  const personal = useInfiniteQuery({ ...lists.personal, placeholderData: keepPreviousData })
+  const consent = useInfiniteQuery({ ...lists.consent, placeholderData: keepPreviousData })
   return (
     <>
       <PageHead title={messages.shell.pages.compliance} />
@@ -28,8 +28,8 @@ export function CompliancePage() {
       <MayLine needs="member" what={t.what} />
       <Filters />
       <Stack gap="xl" className="column">
-        <Findings title={t.personal} query={personal} none={<LookedAt />} />
-        <Findings title={t.consent} query={consent} none={<LookedAt />} />
+        <Findings title={t.personal} query={personal} none={<CheckedEvents />} />
+        <Findings title={t.consent} query={consent} none={<CheckedEvents />} />
       </Stack>
     </>
   )
@@ -61,7 +61,7 @@ function Filters() {
 }
 
 /** The number of checked events, without which "no findings" means nothing. */
-function LookedAt() {
+function CheckedEvents() {
   const { data } = useQuery(getUsageOptions())
   const total = data?.totalEvents ?? 0
   return <Text>{total === 0 ? messages.compliance.noneYet : messages.compliance.none(formatNumber(total, 0))}</Text>

@@ -58,14 +58,14 @@ export function Findings({ title, query, none }: FindingsProps) {
 }
 
 /** A kind or key may be named like an inherited property of every object. */
-const wordOf = (known: Readonly<Record<string, string>>, name: string): string | null =>
+const ownEntry = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 
-const kindOf = (kind: string): string => wordOf(messages.compliance.kinds, kind) ?? messages.compliance.own(kind)
+const kindOf = (kind: string): string => ownEntry(messages.compliance.kinds, kind) ?? messages.compliance.own(kind)
 
 const Where = ({ name }: { name: string }) => (
   <>
-    {messages.compliance.inKey} {wordOf(messages.compliance.fields, name) ?? <Code>{name}</Code>}
+    {messages.compliance.inKey} {ownEntry(messages.compliance.fields, name) ?? <Code>{name}</Code>}
   </>
 )
 

@@ -14,10 +14,10 @@ export const COMPLIANCE = {
 /** Page size; the page has two lists. */
 export const FINDINGS_PAGE_SIZE = 50
 
-type Asked = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<Shared>, 'project'>
+type FindingsParams = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<Shared>, 'project'>
 
 /** The queries of both lists of findings. */
-export function findingsAskedFor({ domainId, vendor, action, project }: Asked) {
+export function findingsQueries({ domainId, vendor, action, project }: FindingsParams) {
   const query = {
     limit: FINDINGS_PAGE_SIZE,
     ...(domainId && { domainId }),

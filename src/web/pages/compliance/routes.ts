@@ -3,7 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { COMPLIANCE, findingsAskedFor } from './queries.ts'
+import { COMPLIANCE, findingsQueries } from './queries.ts'
 
 const pages = room(() => import('./compliance-page.tsx'))
 
@@ -14,7 +14,7 @@ export const complianceRoutes = [
     ...search(COMPLIANCE),
     loaderDeps: ({ search }) => search,
     loader({ deps }) {
-      const { personal, consent } = findingsAskedFor(valuesOf({ ...SHARED, ...COMPLIANCE }, deps))
+      const { personal, consent } = findingsQueries(valuesOf({ ...SHARED, ...COMPLIANCE }, deps))
       prefetchPages(personal)
       prefetchPages(consent)
       prefetch(shared.domains())

@@ -20,17 +20,17 @@ import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { Target } from '../../parts/target.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import classes from './inbox.module.css'
-import { DELIVERIES, deliveriesAskedFor, inboxAskedFor } from './queries.ts'
+import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 /** The mark of each status. */
-const STANDING: Record<Delivery['status'], Standing> = {
+const STATUS_MARKS: Record<Delivery['status'], Standing> = {
   ...{ pending: 'learning', sending: 'learning', delivered: 'resolved', failed: 'failed', withdrawn: 'muted' },
 }
 
 /** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
   const [values] = useValues({ ...DELIVERIES, ...SHARED })
-  const query = useInfiniteQuery({ ...deliveriesAskedFor(values), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...deliveriesQuery(values), placeholderData: keepPreviousData })
   const columns = useColumns()
   const t = messages.deliveries
   const isFiltered = [values.status, values.issueId, values.project].some(Boolean)
@@ -55,7 +55,7 @@ export function DeliveriesPage() {
         query={query}
         skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
-        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NothingSent />}
+        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NoDeliveries />}
       >
         {({ pages }) => (
           <VirtualTable
@@ -72,7 +72,7 @@ export function DeliveriesPage() {
   )
 }
 
-function NothingSent() {
+function NoDeliveries() {
   const may = useMay('member')
   return (
     <Stack align="flex-start">
@@ -92,9 +92,9 @@ function useColumns(): Column<Delivery>[] {
   return [
     {
       ...{ id: 'status', head: t.status, width: '130px', isUnderMain: true },
-      cell: ({ status }) => <StatusMark status={STANDING[status]} word={t.statuses[status]} />,
+      cell: ({ status }) => <StatusMark status={STATUS_MARKS[status]} word={t.statuses[status]} />,
     },
-    { id: 'what', head: t.transition, isMain: true, cell: (delivery) => <What delivery={delivery} /> },
+    { id: 'what', head: t.transition, isMain: true, cell: (delivery) => <Subject delivery={delivery} /> },
     {
       ...{ id: 'channel', head: t.channel, width: '220px', hideBelow: 768 },
       cell: ({ channel }) => (
@@ -121,7 +121,7 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-function What({ delivery: { transition, issueId, alertName, lastError, dueAt, status } }: { delivery: Delivery }) {
+function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt, status } }: { delivery: Delivery }) {
   const t = messages.deliveries
   return (
     <div>
@@ -178,7 +178,7 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
 
 /** The messages that the demo delivered. */
 function Inbox() {
-  const { data } = useQuery(inboxAskedFor)
+  const { data } = useQuery(inboxQuery)
   const t = messages.deliveries
   if (!data) return null
   return (

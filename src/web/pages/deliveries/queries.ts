@@ -13,7 +13,7 @@ export const DELIVERIES = {
 const PAGE_SIZE = 100
 
 /** The query of the delivery log. */
-export function deliveriesAskedFor({ status, issueId, project }: ValuesOf<typeof DELIVERIES & Shared>) {
+export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & Shared>) {
   const query = {
     limit: PAGE_SIZE,
     ...(status && { status }),
@@ -33,7 +33,7 @@ interface Message {
 }
 
 /** Messages received by the demo's mail server and webhook receiver; null without a demo. */
-export const inboxAskedFor = {
+export const inboxQuery = {
   queryKey: [{ _id: 'demoInbox' }],
   async queryFn(): Promise<readonly Message[] | null> {
     const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })

@@ -4,7 +4,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
 import { at, room } from '../../shell/root.ts'
-import { DELIVERIES, deliveriesAskedFor, inboxAskedFor } from './queries.ts'
+import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 const pages = room(() => import('./deliveries-page.tsx'))
 
@@ -15,8 +15,8 @@ export const deliveriesRoutes = [
     ...search(DELIVERIES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
-      prefetch(inboxAskedFor)
+      prefetchPages(deliveriesQuery(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
+      prefetch(inboxQuery)
       prefetch(integrationNamesAskedFor())
     },
     component: lazyRouteComponent(pages, 'DeliveriesPage'),

@@ -13,8 +13,8 @@ import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { State } from './domain-status.tsx'
-import { DOMAINS, domainsAskedFor } from './queries.ts'
+import { DomainStatus } from './domain-status.tsx'
+import { DOMAINS, domainsQuery } from './queries.ts'
 
 /** Height of a row with a two-line name and a status. */
 const NARROW_ROW_PX = 76
@@ -23,7 +23,7 @@ const NARROW_ROW_PX = 76
 export function DomainsPage() {
   const [{ q }] = useValues(DOMAINS)
   const [{ project }] = useShared()
-  const query = useInfiniteQuery({ ...domainsAskedFor({ q, project }), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...domainsQuery({ q, project }), placeholderData: keepPreviousData })
   const may = useMay('admin')
   const t = messages.domains
   const isFiltered = q !== '' || project !== ''
@@ -72,7 +72,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const t = messages.domains
   return [
     { id: 'name', head: t.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: t.health, width: '150px', isUnderMain: true, cell: State },
+    { id: 'state', head: t.health, width: '150px', isUnderMain: true, cell: DomainStatus },
     {
       ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true },
       cell: ({ id }: Domain) =>

@@ -10,7 +10,7 @@ export const DOMAINS = { q: text }
 const PAGE_SIZE = 100
 
 /** The query of the list of domains. */
-export const domainsAskedFor = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<Shared>, 'project'>) => ({
+export const domainsQuery = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<Shared>, 'project'>) => ({
   ...listDomainsInfiniteOptions({
     query: { limit: PAGE_SIZE, ...(q && { q }), ...(project && { projectId: project }) },
   }),

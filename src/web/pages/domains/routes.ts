@@ -4,7 +4,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { DOMAINS, domainsAskedFor } from './queries.ts'
+import { DOMAINS, domainsQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -20,7 +20,7 @@ export const domainsRoutes = [
     path: '/domains',
     ...search(DOMAINS),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => prefetchPages(domainsAskedFor(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
+    loader: ({ deps }) => prefetchPages(domainsQuery(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
     component: lazyRouteComponent(pages, 'DomainsPage'),
   }),
   createRoute({

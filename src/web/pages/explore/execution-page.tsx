@@ -6,20 +6,20 @@ import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
-import { ExploreHead, NothingArrived, useAsked } from './explore-header.tsx'
+import { ExploreHeader, NoEvents, useExploreParams } from './explore-header.tsx'
 import { Meter } from './meter.tsx'
-import { questions } from './queries.ts'
+import { exploreQueries } from './queries.ts'
 
 type Vendor = PerformanceStats['vendors'][number]
 
 /** `/explore/execution`: run time and failure rate of tags. */
 export function ExecutionPage() {
-  const query = useQuery({ ...questions.execution(useAsked()), placeholderData: keepPreviousData })
+  const query = useQuery({ ...exploreQueries.execution(useExploreParams()), placeholderData: keepPreviousData })
   return (
     <>
-      <ExploreHead name="execution" />
+      <ExploreHeader name="execution" />
       <Paper>
-        <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NothingArrived />}>
+        <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NoEvents />}>
           {({ vendors }) => (
             <>
               <Text mb="md" maw="72ch">

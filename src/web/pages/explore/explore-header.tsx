@@ -23,7 +23,7 @@ const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
 ]
 
 /** The head of an Explore page: title, links to the other pages, and filters. */
-export function ExploreHead({ name, children }: { name: PageName; children?: ReactNode }) {
+export function ExploreHeader({ name, children }: { name: PageName; children?: ReactNode }) {
   const here = useLocation({ select: ({ pathname }) => pathname })
   const [{ to: end }] = useShared()
   const [{ domainId }] = useValues(EXPLORE)
@@ -85,7 +85,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
 }
 
 /** Says that there are no events, and offers a longer time range. */
-export function NothingArrived({ sentence = messages.explore.nothing }: { sentence?: string }) {
+export function NoEvents({ sentence = messages.explore.nothing }: { sentence?: string }) {
   const [{ range, from, to }, setShared] = useShared()
   const isLongest = range === '30d' && from === null && to === null
   return (
@@ -101,7 +101,7 @@ export function NothingArrived({ sentence = messages.explore.nothing }: { senten
 }
 
 /** The query parameters of an Explore page, from its URL. */
-export function useAsked() {
+export function useExploreParams() {
   const [{ project, range, from }] = useShared()
   const [{ domainId }] = useValues(EXPLORE)
   return { project, range, from, domainId }

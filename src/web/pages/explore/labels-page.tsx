@@ -30,7 +30,7 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import classes from './explore.module.css'
-import { ExploreHead } from './explore-header.tsx'
+import { ExploreHeader } from './explore-header.tsx'
 
 const LIST = [{ _id: 'listLabels' }]
 
@@ -48,7 +48,7 @@ export function LabelsPage() {
   }
   return (
     <>
-      <ExploreHead name="labels" />
+      <ExploreHeader name="labels" />
       <MayLine needs="member" what={t.what} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.about}
@@ -160,7 +160,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
       send: () => unassignLabel({ body: { label, members: [member] }, throwOnError: true }),
       invalidates: [LIST],
       message: t.saved(label),
-      undo: () => void give(label, member),
+      undo: () => void addToLabel(label, member),
     })
   return (
     <Group gap="sm">
@@ -183,7 +183,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
   )
 }
 
-const give = (label: string, member: Member) =>
+const addToLabel = (label: string, member: Member) =>
   mutate({
     send: () => assignLabel({ body: { label, members: [member] }, throwOnError: true }),
     invalidates: [LIST],

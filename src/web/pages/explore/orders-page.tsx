@@ -10,7 +10,7 @@ import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../par
 import { Money, Num, Pct } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { ExploreHead } from './explore-header.tsx'
+import { ExploreHeader } from './explore-header.tsx'
 import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 const DAY_HOURS = 24
@@ -33,7 +33,7 @@ export function OrdersPage() {
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
   return (
     <>
-      <ExploreHead name="orders" />
+      <ExploreHeader name="orders" />
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>

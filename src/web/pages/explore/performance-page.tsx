@@ -8,23 +8,23 @@ import { Duration, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
 import classes from './explore.module.css'
-import { ExploreHead, NothingArrived, useAsked } from './explore-header.tsx'
+import { ExploreHeader, NoEvents, useExploreParams } from './explore-header.tsx'
 import { Meter } from './meter.tsx'
-import { questions } from './queries.ts'
+import { exploreQueries } from './queries.ts'
 
 type Vendor = TagPerformance['vendors'][number]
 
 /** `/explore/performance`: what each vendor's code costs the pages that load it. */
 export function PerformancePage() {
-  const query = useQuery({ ...questions.performance(useAsked()), placeholderData: keepPreviousData })
+  const query = useQuery({ ...exploreQueries.performance(useExploreParams()), placeholderData: keepPreviousData })
   return (
     <>
-      <ExploreHead name="performance" />
+      <ExploreHeader name="performance" />
       <Paper>
         <QueryState
           query={query}
           isEmpty={({ vendors }) => vendors.length === 0}
-          empty={<NothingArrived sentence={messages.explore.performance.nothing} />}
+          empty={<NoEvents sentence={messages.explore.performance.nothing} />}
         >
           {({ vendors, pagesSampled, loafCoverage }) => (
             <>

@@ -30,7 +30,7 @@ export const JOURNEYS = { ...EXPLORE, ...SHOW, range: choice(RANGES, '3d'), step
 export const EVENTS = { ...EXPLORE, ...SHOW, q: text, vendor: text, event: text, param: text, sessionId: text }
 
 /** The query parameters of an Explore page. */
-export interface Asked {
+export interface ExploreParams {
   project?: string
   range?: Range
   from?: number | null
@@ -40,7 +40,7 @@ export interface Asked {
 }
 
 /** Drops the search parameters that don't affect the query. */
-export const askedOf = ({ project, range, from, domainId, vendor, event }: Asked): Asked => ({
+export const exploreParams = ({ project, range, from, domainId, vendor, event }: ExploreParams): ExploreParams => ({
   ...{ project: project ?? '', range, from: from ?? null },
   ...{ domainId: domainId ?? '', vendor: vendor ?? '', event: event ?? '' },
 })
@@ -51,71 +51,82 @@ const HOUR_MS = 3_600_000
 const MAX_HOURS = 744
 
 /** The time range in hours. The API always answers up to now. */
-export const hoursOf = ({ range = '24h', from }: Asked, now = Date.now()): number =>
+export const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
   from ? Math.min(MAX_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
 
 /** Maximum time range of a dictionary, in hours. */
 export const DICTIONARY_HOURS = 168
 
 /** The time range of a dictionary, in hours. */
-export const dictionaryHours = (asked: Asked): number => Math.min(DICTIONARY_HOURS, hoursOf(asked))
+export const dictionaryHours = (params: ExploreParams): number => Math.min(DICTIONARY_HOURS, hoursOf(params))
 
 /** Maximum time range of journeys, in hours. */
 const MAX_FLOW_HOURS = 336
 
 /** The time range of journeys, in hours; three days by default. */
-export const flowHoursOf = ({ range, from }: Asked): number =>
+export const flowHoursOf = ({ range, from }: ExploreParams): number =>
   Math.min(MAX_FLOW_HOURS, hoursOf({ range: range ?? '3d', from }))
 
 /** A domain takes precedence over its project. */
-const whereOf = ({ project, domainId }: Asked) => (domainId ? { domainId } : project ? { projectId: project } : {})
+const scopeParams = ({ project, domainId }: ExploreParams) =>
+  domainId ? { domainId } : project ? { projectId: project } : {}
 
-const within = (asked: Asked) => ({ hours: hoursOf(asked), ...whereOf(asked) })
-const named = ({ vendor, event }: Asked) => ({ ...(vendor && { vendor }), ...(event && { event }) })
-const entries = (asked: Asked, hours = dictionaryHours(asked)) => ({ hours, ...whereOf(asked), ...named(asked) })
+const rangeParams = (params: ExploreParams) => ({ hours: hoursOf(params), ...scopeParams(params) })
+const nameParams = ({ vendor, event }: ExploreParams) => ({ ...(vendor && { vendor }), ...(event && { event }) })
+const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)) => ({
+  hours,
+  ...scopeParams(params),
+  ...nameParams(params),
+})
 
 /** Keys that appeared or disappeared in the time range, compared with the last 7 days. */
-async function changedKeysOf(asked: Asked, signal: AbortSignal) {
+async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
   const about = async (hours: number) =>
-    (await getFlatDictionary({ query: entries(asked, hours), signal, throwOnError: true })).data
+    (await getFlatDictionary({ query: dictionaryParams(params, hours), signal, throwOnError: true })).data
   // Week first: keys that arrive between the two requests then count as part of the time range, not as gone.
   const week = await about(DICTIONARY_HOURS)
-  return changedKeys(week, await about(dictionaryHours(asked)))
+  return changedKeys(week, await about(dictionaryHours(params)))
 }
 
 /** The queries of the pages. */
-export const questions = {
-  dictionary: (asked: Asked) => ({
-    ...getEventDictionaryOptions({ query: entries(asked) }),
+export const exploreQueries = {
+  dictionary: (params: ExploreParams) => ({
+    ...getEventDictionaryOptions({ query: dictionaryParams(params) }),
     staleTime: FRESH.dictionary,
   }),
-  flatDictionary: (asked: Asked) => ({
-    ...getFlatDictionaryOptions({ query: entries(asked) }),
+  flatDictionary: (params: ExploreParams) => ({
+    ...getFlatDictionaryOptions({ query: dictionaryParams(params) }),
     staleTime: FRESH.dictionary,
   }),
-  changedKeys: (asked: Asked) => ({
-    queryKey: [{ _id: 'changedKeys', query: entries(asked) }],
-    queryFn: ({ signal }: { signal: AbortSignal }) => changedKeysOf(asked, signal),
+  changedKeys: (params: ExploreParams) => ({
+    queryKey: [{ _id: 'changedKeys', query: dictionaryParams(params) }],
+    queryFn: ({ signal }: { signal: AbortSignal }) => loadChangedKeys(params, signal),
     staleTime: FRESH.dictionary,
   }),
-  flows: (asked: Asked) => ({
-    ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(asked), ...whereOf(asked) } }),
+  flows: (params: ExploreParams) => ({
+    ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(params), ...scopeParams(params) } }),
     staleTime: FRESH.insight,
   }),
-  performance: (asked: Asked) => ({ ...getTagPerformanceOptions({ query: within(asked) }), staleTime: FRESH.insight }),
-  execution: (asked: Asked) => ({ ...getPerformanceStatsOptions({ query: within(asked) }), staleTime: FRESH.insight }),
+  performance: (params: ExploreParams) => ({
+    ...getTagPerformanceOptions({ query: rangeParams(params) }),
+    staleTime: FRESH.insight,
+  }),
+  execution: (params: ExploreParams) => ({
+    ...getPerformanceStatsOptions({ query: rangeParams(params) }),
+    staleTime: FRESH.insight,
+  }),
 }
 
 const EVENTS_PAGE_SIZE = 100
 
-interface EventsQuery extends ValuesOf<typeof EVENTS> {
+interface EventsParams extends ValuesOf<typeof EVENTS> {
   project: string
   from: number
   to: number
 }
 
 /** The query of the event search. */
-export function eventsAskedFor({ domainId, vendor, event, q, param, sessionId, project, from, to }: EventsQuery) {
+export function eventsQuery({ domainId, vendor, event, q, param, sessionId, project, from, to }: EventsParams) {
   const query = {
     ...{ limit: EVENTS_PAGE_SIZE, from, to },
     ...(domainId && { domainId }),

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { prefetch } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { askedOf, DICTIONARY, EVENTS, EXPLORE, questions as explore, JOURNEYS } from './queries.ts'
+import { DICTIONARY, EVENTS, EXPLORE, exploreQueries as explore, exploreParams, JOURNEYS } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -35,7 +35,7 @@ export const exploreRoutes = [
     ...at,
     path: '/explore/dictionary',
     ...search(DICTIONARY),
-    loaderDeps: ({ search }) => askedOf(search),
+    loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => {
       prefetch(explore.dictionary(deps))
       prefetch(explore.flatDictionary(deps))
@@ -46,7 +46,7 @@ export const exploreRoutes = [
     ...at,
     path: '/explore/journeys',
     ...search(JOURNEYS),
-    loaderDeps: ({ search }) => askedOf(search),
+    loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.flows(deps)),
     component: lazyRouteComponent(pages, 'JourneysPage'),
   }),
@@ -54,7 +54,7 @@ export const exploreRoutes = [
     ...at,
     path: '/explore/performance',
     ...search(EXPLORE),
-    loaderDeps: ({ search }) => askedOf(search),
+    loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.performance(deps)),
     component: lazyRouteComponent(pages, 'PerformancePage'),
   }),
@@ -62,7 +62,7 @@ export const exploreRoutes = [
     ...at,
     path: '/explore/execution',
     ...search(EXPLORE),
-    loaderDeps: ({ search }) => askedOf(search),
+    loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.execution(deps)),
     component: lazyRouteComponent(pages, 'ExecutionPage'),
   }),

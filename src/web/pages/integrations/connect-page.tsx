@@ -57,7 +57,7 @@ export function ConnectPage() {
           }}
         </QueryState>
       )}
-      {made && <Made made={made} />}
+      {made && <OneTimeSecrets made={made} />}
     </>
   )
 }
@@ -80,7 +80,7 @@ function NewForm({ form, show }: NewFormProps) {
 }
 
 /** Secrets that are shown only once. */
-function Made({ made: { id, secret, webhookUrl } }: { made: NewIntegration }) {
+function OneTimeSecrets({ made: { id, secret, webhookUrl } }: { made: NewIntegration }) {
   const navigate = useNavigate()
   const t = messages.integrations
   return (

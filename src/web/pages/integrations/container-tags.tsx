@@ -21,15 +21,15 @@ interface TagsProps {
 
 /** Selects the tags of the container that are reported by name. Loaded on request, because Google limits the number of calls. */
 export function ContainerTags({ path, selected, choose }: TagsProps) {
-  const [asked, ask] = useState<string | null>(null)
+  const [loadedPath, load] = useState<string | null>(null)
   const t = messages.integrations.deploy
   return (
     <Stack gap="sm">
       <Text fz="sm">{selected === null ? t.allTags : t.someTags}</Text>
-      {asked === path ? (
+      {loadedPath === path ? (
         <Listed path={path} selected={selected} choose={choose} />
       ) : (
-        <Button variant="default" w="fit-content" onClick={() => ask(path)}>
+        <Button variant="default" w="fit-content" onClick={() => load(path)}>
           {t.readTags}
         </Button>
       )}

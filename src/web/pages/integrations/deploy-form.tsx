@@ -53,10 +53,10 @@ export function DeployForm() {
             choose={(selectedTags) => change({ selectedTags })}
           />
         )}
-        <Further draft={draft} change={change} errorOf={sending.errorOf} />
+        <OptionalFields draft={draft} change={change} errorOf={sending.errorOf} />
       </Form>
       {path && done === null && <Progress path={path} isSending={sending.isSending} />}
-      <div role="status">{done && <Deployed done={done} />}</div>
+      <div role="status">{done && <Result done={done} />}</div>
     </section>
   )
 }
@@ -103,7 +103,7 @@ function Container({ draft, change, errorOf }: FieldsProps) {
 }
 
 /** Optional fields. */
-function Further({ draft, change, errorOf }: FieldsProps) {
+function OptionalFields({ draft, change, errorOf }: FieldsProps) {
   const t = messages.integrations.deploy
   const names = ['tagName', 'customerIdVariable', 'sessionIdVariable'] as const
   return (
@@ -160,7 +160,7 @@ function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { stat
 }
 
 /** The result, and the remaining steps. */
-function Deployed({ done: { workspaceName, tag, monitoredTags } }: { done: TagDeployment }) {
+function Result({ done: { workspaceName, tag, monitoredTags } }: { done: TagDeployment }) {
   const t = messages.integrations.deploy
   return (
     <Stack gap="xs" mt="md">

@@ -20,7 +20,7 @@ import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
-import { STANDING, TestButton, titleOf } from './integration-parts.tsx'
+import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 
 /** `/integrations/{id}`: status and settings of an integration. */
 export function IntegrationPage() {
@@ -57,7 +57,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   return (
     <>
       <PageHead title={label} isData>
-        <StatusMark status={STANDING[status]} word={t.statuses[status]} />
+        <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
         {may && <TestButton id={id} label={label} />}
       </PageHead>
       <MayLine needs="admin" what={t.what} />

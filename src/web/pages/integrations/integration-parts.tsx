@@ -6,7 +6,7 @@ import { messages } from '../../messages.ts'
 import type { Standing } from '../../parts/status-mark.tsx'
 
 /** The mark of each status. */
-export const STANDING: Record<Integration['status'], Standing> = {
+export const INTEGRATION_MARKS: Record<Integration['status'], Standing> = {
   ...{ connected: 'resolved', failing: 'failed', incomplete: 'learning', reauth_required: 'failed', disabled: 'muted' },
 }
 

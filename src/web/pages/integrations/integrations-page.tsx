@@ -14,13 +14,13 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Paged } from '../../parts/paged.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { STANDING, TestButton, titleOf } from './integration-parts.tsx'
+import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 import classes from './integrations.module.css'
-import { integrationsAskedFor } from './queries.ts'
+import { integrationsQuery } from './queries.ts'
 
 /** `/integrations`: connected and available integrations. */
 export function IntegrationsPage() {
-  const query = useInfiniteQuery(integrationsAskedFor())
+  const query = useInfiniteQuery(integrationsQuery())
   const may = useMay('admin')
   const t = messages.integrations
   const connect = may && (
@@ -73,7 +73,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
                 </div>
               </div>
               <Group gap="md">
-                <StatusMark status={STANDING[status]} word={t.statuses[status]} />
+                <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
                 {may && <TestButton id={id} label={label} />}
               </Group>
             </Group>

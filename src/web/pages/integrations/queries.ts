@@ -6,7 +6,7 @@ import { AT_ONCE, PAGED } from '../../api/pages.ts'
 export const CONNECT = { provider: text }
 
 /** The query of the list of integrations. */
-export const integrationsAskedFor = () => ({
+export const integrationsQuery = () => ({
   ...listIntegrationsInfiniteOptions({ query: { limit: AT_ONCE } }),
   ...PAGED,
 })

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { search } from '../../address/page-search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { CONNECT, integrationsAskedFor } from './queries.ts'
+import { CONNECT, integrationsQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -12,7 +12,7 @@ export const integrationsRoutes = [
     path: '/integrations',
     ...search({}),
     loader() {
-      prefetchPages(integrationsAskedFor())
+      prefetchPages(integrationsQuery())
       prefetch(shared.forms())
     },
     component: lazyRouteComponent(pages, 'IntegrationsPage'),

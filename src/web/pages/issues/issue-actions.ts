@@ -11,7 +11,7 @@ export type IssueStatus = Issue['status']
 type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
 
 /** The statuses from which a person can set each status; the server rejects others. */
-const FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
+const ALLOWED_FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   open: ['acknowledged', 'resolved', 'muted'],
   acknowledged: ['open'],
   resolved: ['open', 'acknowledged', 'muted'],
@@ -19,14 +19,14 @@ const FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
 }
 
 /** True when a person can change the status from one to the other. */
-export const canBecome = (from: IssueStatus, to: IssueStatus): boolean => FROM[to].includes(from)
+export const canTransition = (from: IssueStatus, to: IssueStatus): boolean => ALLOWED_FROM[to].includes(from)
 
 /** The statuses to set in order to get from one to the other: `resolved` to `acknowledged` goes through `open`. */
-const wayBetween = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] =>
-  from === to ? [] : canBecome(from, to) ? [to] : ['open', to]
+const statusPath = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] =>
+  from === to ? [] : canTransition(from, to) ? [to] : ['open', to]
 
 /** Queries that depend on the status of an issue. */
-const ASKS_AGAIN = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
+const DEPENDENT_QUERIES = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
 
 /** Maximum number of issues that the API changes per request. */
 export const MAX_BULK = 500
@@ -36,17 +36,17 @@ export const MAX_BULK = 500
  * the epoch, null: indefinitely) applies to `muted`, which takes a single issue.
  */
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
-  const able = issues.filter(({ status }) => canBecome(status, to)).slice(0, MAX_BULK)
+  const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_BULK)
   const left = issues.length - able.length
   if (able.length === 0) return notices.say(messages.issues.nothingTo[to])
   const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))
   await mutate({
-    optimistic: changesOf(able, after),
-    invalidates: ASKS_AGAIN,
+    optimistic: cacheUpdates(able, after),
+    invalidates: DEPENDENT_QUERIES,
     send: () => send(able, to, mutedUntil),
     message: (refused) =>
       messages.issues.done[to](able.length - refused.length, left + refused.length, refused[0] ?? null),
-    undo: () => void putBack(able, after, to),
+    undo: () => void restoreStatus(able, after, to),
   })
 }
 
@@ -66,13 +66,17 @@ async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil
 }
 
 /** Restores the previous status of each issue. */
-async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[], now: IssueStatus): Promise<void> {
+async function restoreStatus(
+  before: readonly AnyIssue[],
+  present: readonly AnyIssue[],
+  now: IssueStatus,
+): Promise<void> {
   await mutate({
-    optimistic: changesOf(present, before),
-    invalidates: ASKS_AGAIN,
+    optimistic: cacheUpdates(present, before),
+    invalidates: DEPENDENT_QUERIES,
     send: async () => {
       for (const [status, issues] of Map.groupBy(before, (issue) => issue.status)) {
-        for (const step of wayBetween(now, status)) {
+        for (const step of statusPath(now, status)) {
           if (step !== 'muted') await send(issues, step, null)
           else for (const issue of issues) await send([issue], step, issue.mutedUntil ?? null)
         }
@@ -83,7 +87,7 @@ async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[]
 }
 
 /** Cache updates that replace the issues in `before` by those in `after`. */
-function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
+function cacheUpdates(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
   const next = new Map(after.map((issue) => [issue.id, issue]))
   const change = <T extends Issue | IssueDetail>(issue: T): T => {
     const to = next.get(issue.id)

@@ -26,7 +26,7 @@ import { issueColumns } from './issue-columns.tsx'
 import classes from './issues-page.module.css'
 import { rememberList } from './list-position.ts'
 import { MuteMenu } from './mute-menu.tsx'
-import { ISSUES, issuesAskedFor, SORTS } from './queries.ts'
+import { ISSUES, issuesQuery, SORTS } from './queries.ts'
 
 const MAX_ALERTS = 200
 
@@ -36,11 +36,11 @@ const MAX_COUNTED = 200
 export function IssuesPage() {
   const [values] = useValues(ISSUES)
   const [{ project }] = useShared()
-  const asked = issuesAskedFor({ ...values, project })
-  const query = useInfiniteQuery({ ...asked, placeholderData: keepPreviousData })
+  const listQuery = issuesQuery({ ...values, project })
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const filters = useIssueFilters()
   const isFiltered = useIsFiltered({ fields: ISSUES, filters })
-  useEffect(() => rememberList(asked.queryKey, values))
+  useEffect(() => rememberList(listQuery.queryKey, values))
   const counts = query.data?.pages[0]?.openCounts
   const open = counts ? Object.values(counts).reduce((sum, count) => sum + count, 0) : 0
   const issues = useMemo(() => query.data?.pages.flatMap((page) => page.issues) ?? [], [query.data])
@@ -53,15 +53,15 @@ export function IssuesPage() {
         query={query}
         skeleton={<Rows />}
         isEmpty={() => issues.length === 0}
-        empty={isFiltered ? <NoneMatches filters={filters} /> : <NoIssues />}
+        empty={isFiltered ? <NoMatches filters={filters} /> : <NoIssues />}
       >
-        {() => <IssueTable latest={issues} pages={query} question={JSON.stringify(asked.queryKey)} />}
+        {() => <IssueTable latest={issues} pages={query} question={JSON.stringify(listQuery.queryKey)} />}
       </QueryState>
     </>
   )
 }
 
-function NoneMatches({ filters }: { filters: ReturnType<typeof useIssueFilters> }) {
+function NoMatches({ filters }: { filters: ReturnType<typeof useIssueFilters> }) {
   return (
     <Stack align="center" gap="sm" p="xl">
       <Text fz="lg">{messages.issues.noneMatches}</Text>
@@ -195,15 +195,15 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
   return (
     <Paper className={classes.toolbar} role="toolbar" aria-label={selectedIssues} p="sm">
       <Text fw={600}>{selected(issues.length)}</Text>
-      <Act name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
-      <Act name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
-      <Act name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
-      <Act name={clearSelection} letter="Esc" run={selection.clear} />
+      <BulkAction name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
+      <BulkAction name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
+      <BulkAction name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
+      <BulkAction name={clearSelection} letter="Esc" run={selection.clear} />
     </Paper>
   )
 }
 
-function Act({ name, letter, run }: { name: string; letter: string; run(): void }) {
+function BulkAction({ name, letter, run }: { name: string; letter: string; run(): void }) {
   return (
     <Button
       variant="default"

@@ -11,22 +11,22 @@ export function rememberList(key: QueryKey, search: object): void {
 }
 
 /** The position of an issue in the most recently shown list. */
-export interface Neighbours {
+export interface ListPosition {
   /** From 1. */
-  place: number
+  position: number
   /** Number of loaded issues in the list. */
-  of: number
+  total: number
   previous: string | null
   next: string | null
 }
 
 /** Null when the issue is not in the list, for example after following a link from elsewhere. */
-export function neighboursOf(id: string): Neighbours | null {
+export function positionInList(id: string): ListPosition | null {
   const pages = last && queries.getQueryData<InfiniteData<IssueList>>(last.key)?.pages
   const ids = pages?.flatMap(({ issues }) => issues.map((issue) => issue.id)) ?? []
   const index = ids.indexOf(id)
   if (index === -1) return null
-  return { place: index + 1, of: ids.length, previous: ids[index - 1] ?? null, next: ids[index + 1] ?? null }
+  return { position: index + 1, total: ids.length, previous: ids[index - 1] ?? null, next: ids[index + 1] ?? null }
 }
 
 /** Search parameters of the most recently shown list. */

@@ -25,19 +25,19 @@ export const ISSUES = {
 const PAGE_SIZE = 100
 
 /** The API accepts no empty list, so an empty filter is omitted. */
-const any = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
+const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
 
-type Asked = ValuesOf<typeof ISSUES> & Pick<ValuesOf<Shared>, 'project'>
+type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<Shared>, 'project'>
 
 /** The query of the list of issues. */
-export function issuesAskedFor({ q, status, severity, domainId, alertType, alertId, sort, project }: Asked) {
+export function issuesQuery({ q, status, severity, domainId, alertType, alertId, sort, project }: IssuesParams) {
   return {
     ...listIssuesInfiniteOptions({
       query: {
         ...(q && { q }),
         ...(project && { projectId: project }),
-        ...{ status: any(status), severity: any(severity), alertType: any(alertType) },
-        ...{ domainId: any(domainId), alertId: any(alertId) },
+        ...{ status: nonEmpty(status), severity: nonEmpty(severity), alertType: nonEmpty(alertType) },
+        ...{ domainId: nonEmpty(domainId), alertId: nonEmpty(alertId) },
         ...{ sort, limit: PAGE_SIZE },
       },
     }),

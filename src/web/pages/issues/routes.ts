@@ -4,7 +4,7 @@ import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { SHOW } from '../../charts/address.ts'
 import { at, room } from '../../shell/root.ts'
-import { ISSUES, issuesAskedFor, preloadIssue } from './queries.ts'
+import { ISSUES, issuesQuery, preloadIssue } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -15,7 +15,7 @@ export const issuesRoutes = [
     ...search(ISSUES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(issuesAskedFor(valuesOf({ ...SHARED, ...ISSUES }, deps)))
+      prefetchPages(issuesQuery(valuesOf({ ...SHARED, ...ISSUES }, deps)))
       prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'IssuesPage'),

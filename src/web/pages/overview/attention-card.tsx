@@ -12,12 +12,12 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { groupByCause } from './group-by-cause.ts'
 import classes from './overview.module.css'
-import { questions } from './queries.ts'
+import { overviewQueries } from './queries.ts'
 
 /** The most severe open issues, grouped by likely cause. */
 export function AttentionCard({ project }: { project: string }) {
-  const query = useQuery(questions.issues(project))
-  const causes = useQuery(questions.causes(project))
+  const query = useQuery(overviewQueries.issues(project))
+  const causes = useQuery(overviewQueries.causes(project))
   const open = Object.values(query.data?.openCounts ?? {}).reduce((sum, count) => sum + count, 0)
   const all = open > 0 && (
     <Anchor component={Link} to="/issues" fz="sm">
@@ -26,7 +26,7 @@ export function AttentionCard({ project }: { project: string }) {
   )
   return (
     <Card title={messages.overview.attention} beside={all}>
-      <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoneOpen />}>
+      <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoOpenIssues />}>
         {({ issues }) => (
           <>
             <ul className={classes.list}>
@@ -94,14 +94,14 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
 }
 
 /** Shown without open issues: all is well, or there is no alert that could find anything. */
-function NoneOpen() {
-  const { data } = useQuery(questions.alerts())
+function NoOpenIssues() {
+  const { data } = useQuery(overviewQueries.alerts())
   return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noneOpen}</Text>
 }
 
 /** Three templates, shown while there is no alert. */
 function FirstAlert() {
-  const { data } = useQuery(questions.alerts())
+  const { data } = useQuery(overviewQueries.alerts())
   const may = useMay('member')
   const t = messages.overview
   if (data?.alerts.length !== 0) return null

@@ -18,15 +18,15 @@ export function groupByCause(issues: readonly Issue[], causes: readonly Cause[])
     if (cause.kind !== 'tag' && cause.issueIds.length > 1) for (const id of cause.issueIds) causeOf.set(id, cause)
   }
   const groups: Group[] = []
-  const begun = new Map<Cause, Group>()
+  const byCause = new Map<Cause, Group>()
   for (const issue of issues) {
     const cause = causeOf.get(issue.id) ?? null
-    const group = cause && begun.get(cause)
+    const group = cause && byCause.get(cause)
     if (group) group.issues.push(issue)
     else {
-      const fresh = { cause, issues: [issue] }
-      groups.push(fresh)
-      if (cause) begun.set(cause, fresh)
+      const added = { cause, issues: [issue] }
+      groups.push(added)
+      if (cause) byCause.set(cause, added)
     }
   }
   return groups

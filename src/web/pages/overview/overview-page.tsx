@@ -7,7 +7,7 @@ import { messages } from '../../messages.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { AttentionCard } from './attention-card.tsx'
 import classes from './overview.module.css'
-import { questions } from './queries.ts'
+import { overviewQueries } from './queries.ts'
 import { ChangesCard, ScoresCard, ValueCard } from './side-cards.tsx'
 import { VerdictCard } from './verdict-card.tsx'
 import { VolumeCard } from './volume-card.tsx'
@@ -15,7 +15,7 @@ import { VolumeCard } from './volume-card.tsx'
 /** `/`: whether all is well, and if not, the most severe problem first. */
 export function OverviewPage() {
   const [{ project }] = useShared()
-  const { data } = useQuery(questions.domains(project))
+  const { data } = useQuery(overviewQueries.domains(project))
   const isNew = project === '' && data?.domains.length === 0
   return (
     <>

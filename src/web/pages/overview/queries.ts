@@ -9,17 +9,17 @@ import {
   listSignalsOptions,
 } from '#client/@tanstack/react-query.gen'
 import { FRESH, prefetch } from '../../api/queries.ts'
-import { FIRST } from './preload-urls.ts'
+import { FIRST_PARAMS } from './preload-urls.ts'
 
 const SHOWN_CHANGES = 5
 
 const within = (projectId: string) => (projectId ? { projectId } : {})
 
 /** The queries of the cards. They are sent together; each card renders when its own is answered. */
-export const questions = {
-  issues: (project: string) => listIssuesOptions({ query: { ...FIRST.issues, ...within(project) } }),
-  domains: (project: string) => listDomainsOptions({ query: { ...FIRST.domains, ...within(project) } }),
-  signals: (project: string) => listSignalsOptions({ query: { ...FIRST.signals, ...within(project) } }),
+export const overviewQueries = {
+  issues: (project: string) => listIssuesOptions({ query: { ...FIRST_PARAMS.issues, ...within(project) } }),
+  domains: (project: string) => listDomainsOptions({ query: { ...FIRST_PARAMS.domains, ...within(project) } }),
+  signals: (project: string) => listSignalsOptions({ query: { ...FIRST_PARAMS.signals, ...within(project) } }),
   causes: (project: string) => ({ ...listCausesOptions({ query: within(project) }), staleTime: FRESH.list }),
   scores: (project: string) => ({ ...getScoresOptions({ query: within(project) }), staleTime: FRESH.insight }),
   changes: (project: string) => listChangesOptions({ query: { limit: SHOWN_CHANGES, ...within(project) } }),
@@ -29,12 +29,12 @@ export const questions = {
 
 /** Prefetches the data of the page. */
 export function preloadOverview(project: string): void {
-  prefetch(questions.issues(project))
-  prefetch(questions.domains(project))
-  prefetch(questions.signals(project))
-  prefetch(questions.causes(project))
-  prefetch(questions.scores(project))
-  prefetch(questions.changes(project))
-  prefetch(questions.value())
-  prefetch(questions.alerts())
+  prefetch(overviewQueries.issues(project))
+  prefetch(overviewQueries.domains(project))
+  prefetch(overviewQueries.signals(project))
+  prefetch(overviewQueries.causes(project))
+  prefetch(overviewQueries.scores(project))
+  prefetch(overviewQueries.changes(project))
+  prefetch(overviewQueries.value())
+  prefetch(overviewQueries.alerts())
 }

@@ -9,9 +9,9 @@ import { Help } from '../../parts/help.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { STANDING } from '../changes/status-marks.ts'
+import { CHANGE_MARKS } from '../changes/status-marks.ts'
 import classes from './overview.module.css'
-import { questions } from './queries.ts'
+import { overviewQueries } from './queries.ts'
 
 /** The page that explains each score. */
 const SCORES = { availability: '/signals', accuracy: '/issues', compliance: '/compliance' } as const
@@ -19,7 +19,7 @@ const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 
 /** The three scores, each with an explanation. */
 export function ScoresCard({ project }: { project: string }) {
-  const query = useQuery(questions.scores(project))
+  const query = useQuery(overviewQueries.scores(project))
   return (
     <Card title={messages.overview.scores} beside={<Help term="score">{messages.overview.scoreHelp}</Help>}>
       <QueryState query={query}>
@@ -49,7 +49,7 @@ export function ScoresCard({ project }: { project: string }) {
 
 /** Releases and container versions with their verdicts, most recent first. */
 export function ChangesCard({ project }: { project: string }) {
-  const query = useQuery(questions.changes(project))
+  const query = useQuery(overviewQueries.changes(project))
   const t = messages.overview
   return (
     <Card title={t.changes}>
@@ -67,7 +67,7 @@ export function ChangesCard({ project }: { project: string }) {
                       <Data>{domain}</Data> · <Ago at={occurredAt} />
                     </div>
                   </div>
-                  <StatusMark status={STANDING[status]} word={messages.changes.statuses[status]} />
+                  <StatusMark status={CHANGE_MARKS[status]} word={messages.changes.statuses[status]} />
                 </Group>
               </li>
             ))}
@@ -80,7 +80,7 @@ export function ChangesCard({ project }: { project: string }) {
 
 /** The estimated cost of resolved and open issues. */
 export function ValueCard() {
-  const query = useQuery(questions.value())
+  const query = useQuery(overviewQueries.value())
   const t = messages.overview
   return (
     <Card title={t.value}>

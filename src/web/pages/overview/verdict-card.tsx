@@ -10,15 +10,15 @@ import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { useLive } from '../../shell/live-dot.tsx'
 import classes from './overview.module.css'
-import { questions } from './queries.ts'
+import { overviewQueries } from './queries.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
 
 /** Whether all is well, in a sentence. */
 export function VerdictCard({ project }: { project: string }) {
-  const issues = useQuery(questions.issues(project))
-  const domains = useQuery(questions.domains(project))
-  const signals = useQuery(questions.signals(project))
-  const causes = useQuery(questions.causes(project))
+  const issues = useQuery(overviewQueries.issues(project))
+  const domains = useQuery(overviewQueries.domains(project))
+  const signals = useQuery(overviewQueries.signals(project))
+  const causes = useQuery(overviewQueries.causes(project))
   const { pulse } = useLive()
   const failed = [issues, domains].find(({ data, error }) => data === undefined && error !== null)
   if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
@@ -36,7 +36,7 @@ export function VerdictCard({ project }: { project: string }) {
     signals: signalsOf(signals.data?.signals ?? []),
     gapSince: pulse?.gapSince ?? null,
   })
-  const { tone, headline, sentence, acts } = drawn(verdict, {
+  const { tone, headline, sentence, acts } = verdictView(verdict, {
     badDomains: badDomains(issues.data.issues, domains.data.domains.length),
     domains: domains.data.domains.length,
     causes: causes.data?.causes ?? [],
@@ -61,7 +61,7 @@ export function VerdictCard({ project }: { project: string }) {
 }
 
 /** Context of a verdict: the number of affected domains and the likely causes. */
-interface Around {
+interface VerdictContext {
   badDomains: number
   domains: number
   causes: CauseList['causes']
@@ -78,7 +78,7 @@ function signalsOf(all: readonly Signal[]): Situation['signals'] {
   }
 }
 
-interface Drawn {
+interface VerdictView {
   tone: 'critical' | 'high' | 'low' | 'ok'
   headline: string
   sentence: ReactNode
@@ -91,7 +91,7 @@ const changesLink = () => (
   </Button>
 )
 
-function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn {
+function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictContext): VerdictView {
   const t = messages.overview
   switch (verdict.is) {
     case 'behind':
@@ -99,7 +99,7 @@ function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn
     case 'critical':
     case 'high':
     case 'small':
-      return ofIssue(verdict, { badDomains, domains, causes })
+      return issueView(verdict, { badDomains, domains, causes })
     case 'silent':
       return {
         tone: 'high',
@@ -162,9 +162,9 @@ const since = (at: number) => (
   </>
 )
 
-type OfIssue = Extract<Verdict, { is: 'critical' | 'high' | 'small' }>
+type IssueVerdict = Extract<Verdict, { is: 'critical' | 'high' | 'small' }>
 
-function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Drawn {
+function issueView(verdict: IssueVerdict, { badDomains, domains, causes }: VerdictContext): VerdictView {
   const t = messages.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more

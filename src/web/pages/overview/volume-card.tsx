@@ -11,7 +11,7 @@ import { Card } from '../../parts/card.tsx'
 import { dataOption } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { QueryState } from '../../parts/query-state.tsx'
-import { questions } from './queries.ts'
+import { overviewQueries } from './queries.ts'
 
 // Text is shown before the charts have loaded.
 const chart = () => import('../../charts/band-chart.tsx')
@@ -23,8 +23,8 @@ const [MIN_HOURS, MAX_HOURS] = [25, 9600]
 
 /** Events of one or all domains against the expected range, with their changes. */
 export function VolumeCard({ project }: { project: string }) {
-  const { data } = useQuery(questions.domains(project))
-  const domains = byEvents(data?.domains ?? [])
+  const { data } = useQuery(overviewQueries.domains(project))
+  const domains = busiestFirst(data?.domains ?? [])
   const [chosen, choose] = useState<string | null>(null)
   const domain = domains.find(({ id }) => id === chosen) ?? null
   const field = domains.length > 1 && (
@@ -47,7 +47,7 @@ export function VolumeCard({ project }: { project: string }) {
 }
 
 /** Busiest domain first. */
-const byEvents = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
+const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
   const hours = Math.min(Math.max(useMoments().hours, MIN_HOURS), MAX_HOURS)

@@ -10,7 +10,7 @@ import { Code, Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/audit-log`: who changed what, most recent first. */
 export function AuditLogPage() {
@@ -18,13 +18,13 @@ export function AuditLogPage() {
   const may = useMay('admin')
   const t = messages.settings.auditLog
   return (
-    <SettingsFrame name="audit-log">
+    <SettingsLayout name="audit-log">
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
       <MayLine needs="admin" what={t.what} />
       <QueryState query={who}>{() => may && <Entries />}</QueryState>
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 
@@ -43,7 +43,7 @@ function Entries() {
           pages={query}
           keyOf={({ id }) => id}
           columns={[
-            { head: t.act, cell: (entry) => <Done {...entry} /> },
+            { head: t.act, cell: (entry) => <Action {...entry} /> },
             {
               head: t.who,
               cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.left : t.unknown),
@@ -58,7 +58,7 @@ function Entries() {
 }
 
 /** The action and its target; a target without a name is shown by its id. */
-function Done({ act, target, targetName, userId, note }: AuditEntry) {
+function Action({ act, target, targetName, userId, note }: AuditEntry) {
   const t = messages.settings.auditLog
   const isOwn = target === null || target === userId
   const { role } = note

@@ -12,19 +12,19 @@ import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/digest`: subscription to the e-mail digest. */
 export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
-    <SettingsFrame name="digest">
+    <SettingsLayout name="digest">
       <MayLine needs="viewer" what={messages.settings.digest.what} />
       <Text c="dimmed" mb="md">
         {messages.settings.digest.intro}
       </Text>
       <QueryState query={query}>{(subscription) => <DigestForm subscription={subscription} />}</QueryState>
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 

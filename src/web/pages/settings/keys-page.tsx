@@ -18,7 +18,7 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */
 export function KeysPage() {
@@ -41,7 +41,7 @@ export function KeysPage() {
   }
   const create = may && <Button onClick={() => make(true)}>{t.create}</Button>
   return (
-    <SettingsFrame name="keys" acts={create}>
+    <SettingsLayout name="keys" acts={create}>
       <MayLine needs="viewer" what={t.what} />
       <Text c="dimmed" mb="md">
         {t.intro}
@@ -81,7 +81,7 @@ export function KeysPage() {
           }
         }
       />
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 

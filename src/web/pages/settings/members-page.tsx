@@ -19,10 +19,10 @@ import { Secret } from '../../parts/secret.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** The display name of a member: name, else e-mail address, else id. */
-const callOf = ({ name, email, id }: Member) => name ?? email ?? id
+const displayName = ({ name, email, id }: Member) => name ?? email ?? id
 
 /** `/settings/members`: members of the organization and their roles. */
 export function MembersPage() {
@@ -42,10 +42,10 @@ export function MembersPage() {
   const act = async (member: Member) => {
     await removeMember({ path: { id: member.id }, throwOnError: true })
     await refresh()
-    notices.say(t.removed(callOf(member)))
+    notices.say(t.removed(displayName(member)))
   }
   return (
-    <SettingsFrame name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
+    <SettingsLayout name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
       <MayLine needs="admin" what={t.what} />
       <QueryState query={query}>
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
@@ -70,7 +70,7 @@ export function MembersPage() {
             title: t.removeTitle,
             sentence: (
               <>
-                <Data>{callOf(leaving)}</Data>
+                <Data>{displayName(leaving)}</Data>
                 <br />
                 {t.removeHint}
               </>
@@ -80,7 +80,7 @@ export function MembersPage() {
           }
         }
       />
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 
@@ -119,7 +119,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={t.remove(callOf(member))}
+                aria-label={t.remove(displayName(member))}
                 onClick={() => remove(member)}
               >
                 {t.removeRow}
@@ -145,7 +145,7 @@ function RoleField({ member }: { member: Member }) {
   const change = async (role: Role) => {
     try {
       await changeMemberRole({ path: { id: member.id }, body: { role }, throwOnError: true })
-      notices.say(t.changed(callOf(member)), () => void change(member.role))
+      notices.say(t.changed(displayName(member)), () => void change(member.role))
     } catch (error) {
       notices.refuse(sentenceOf(error), () => void change(role))
     }
@@ -156,7 +156,7 @@ function RoleField({ member }: { member: Member }) {
     <NativeSelect
       size="xs"
       w={120}
-      aria-label={t.roleOf(callOf(member))}
+      aria-label={t.roleOf(displayName(member))}
       value={member.role}
       onChange={({ currentTarget }) => void change(currentTarget.value as Role)}
       data={roles}

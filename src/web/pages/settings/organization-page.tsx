@@ -11,16 +11,16 @@ import { Form } from '../../parts/form.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/organization`: name, currency and personal-data settings. */
 export function OrganizationPage() {
   const query = useQuery(getOrganizationOptions())
   return (
-    <SettingsFrame name="organization">
+    <SettingsLayout name="organization">
       <MayLine needs="admin" what={messages.settings.organization.what} />
       <QueryState query={query}>{(organization) => <OrganizationForm organization={organization} />}</QueryState>
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 

@@ -25,14 +25,14 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/preferences`: settings of this browser, and the user's name and password. */
 export function PreferencesPage() {
   const who = useWho()
   const may = useMay('viewer')
   return (
-    <SettingsFrame name="preferences">
+    <SettingsLayout name="preferences">
       <MayLine needs="viewer" what={messages.settings.preferences.what} />
       <Stack gap="lg" maw={480}>
         <Paper>
@@ -54,7 +54,7 @@ export function PreferencesPage() {
           </Paper>
         )}
       </Stack>
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 
@@ -62,7 +62,7 @@ function BrowserPreferences() {
   const { singleKeys, timeZone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const t = messages.settings.preferences
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
     <Stack gap="md">
       <Text c="dimmed" fz="sm">
@@ -82,7 +82,7 @@ function BrowserPreferences() {
       </div>
       <Select
         label={t.timeZone}
-        placeholder={t.ownZone(own)}
+        placeholder={t.ownZone(browserZone)}
         value={timeZone}
         onChange={(chosen) => preferences.change({ timeZone: chosen })}
         data={Intl.supportedValuesOf('timeZone')}

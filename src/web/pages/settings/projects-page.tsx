@@ -19,7 +19,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/projects`: groups of domains. */
 export function ProjectsPage() {
@@ -36,7 +36,7 @@ export function ProjectsPage() {
     notices.say(t.deleted(name))
   }
   return (
-    <SettingsFrame name="projects" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>}>
+    <SettingsLayout name="projects" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>}>
       <MayLine needs="admin" what={t.what} />
       <Text c="dimmed" mb="md">
         {t.intro}
@@ -72,7 +72,7 @@ export function ProjectsPage() {
           }
         }
       />
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 

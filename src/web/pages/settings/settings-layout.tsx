@@ -9,7 +9,7 @@ const NAMES = Object.keys({
   ...{ organization: 0, projects: 0, members: 0, keys: 0, digest: 0, usage: 0, 'audit-log': 0, preferences: 0 },
 } satisfies Record<SettingsName, number>) as SettingsName[]
 
-interface SettingsFrameProps {
+interface SettingsLayoutProps {
   name: SettingsName
   /** Actions to the right of the heading. */
   acts?: ReactNode
@@ -17,7 +17,7 @@ interface SettingsFrameProps {
 }
 
 /** The heading of a settings page, and links to the others. */
-export function SettingsFrame({ name, acts, children }: SettingsFrameProps) {
+export function SettingsLayout({ name, acts, children }: SettingsLayoutProps) {
   return (
     <>
       <PageHead title={messages.settings.pages[name]}>{acts}</PageHead>

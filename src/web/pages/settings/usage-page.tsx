@@ -9,7 +9,7 @@ import { formatIsoDay } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
-import { SettingsFrame } from './settings-layout.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 
 const MEGABYTE = 1_000_000
 
@@ -24,7 +24,7 @@ export function UsagePage() {
     return name === undefined ? t.deleted : <Data>{name}</Data>
   }
   return (
-    <SettingsFrame name="usage">
+    <SettingsLayout name="usage">
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -49,7 +49,7 @@ export function UsagePage() {
           </Stack>
         )}
       </QueryState>
-    </SettingsFrame>
+    </SettingsLayout>
   )
 }
 

@@ -23,7 +23,7 @@ export const SIGNALS = {
 const PAGE_SIZE = 100
 
 /** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
-export function signalsAskedFor(values: ValuesOf<typeof SIGNALS & Shared>) {
+export function signalsQuery(values: ValuesOf<typeof SIGNALS & Shared>) {
   const { state, mode, domainId, vendor, project } = values
   const query = {
     ...{ limit: PAGE_SIZE, series: true },
@@ -37,8 +37,8 @@ export function signalsAskedFor(values: ValuesOf<typeof SIGNALS & Shared>) {
 }
 
 /** Range of the sensitivity. */
-export const LOWEST = 2
-export const HIGHEST = 8
+export const MIN_SENSITIVITY = 2
+export const MAX_SENSITIVITY = 8
 
 type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
 

@@ -3,7 +3,7 @@ import { search } from '../../address/page-search.ts'
 import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { SIGNALS, signalsAskedFor } from './queries.ts'
+import { SIGNALS, signalsQuery } from './queries.ts'
 
 const pages = room(() => import('./signals-page.tsx'))
 
@@ -14,7 +14,7 @@ export const signalsRoutes = [
     ...search(SIGNALS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
+      prefetchPages(signalsQuery(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
       prefetch(shared.domains())
     },
     component: lazyRouteComponent(pages, 'SignalsPage'),

@@ -13,10 +13,10 @@ import { Num } from '../../parts/numbers.tsx'
 import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import classes from './columns.module.css'
-import { changeSignal, HIGHEST, LOWEST } from './queries.ts'
+import { changeSignal, MAX_SENSITIVITY, MIN_SENSITIVITY } from './queries.ts'
 
 /** The mark of each state. */
-const STANDING: Record<Signal['state'], Standing> = {
+const STATE_MARKS: Record<Signal['state'], Standing> = {
   ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
 }
 
@@ -70,7 +70,7 @@ function State({ signal: { state, learningUntil, silentSince } }: { signal: Sign
   const t = messages.signals
   return (
     <div>
-      <StatusMark status={STANDING[state]} word={t.states[state]} />
+      <StatusMark status={STATE_MARKS[state]} word={t.states[state]} />
       {state === 'learning' && learningUntil !== null && (
         <div className="under">
           {t.until} <Ago at={learningUntil} isQuiet />
@@ -136,8 +136,8 @@ function SensitivityField({ signal }: { signal: Signal }) {
       maw={90}
       aria-label={messages.signals.sensitivityOf(vendor, event)}
       defaultValue={sensitivity}
-      min={LOWEST}
-      max={HIGHEST}
+      min={MIN_SENSITIVITY}
+      max={MAX_SENSITIVITY}
       step={0.5}
       clampBehavior="blur"
       onBlur={({ currentTarget }) => {

@@ -12,7 +12,7 @@ import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState, Rows } from '../../parts/query-state.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { SIGNALS, STATES, signalsAskedFor } from './queries.ts'
+import { SIGNALS, STATES, signalsQuery } from './queries.ts'
 import { useColumns } from './signal-columns.tsx'
 
 const ROW_PX = 64
@@ -20,7 +20,7 @@ const ROW_PX = 64
 /** `/signals`: automatically monitored series, most severe state first. */
 export function SignalsPage() {
   const [values] = useValues({ ...SIGNALS, ...SHARED })
-  const query = useInfiniteQuery({ ...signalsAskedFor(values), placeholderData: keepPreviousData })
+  const query = useInfiniteQuery({ ...signalsQuery(values), placeholderData: keepPreviousData })
   const columns = useColumns()
   const t = messages.signals
   const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)

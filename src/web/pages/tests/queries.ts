@@ -16,7 +16,7 @@ export const testsQuery = () => ({ ...listFlowTestsInfiniteOptions({ query: { li
 const SHOWN_RUNS = 50
 
 /** The query of a test's most recent runs. */
-export const runsAskedFor = (testId: string) => listRunsOptions({ query: { testId, limit: SHOWN_RUNS } })
+export const runsQuery = (testId: string) => listRunsOptions({ query: { testId, limit: SHOWN_RUNS } })
 
 /** Starts a run of the test. Returns its id; null when it was rejected, which is then already shown. */
 export async function runTest(id: string): Promise<string | null> {

@@ -3,7 +3,7 @@ import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query
 import { search } from '../../address/page-search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { at, room } from '../../shell/root.ts'
-import { NEW_TEST, runsAskedFor, testsQuery } from './queries.ts'
+import { NEW_TEST, runsQuery, testsQuery } from './queries.ts'
 
 const pages = room(() => import('./pages.ts'))
 
@@ -27,7 +27,7 @@ export const testsRoutes = [
     ...search({}),
     loader: ({ params: { id } }) => {
       prefetch(getFlowTestOptions({ path: { id } }))
-      prefetch(runsAskedFor(id))
+      prefetch(runsQuery(id))
     },
     component: lazyRouteComponent(pages, 'TestPage'),
   }),

@@ -20,9 +20,9 @@ interface SecretsFieldsProps {
 /** Values of the recording's secrets, and additional hosts that may receive them; renders nothing without secrets. */
 export function SecretsFields({ test, recording, entered, enter, hosts, setHosts, errorOf }: SecretsFieldsProps) {
   const t = messages.tests
-  const kept = test?.secrets ?? []
+  const stored = test?.secrets ?? []
   const mentioned = [...recording.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
-  const names = [...new Set([...kept, ...mentioned])].filter((name) => !Object.hasOwn(test?.variables ?? {}, name))
+  const names = [...new Set([...stored, ...mentioned])].filter((name) => !Object.hasOwn(test?.variables ?? {}, name))
   if (names.length === 0) return null
   return (
     <>
@@ -30,7 +30,7 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
         <PasswordInput
           key={name}
           label={t.secretOf(name)}
-          description={kept.includes(name) ? t.secretKept : t.secretHint}
+          description={stored.includes(name) ? t.secretKept : t.secretHint}
           value={entered[name] ?? ''}
           onChange={({ currentTarget }) => enter({ ...entered, [name]: currentTarget.value })}
           autoComplete="off"
@@ -55,6 +55,6 @@ export function enteredSecrets(
 ): FlowTestInput['secrets'] {
   const filled = Object.fromEntries(Object.entries(entered).filter(([, value]) => value !== ''))
   if (Object.keys(filled).length === 0) return undefined
-  const kept = (test?.secrets ?? []).map((name) => [name, null] as const)
-  return { ...Object.fromEntries(kept), ...filled }
+  const stored = (test?.secrets ?? []).map((name) => [name, null] as const)
+  return { ...Object.fromEntries(stored), ...filled }
 }

@@ -2,7 +2,7 @@ import { messages } from '../../messages.ts'
 import { SubLinks } from '../../parts/sub-links.tsx'
 
 /** Links between tests and audits. */
-export function Sections({ here }: { here: 'tests' | 'audits' }) {
+export function SectionLinks({ here }: { here: 'tests' | 'audits' }) {
   return (
     <SubLinks
       name={messages.tests.sections}

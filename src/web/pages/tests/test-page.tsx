@@ -21,8 +21,8 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
-import { runsAskedFor, runTest } from './queries.ts'
-import { RUN_STANDING, TEST_STANDING } from './status-marks.ts'
+import { runsQuery, runTest } from './queries.ts'
+import { RUN_MARKS, TEST_MARKS } from './status-marks.ts'
 import { TestForm } from './test-form.tsx'
 
 /** `/tests/{id}`: a flow test with its runs and settings. */
@@ -60,7 +60,7 @@ function TestDetail({ test }: { test: FlowTest }) {
   return (
     <>
       <PageHead title={test.name} isData>
-        <StatusMark status={TEST_STANDING[test.status]} word={t.statuses[test.status]} />
+        <StatusMark status={TEST_MARKS[test.status]} word={t.statuses[test.status]} />
         {may && (
           <Button variant="default" onClick={() => void run()}>
             {t.run}
@@ -94,7 +94,7 @@ function TestDetail({ test }: { test: FlowTest }) {
 }
 
 function Runs({ testId }: { testId: string }) {
-  const query = useQuery(runsAskedFor(testId))
+  const query = useQuery(runsQuery(testId))
   const t = messages.tests
   return (
     <section>
@@ -113,7 +113,7 @@ function Runs({ testId }: { testId: string }) {
                 cell: ({ id, status }) => (
                   <Link to="/tests/runs/$id" params={{ id }}>
                     <Group gap="sm" wrap="nowrap">
-                      <StatusMark status={RUN_STANDING[status]} word={t.runStatuses[status]} />
+                      <StatusMark status={RUN_MARKS[status]} word={t.runStatuses[status]} />
                     </Group>
                   </Link>
                 ),

@@ -12,8 +12,8 @@ import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { runTest, testsQuery } from './queries.ts'
-import { Sections } from './section-links.tsx'
-import { TEST_STANDING } from './status-marks.ts'
+import { SectionLinks } from './section-links.tsx'
+import { TEST_MARKS } from './status-marks.ts'
 
 /** `/tests`: flow tests with their last results. */
 export function TestsPage() {
@@ -28,7 +28,7 @@ export function TestsPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.tests}>{create}</PageHead>
-      <Sections here="tests" />
+      <SectionLinks here="tests" />
       <MayLine needs="member" what={t.what} />
       <QueryState
         query={query}
@@ -51,14 +51,14 @@ export function TestsPage() {
   )
 }
 
-const Standing = ({ status }: FlowTest) => (
-  <StatusMark status={TEST_STANDING[status]} word={messages.tests.statuses[status]} />
+const StatusCell = ({ status }: FlowTest) => (
+  <StatusMark status={TEST_MARKS[status]} word={messages.tests.statuses[status]} />
 )
 
 function columnsFor(may: boolean): Column<FlowTest>[] {
   const t = messages.tests
   return [
-    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: Standing },
+    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: StatusCell },
     { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
       ...{ id: 'severity', head: t.severity, width: '120px', hideBelow: 768 },

@@ -9,21 +9,21 @@ import {
   clockOf,
   dayName,
   daysOf,
+  formatDays,
   HOURS_OF_DAY,
+  intervalsOf,
   isAllDay,
   isAlways,
-  sayDays,
-  stretchesOf,
   WEEK,
   withWindows,
 } from './run-windows.ts'
-import type { PartProps } from './section-props.ts'
+import type { SectionProps } from './section-props.ts'
 
 const UTC = 'UTC'
 const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)
 
 /** Days, hours and time zone in which notifications may be sent. */
-export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
   const own = useZone()
   const { runWindows = {}, timezone } = draft
@@ -36,7 +36,7 @@ export function OnlyHours({ draft, change, errorOf }: Pick<PartProps, 'draft' | 
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
   const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
   return (
-    <Fold title={t.onlyHours} says={<Says draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
+    <Fold title={t.onlyHours} says={<HoursSummary draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
           {t.onlyHoursHint}
@@ -114,7 +114,7 @@ function Hours({ windows: { hours }, set, error }: HoursProps) {
   )
 }
 
-function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
+function HoursSummary({ draft: { runWindows, timezone } }: { draft: Draft }) {
   const t = messages.alert
   if (!runWindows || isAlways(runWindows)) {
     return (
@@ -127,7 +127,7 @@ function Says({ draft: { runWindows, timezone } }: { draft: Draft }) {
   const [from = 0, to = 0] = runWindows.hours ?? []
   return (
     <>
-      {days.length === 0 || days.length === WEEK.length ? t.everyDay : <Data>{sayDays(days)}</Data>}
+      {days.length === 0 || days.length === WEEK.length ? t.everyDay : <Data>{formatDays(days)}</Data>}
       {!isAllDay(runWindows) && <Data>{`, ${clockOf(from)}–${clockOf(to)}`}</Data>} <Data>{timezone ?? UTC}</Data>
     </>
   )
@@ -144,7 +144,7 @@ function Week({ windows }: { windows: RunWindows }) {
         aria-hidden
       >
         {WEEK.map((day, row) =>
-          [{ from: 0, to: HOURS_OF_DAY, isOff: true }, ...stretchesOf(windows, day)].map(({ from, to, ...part }) => (
+          [{ from: 0, to: HOURS_OF_DAY, isOff: true }, ...intervalsOf(windows, day)].map(({ from, to, ...part }) => (
             <rect
               key={`${day} ${from} ${'isOff' in part}`}
               x={from}

@@ -25,7 +25,7 @@ export function AlertPage() {
                   {messages.alert.judgedLate(saved.lateShare)}
                 </Alert>
               )}
-              <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />
+              <Editor key={saved.id} forms={forms} initial={draftOf(saved)} saved={saved} />
             </>
           )}
         </QueryState>

@@ -20,9 +20,9 @@ import { barsOf, firedIn, longestOf, perWeek, runsOf } from './backtest.ts'
 import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import { missingOf } from './draft-input.ts'
 import classes from './editor.module.css'
-import { placeOf, type Sample, timeOf, valueAt } from './sample.ts'
-import { Sensitivity, sensitivityPlace } from './sensitivity.tsx'
-import { type Days, PAST_DAYS, PREVIEW_HOURS, type Tried, useTrial } from './use-backtest.ts'
+import { type Sample, sourceOf, timeOf, valueAt } from './sample.ts'
+import { Sensitivity, sensitivityField } from './sensitivity.tsx'
+import { BACKTEST_DAYS, type BacktestResult, type Days, PREVIEW_HOURS, useBacktest } from './use-backtest.ts'
 
 const MINUTE_MS = 60_000
 const MAX_CHANGES = 50
@@ -31,7 +31,7 @@ const HEIGHT_PX = 220
 /** Issues per week above which a rule is considered noisy. */
 const NOISE_PER_WEEK = 40
 
-interface PastProps {
+interface BacktestPanelProps {
   draft: Draft
   form: Form | undefined
   /** Replaces the draft; null without permission to edit. */
@@ -39,11 +39,11 @@ interface PastProps {
 }
 
 /** What the rule would have found. Reloaded while one types; the previous result stays visible until then. */
-export function Past({ draft, form, change }: PastProps) {
+export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   const [days, setDays] = useState<Days>(14)
   const missing = missingOf(draft, form)
-  const { preview, backtest } = useTrial(draft, days, {
-    hasSensitivity: sensitivityPlace(form) !== null,
+  const { preview, backtest } = useBacktest(draft, days, {
+    hasSensitivity: sensitivityField(form) !== null,
     isWhole: missing === null,
   })
   const t = messages.alert
@@ -67,10 +67,10 @@ export function Past({ draft, form, change }: PastProps) {
       <div className={classes.progress} data-asking={isAsking || undefined} />
       <div aria-busy={isAsking}>
         {missing !== null && <Missing missing={missing} />}
-        <Answer of={backtest}>{(answer) => <Fired answer={answer} days={days} />}</Answer>
+        <ResultView of={backtest}>{(answer) => <FiringSummary answer={answer} days={days} />}</ResultView>
         {/* The same error is not shown twice. */}
         {!(backtest.error && preview.error) && (
-          <Answer of={preview}>{(answer) => <Matches answer={answer} form={form} />}</Answer>
+          <ResultView of={preview}>{(answer) => <MatchSummary answer={answer} form={form} />}</ResultView>
         )}
         <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
           <SegmentedControl
@@ -78,12 +78,12 @@ export function Past({ draft, form, change }: PastProps) {
             aria-label={t.pastDays}
             value={String(days)}
             onChange={(chosen) => setDays(Number(chosen) as Days)}
-            data={PAST_DAYS.map((value) => ({ value: String(value), label: t.daysOf(value) }))}
+            data={BACKTEST_DAYS.map((value) => ({ value: String(value), label: t.daysOf(value) }))}
           />
           <Details of={backtest}>
-            {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
+            {(answer) => <BacktestDetails answer={answer} days={days} draft={draft} form={form} change={change} />}
           </Details>
-          <Details of={preview}>{(answer) => <Preview answer={answer} draft={draft} form={form} />}</Details>
+          <Details of={preview}>{(answer) => <PreviewDetails answer={answer} draft={draft} form={form} />}</Details>
         </Stack>
       </div>
     </Card>
@@ -102,7 +102,7 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
 }
 
 /** A result, dimmed while it belongs to an older rule; or the server's error for an incomplete rule. */
-function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
+function ResultView<T>({ of, children }: { of: BacktestResult<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
   if (error instanceof Refusal && error.status === 400) {
     return (
@@ -117,12 +117,18 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
 }
 
 /** Details of a result; errors are shown above. */
-function Details<T>({ of: { data, error, isOld }, children }: { of: Tried<T>; children: (answer: T) => ReactNode }) {
+function Details<T>({
+  of: { data, error, isOld },
+  children,
+}: {
+  of: BacktestResult<T>
+  children: (answer: T) => ReactNode
+}) {
   if (error || data === undefined) return null
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
 }
 
-function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
+function FiringSummary({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
   const t = messages.alert
   const zone = useZone()
   const fired = firedIn(buckets)
@@ -142,7 +148,7 @@ function Fired({ answer: { buckets }, days }: { answer: AlertBacktest; days: num
   )
 }
 
-function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
+function MatchSummary({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
   const t = messages.alert
   const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
   return (
@@ -152,7 +158,13 @@ function Matches({ answer: { matched, scanned }, form }: { answer: AlertPreview;
   )
 }
 
-function Backtest({ answer, days, draft, form, change }: PastProps & { answer: AlertBacktest; days: number }) {
+function BacktestDetails({
+  answer,
+  days,
+  draft,
+  form,
+  change,
+}: BacktestPanelProps & { answer: AlertBacktest; days: number }) {
   const { buckets, grain, method, coverage, exact, alternatives, series } = answer
   const fired = firedIn(buckets)
   const t = messages.alert
@@ -188,7 +200,7 @@ function Backtest({ answer, days, draft, form, change }: PastProps & { answer: A
   )
 }
 
-function Preview({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
+function PreviewDetails({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
   const { matched, scanned, samples } = answer
   const t = messages.alert
   return (
@@ -252,7 +264,7 @@ function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft 
           head: t.where,
           cell: (sample) => (
             <div>
-              <Data>{String(sample.summary ?? placeOf(sample))}</Data>
+              <Data>{String(sample.summary ?? sourceOf(sample))}</Data>
               {keys.map((key) => (
                 <div key={key}>
                   <Code>{key}</Code> <Data>{JSON.stringify(valueAt(sample, key))}</Data>

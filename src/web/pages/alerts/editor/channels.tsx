@@ -10,16 +10,19 @@ import { formatNumber } from '../../../parts/format.ts'
 import { type FormSchema, type FormValue, fieldsOf } from '../../../parts/schema.ts'
 import { SchemaField } from '../../../parts/schema-form.tsx'
 import type { Throttle } from './draft.ts'
-import { type Channel, type Draft, OWNERS } from './draft.ts'
+import { type Channel, DEFAULT_CHANNEL, type Draft } from './draft.ts'
 import classes from './editor.module.css'
-import type { PartProps } from './section-props.ts'
+import type { SectionProps } from './section-props.ts'
 
 const MAX_CHANNELS = 10
 /** Most severe first. */
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
+const MAX_MESSAGES = 1000
+const MAX_PERIOD = 10_080
+
 /** Severity, estimated cost per issue, and notification channels. */
-export function Channels({ draft, change, forms, errorOf }: PartProps) {
+export function Channels({ draft, change, forms, errorOf }: SectionProps) {
   const { channels = [], severity = 'low', impactValue } = draft
   const t = messages.alert
   return (
@@ -44,7 +47,7 @@ export function Channels({ draft, change, forms, errorOf }: PartProps) {
           />
         </div>
         <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
-        <Limit {...{ draft, change, errorOf }} />
+        <MessageLimit {...{ draft, change, errorOf }} />
       </Stack>
     </Card>
   )
@@ -79,7 +82,7 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
         <Button
           variant="default"
           w="fit-content"
-          onClick={() => change([...channels, { type: OWNERS.type, target: '' }])}
+          onClick={() => change([...channels, { type: DEFAULT_CHANNEL.type, target: '' }])}
         >
           {messages.alert.addChannel}
         </Button>
@@ -173,11 +176,8 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
   )
 }
 
-const MAX_MESSAGES = 1000
-const MAX_PERIOD = 10_080
-
 /** Limits the number of messages within a period. */
-function Limit({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
   const { throttle: limit, ...rest } = draft
   const set = (part: Partial<Throttle>) =>

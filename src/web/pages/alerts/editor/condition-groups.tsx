@@ -3,12 +3,12 @@ import { messages } from '../../../messages.ts'
 import { Fold } from '../../../parts/fold.tsx'
 import { Conditions, type Naming } from './conditions.tsx'
 import { type Group, NO_CONDITION } from './draft.ts'
-import type { RulePart } from './section-props.ts'
+import type { RuleSectionProps } from './section-props.ts'
 
 const MAX_GROUPS = 20
 
 /** Groups of conditions; every group must match, in addition to the conditions above. */
-export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
+export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSectionProps) {
   const t = messages.alert
   const groups = draft.conditionGroups ?? []
   const set = (next: readonly Group[]) => {
@@ -50,7 +50,7 @@ export function Groups({ draft, change, names, errorOf, paths }: RulePart) {
   )
 }
 
-interface OneGroupProps extends Pick<RulePart, 'names' | 'errorOf'> {
+interface OneGroupProps extends Pick<RuleSectionProps, 'names' | 'errorOf'> {
   group: Group
   /** From 1. */
   n: number

@@ -45,7 +45,7 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
             key={index}
             {...{ item, naming, names }}
             n={without >= 0 && without < index ? index : index + 1}
-            path={`${path}[${placeIn(items, index)}]`}
+            path={`${path}[${sentIndex(items, index)}]`}
             errorOf={errorOf}
             change={(next) => change(items.with(index, next))}
             remove={() => change(items.toSpliced(index, 1))}
@@ -60,7 +60,7 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
 }
 
 /** The index among the rows that are sent; empty rows are not. */
-const placeIn = (items: readonly Condition[], index: number): number =>
+const sentIndex = (items: readonly Condition[], index: number): number =>
   items.slice(0, index).filter((item) => !isBlank(item)).length
 
 interface RowProps {

@@ -2,12 +2,12 @@ import type { Form } from '#client/types.gen'
 import { missingIn } from '../../../parts/schema.ts'
 import {
   type Condition,
+  DEFAULT_CHANNEL,
   type Draft,
   type Group,
   hasConditions,
   isBlank,
   needsValues,
-  OWNERS,
   schemaOf,
 } from './draft.ts'
 
@@ -23,22 +23,22 @@ export function draftOf({
   return alert as unknown as Draft
 }
 
-const filled = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
+const nonBlank = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
 
 /** Groups without empty rows; groups with only empty rows are dropped. */
-function groupsIn(groups: readonly Group[]): Group[] {
+function nonBlankGroups(groups: readonly Group[]): Group[] {
   return groups
-    .map((group) => ({ ...group, items: filled(group.items) }))
+    .map((group) => ({ ...group, items: nonBlank(group.items) }))
     .filter(({ items }, index) => items.length > 0 || groups[index]?.items.length === 0)
 }
 
 /** The request body: empty rows are dropped if there are others. An unchanged alert is sent as it was loaded. */
-export function toSend({ conditions, conditionGroups, filters, channels, ...draft }: Draft): Draft {
-  const items = filled(conditions?.items ?? [])
-  const groups = groupsIn(conditionGroups ?? [])
+export function toInput({ conditions, conditionGroups, filters, channels, ...draft }: Draft): Draft {
+  const items = nonBlank(conditions?.items ?? [])
+  const groups = nonBlankGroups(conditionGroups ?? [])
   const isEmptied = conditions !== undefined && conditions.items.length > 0 && items.length === 0
-  const told = channels?.filter(({ type: _, ...rest }) => Object.values(rest).some((part) => part !== ''))
-  const wanted = filled(filters ?? [])
+  const filledChannels = channels?.filter(({ type: _, ...rest }) => Object.values(rest).some((part) => part !== ''))
+  const filledFilters = nonBlank(filters ?? [])
   return {
     ...(draft as Draft),
     ...(conditions &&
@@ -46,13 +46,17 @@ export function toSend({ conditions, conditionGroups, filters, channels, ...draf
         conditions: { ...conditions, items: isEmptied ? conditions.items : items },
       }),
     ...(conditionGroups && (groups.length > 0 || conditionGroups.length === 0) && { conditionGroups: groups }),
-    ...(filters && (wanted.length > 0 || filters.length === 0) && { filters: wanted }),
-    ...(channels && { channels: told?.length ? told : channels }),
+    ...(filters && (filledFilters.length > 0 || filters.length === 0) && { filters: filledFilters }),
+    ...(channels && { channels: filledChannels?.length ? filledChannels : channels }),
   }
 }
 
 /** The request body for a preview, which depends on neither name nor channels. */
-export const toTry = (draft: Draft): Draft => ({ ...toSend(draft), name: draft.name || 'Rule', channels: [OWNERS] })
+export const toPreviewInput = (draft: Draft): Draft => ({
+  ...toInput(draft),
+  name: draft.name || 'Rule',
+  channels: [DEFAULT_CHANNEL],
+})
 
 /** An incomplete row of conditions; `group` counts from 1 and is absent outside groups. */
 export interface MissingRow {
@@ -67,34 +71,34 @@ export function missingOf(draft: Draft, form: Form | undefined): MissingRow | { 
     const title = missingIn(schemaOf(form), draft)
     return title === null ? null : { title }
   }
-  const { conditions, conditionGroups = [] } = toSend(draft)
+  const { conditions, conditionGroups = [] } = toInput(draft)
   const lists = [conditions?.items ?? [], ...conditionGroups.map(({ items }) => items)]
   if (lists.every((items) => items.length === 0)) return { part: 'parameter', n: 1 }
   return lists.map((items, index) => missingRow(items, index)).find((row) => row !== null) ?? null
 }
 
 function missingRow(items: readonly Condition[], group: number): MissingRow | null {
-  const place = group > 0 ? { group } : {}
+  const location = group > 0 ? { group } : {}
   const unnamed = items.findIndex(({ parameter }) => parameter === '')
-  if (unnamed >= 0) return { part: 'parameter', n: unnamed + 1, ...place }
+  if (unnamed >= 0) return { part: 'parameter', n: unnamed + 1, ...location }
   const without = items.findIndex(({ op, values = [] }) => needsValues(op) && values.length === 0)
-  return without < 0 ? null : { part: 'values', n: without + 1, ...place }
+  return without < 0 ? null : { part: 'values', n: without + 1, ...location }
 }
 
 /** Paths, as used in errors, of the fields that every alert has and of the current rows. */
 export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
   const rows = (path: string, count: number, parts: readonly string[]) =>
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()
-  const asked = ['parameter', 'op', 'values']
+  const parts = ['parameter', 'op', 'values']
   return [
     ...['name', 'alertType', 'domainId', 'domainIds', 'vendors', 'period', 'severity', 'impactValue', 'enabled'],
     ...['timezone', 'runWindows.hours', 'runWindows.days', 'throttle.count', 'throttle.per', 'throttle.unit'],
-    ...['conditions.logic', ...rows('conditions.items', conditions?.items.length ?? 0, asked)],
+    ...['conditions.logic', ...rows('conditions.items', conditions?.items.length ?? 0, parts)],
     ...conditionGroups.flatMap(({ items }, index) => [
       `conditionGroups[${index}].op`,
-      ...rows(`conditionGroups[${index}].items`, items.length, asked),
+      ...rows(`conditionGroups[${index}].items`, items.length, parts),
     ]),
-    ...rows('filters', filters.length, asked),
+    ...rows('filters', filters.length, parts),
     ...rows('channels', channels.length, ['type', 'target']),
   ]
 }

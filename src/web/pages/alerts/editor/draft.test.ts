@@ -4,8 +4,8 @@ import {
   type Draft,
   domainsOf,
   EMPTY,
+  eventFilterIndex,
   eventOf,
-  eventPlace,
   filtersOf,
   suggestedName,
   vendorOf,
@@ -16,7 +16,7 @@ import {
   withType,
   withVendor,
 } from './draft.ts'
-import { missingOf, sharedPaths, toSend } from './draft-input.ts'
+import { missingOf, sharedPaths, toInput } from './draft-input.ts'
 
 const text = { type: 'string' }
 const own = (kind: string, properties: object, required: string[]): Form => ({
@@ -78,7 +78,7 @@ describe('an alert while it is written', () => {
     const [event, host] = rule.filters ?? []
     const filters = [host, event, event] as Draft['filters']
     const twice: Draft = { ...rule, filters }
-    expect([eventPlace(twice, plain), eventPlace(twice, threshold)]).toEqual([1, -1])
+    expect([eventFilterIndex(twice, plain), eventFilterIndex(twice, threshold)]).toEqual([1, -1])
     expect(filtersOf(twice)).toEqual([host, event] as never)
     expect(withEvent(twice, plain, 'refund').filters?.map(({ values }) => values)).toEqual([
       ['shop.example'],
@@ -89,7 +89,7 @@ describe('an alert while it is written', () => {
   })
 
   test('empty rows are not sent beside others', () => {
-    const sent = toSend({
+    const sent = toInput({
       ...rule,
       conditions: {
         logic: 'all',
@@ -116,10 +116,10 @@ describe('an alert while it is written', () => {
     expect(sent.conditions?.items).toEqual([{ parameter: 'v', op: 'is_blank' }])
     expect(sent.conditionGroups).toEqual([{ op: 'all', items: [{ parameter: 'w', op: 'gt', values: ['1'] }] }])
     expect(sent.channels).toEqual([{ type: 'email', target: 'owners' }])
-    const grouped = toSend({ ...EMPTY, conditionGroups: sent.conditionGroups })
+    const grouped = toInput({ ...EMPTY, conditionGroups: sent.conditionGroups })
     expect(grouped.conditions).toBeUndefined()
-    expect(toSend({ ...EMPTY, filters: [{ parameter: '', op: 'is_blank' }] }).filters).toBeUndefined()
-    expect(toSend(EMPTY)).toEqual(EMPTY)
+    expect(toInput({ ...EMPTY, filters: [{ parameter: '', op: 'is_blank' }] }).filters).toBeUndefined()
+    expect(toInput(EMPTY)).toEqual(EMPTY)
   })
 
   test.each<[string, Draft, Form, ReturnType<typeof missingOf>]>([

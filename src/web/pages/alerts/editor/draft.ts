@@ -1,6 +1,6 @@
 import type { Form } from '#client/types.gen'
 import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../../parts/schema.ts'
-import { FIRST_TYPE } from './templates.ts'
+import { DEFAULT_TYPE } from './templates.ts'
 
 /** A condition of the API. In `filters` it selects events; in `conditions` it describes the violation. */
 export interface Condition {
@@ -56,16 +56,16 @@ export interface Draft {
 
 export const NO_CONDITION: Condition = { parameter: '', op: 'is_blank' }
 /** The default channel, so that a new alert can be saved immediately. */
-export const OWNERS: Channel = { type: 'email', target: 'owners' }
+export const DEFAULT_CHANNEL: Channel = { type: 'email', target: 'owners' }
 
 /** A new alert. */
 export const EMPTY: Draft = {
   name: '',
-  alertType: FIRST_TYPE,
+  alertType: DEFAULT_TYPE,
   severity: 'medium',
   conditions: { logic: 'any', items: [NO_CONDITION] },
   period: '1h',
-  channels: [OWNERS],
+  channels: [DEFAULT_CHANNEL],
 }
 
 /** Operators without values. */
@@ -87,7 +87,7 @@ export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ??
 export const hasConditions = (form: Form | undefined): boolean => fieldsOf(schemaOf(form)).length === 0
 
 /** The type's own field that names the vendor or event, such as `volume`; null when there is none. */
-export function ownPlace(form: Form | undefined, part: 'vendor' | 'event'): string | null {
+export function ownField(form: Form | undefined, part: 'vendor' | 'event'): string | null {
   return fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.[part])?.[0] ?? null
 }
 
@@ -115,12 +115,12 @@ export function withDomains({ domainId: _, domainIds: __, ...draft }: Draft, ids
 
 /** Monitored vendors, separated by commas; empty: all. */
 export function vendorOf(draft: Draft, form: Form | undefined): string {
-  const own = ownPlace(form, 'vendor')
+  const own = ownField(form, 'vendor')
   return own === null ? (draft.vendors ?? []).join(', ') : partOf(draft, own, 'vendor')
 }
 
 export function withVendor(draft: Draft, form: Form | undefined, vendor: string): Draft {
-  const own = ownPlace(form, 'vendor')
+  const own = ownField(form, 'vendor')
   if (own !== null) return withOwnPart(draft, own, 'vendor', vendor)
   const { vendors: _, ...rest } = draft
   const vendors = vendor.split(', ').filter((name, index) => name !== '' || index === 0)
@@ -131,29 +131,29 @@ const isEventFilter = ({ parameter, op, values = [] }: Condition) =>
   parameter === '$event' && op === 'equals' && values.length === 1
 
 /** Index of the filter that names the event; -1 when there is none or the type has its own field for it. */
-export const eventPlace = ({ filters = [] }: Draft, form: Form | undefined): number =>
-  ownPlace(form, 'event') === null ? filters.findIndex(isEventFilter) : -1
+export const eventFilterIndex = ({ filters = [] }: Draft, form: Form | undefined): number =>
+  ownField(form, 'event') === null ? filters.findIndex(isEventFilter) : -1
 
 /** The monitored event; empty: all. */
 export function eventOf(draft: Draft, form: Form | undefined): string {
-  const own = ownPlace(form, 'event')
+  const own = ownField(form, 'event')
   return own === null ? (draft.filters?.find(isEventFilter)?.values?.[0] ?? '') : partOf(draft, own, 'event')
 }
 
 export function withEvent(draft: Draft, form: Form | undefined, event: string): Draft {
-  const own = ownPlace(form, 'event')
+  const own = ownField(form, 'event')
   if (own !== null) return withOwnPart(draft, own, 'event', event)
   const { filters = [] } = draft
   const filter: Condition = { parameter: '$event', op: 'equals', values: [event] }
-  const place = eventPlace(draft, form)
-  if (event === '') return withFilters(draft, place < 0 ? filters : filters.toSpliced(place, 1))
-  return withFilters(draft, place < 0 ? [filter, ...filters] : filters.with(place, filter))
+  const index = eventFilterIndex(draft, form)
+  if (event === '') return withFilters(draft, index < 0 ? filters : filters.toSpliced(index, 1))
+  return withFilters(draft, index < 0 ? [filter, ...filters] : filters.with(index, filter))
 }
 
 /** The filters other than the one for the event name. */
 export function filtersOf({ filters = [] }: Draft): readonly Condition[] {
-  const place = filters.findIndex(isEventFilter)
-  return place < 0 ? filters : filters.toSpliced(place, 1)
+  const index = filters.findIndex(isEventFilter)
+  return index < 0 ? filters : filters.toSpliced(index, 1)
 }
 
 export const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Condition[]): Draft => ({

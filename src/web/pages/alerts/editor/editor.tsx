@@ -13,15 +13,15 @@ import { MayLine } from '../../../parts/may.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { pathsOf } from '../../../parts/schema.ts'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
-import { Past } from './backtest-panel.tsx'
+import { BacktestPanel } from './backtest-panel.tsx'
 import { Channels } from './channels.tsx'
 import { type Draft, schemaOf } from './draft.ts'
-import { sharedPaths, toSend } from './draft-input.ts'
+import { sharedPaths, toInput } from './draft-input.ts'
 import classes from './editor.module.css'
-import { DeleteButton, Foot } from './footer.tsx'
-import { WhatToWatch } from './scope-section.tsx'
-import { draftFrom, TEMPLATE_NAMES } from './template-draft.ts'
-import { WhenToFire } from './trigger-section.tsx'
+import { DeleteButton, EditorFooter } from './footer.tsx'
+import { ScopeSection } from './scope-section.tsx'
+import { draftFromTemplate, TEMPLATE_NAMES } from './template-draft.ts'
+import { TriggerSection } from './trigger-section.tsx'
 import { useSaving } from './use-saving.ts'
 
 const SHOWN = 5
@@ -29,22 +29,22 @@ const SHOWN = 5
 interface EditorProps {
   forms: Forms
   /** The initial draft. */
-  begun: Draft
+  initial: Draft
   /** The alert being edited; null for a new one. */
   saved: Alert | null
 }
 
 /** The form for an alert, next to a preview of what it would have found. */
-export function Editor({ forms, begun, saved }: EditorProps) {
-  const [first] = useState(begun)
+export function Editor({ forms, initial, saved }: EditorProps) {
+  const [first] = useState(initial)
   const [draft, change] = useState(first)
   const [isJson, showJson] = useState(false)
   const [isBroken, setBroken] = useState(false)
   const may = useMay('member')
   const element = useRef<HTMLFormElement>(null)
   const form = forms.alertTypes.find(({ kind }) => kind === draft.alertType)
-  const paths = useMemo(() => [...sharedPaths(toSend(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
-  const saving = useSaving({ draft, form, saved, paths, isBroken, begun: first, element })
+  const paths = useMemo(() => [...sharedPaths(toInput(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
+  const saving = useSaving({ draft, form, saved, paths, isBroken, initial: first, element })
   const part = { draft, change, form, forms, paths, errorOf: saving.errorOf }
   const t = messages.alert
   return (
@@ -81,18 +81,18 @@ export function Editor({ forms, begun, saved }: EditorProps) {
               <JsonEditor draft={draft} change={change} setBroken={setBroken} />
             ) : (
               <>
-                <WhatToWatch {...part} />
-                <WhenToFire {...part} />
+                <ScopeSection {...part} />
+                <TriggerSection {...part} />
                 <Channels {...part} />
               </>
             )}
           </fieldset>
           <div className={classes.past}>
-            <Past draft={draft} form={form} change={may ? change : null} />
+            <BacktestPanel draft={draft} form={form} change={may ? change : null} />
           </div>
         </div>
-        {saved && <Recent alertId={saved.id} />}
-        {may && <Foot saving={saving} saved={saved} />}
+        {saved && <RecentIssues alertId={saved.id} />}
+        {may && <EditorFooter saving={saving} saved={saved} />}
       </form>
     </>
   )
@@ -105,14 +105,14 @@ function StartFrom({ begin }: { begin(draft: Draft): void }) {
       label={t.startFrom}
       size="xs"
       defaultValue=""
-      onChange={({ currentTarget }) => begin(draftFrom(currentTarget.value))}
+      onChange={({ currentTarget }) => begin(draftFromTemplate(currentTarget.value))}
       data={[{ value: '', label: t.nothing }, ...TEMPLATE_NAMES.map((value) => ({ value, label: t.templates[value] }))]}
     />
   )
 }
 
 /** Unresolved issues of the alert; renders nothing when there are none. */
-function Recent({ alertId }: { alertId: string }) {
+function RecentIssues({ alertId }: { alertId: string }) {
   const { data } = useQuery(
     listIssuesOptions({ query: { alertId: [alertId], limit: SHOWN, status: ['open', 'acknowledged'] } }),
   )
@@ -147,7 +147,7 @@ interface JsonEditorProps {
 
 /** The alert as API JSON, to read, copy and edit. */
 function JsonEditor({ draft, change, setBroken }: JsonEditorProps) {
-  const [typed, type] = useState(() => JSON.stringify(toSend(draft), null, 2))
+  const [typed, type] = useState(() => JSON.stringify(toInput(draft), null, 2))
   const read = (text: string): Draft | null => {
     try {
       const value: unknown = JSON.parse(text)

@@ -14,7 +14,7 @@ import classes from './editor.module.css'
 import type { Saving } from './use-saving.ts'
 
 /** The editor's buttons; always visible. */
-export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null }) {
+export function EditorFooter({ saving, saved }: { saving: Saving; saved: Alert | null }) {
   const { save, isSending, refusal, mayLose } = saving
   const navigate = useNavigate()
   const t = messages.alert
@@ -40,13 +40,13 @@ export function Foot({ saving, saved }: { saving: Saving; saved: Alert | null })
           </Button>
         </Group>
       </div>
-      <Leaving mayLose={mayLose} />
+      <LeaveGuard mayLose={mayLose} />
     </>
   )
 }
 
 /** Asks before changes are lost: in a dialog when leaving the page, by the browser when closing it. */
-function Leaving({ mayLose }: { mayLose(): boolean }) {
+function LeaveGuard({ mayLose }: { mayLose(): boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),
     enableBeforeUnload: mayLose,

@@ -9,7 +9,7 @@ import { NEW_ALERT } from '../queries.ts'
 import { type Draft, withEvent, withVendor } from './draft.ts'
 import { draftOf } from './draft-input.ts'
 import { Editor } from './editor.tsx'
-import { draftFrom } from './template-draft.ts'
+import { draftFromTemplate } from './template-draft.ts'
 
 /** `/alerts/new`: creates an alert. */
 export function NewAlertPage() {
@@ -17,16 +17,16 @@ export function NewAlertPage() {
   // A suggested rule is in the history entry, so that it survives a reload.
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
-  const [begun] = useState((): Draft => {
+  const [initial] = useState((): Draft => {
     if (rule) return draftOf({ ...rule })
-    return draftFrom(template, { domainId, parameter })
+    return draftFromTemplate(template, { domainId, parameter })
   })
   return (
     <QueryState query={query}>
       {(forms) => {
-        const form = forms.alertTypes.find(({ kind }) => kind === begun.alertType)
-        const withName = vendor ? withVendor(begun, form, vendor) : begun
-        return <Editor forms={forms} begun={event ? withEvent(withName, form, event) : withName} saved={null} />
+        const form = forms.alertTypes.find(({ kind }) => kind === initial.alertType)
+        const withName = vendor ? withVendor(initial, form, vendor) : initial
+        return <Editor forms={forms} initial={event ? withEvent(withName, form, event) : withName} saved={null} />
       }}
     </QueryState>
   )

@@ -16,7 +16,7 @@ export const isAlways = (windows: RunWindows | undefined): boolean =>
   windows === undefined || (isAllDay(windows) && [0, WEEK.length].includes(daysOf(windows).length))
 
 /** True when the hour is active. A window that wraps midnight belongs to the day on which it starts. */
-export function isOpen(windows: RunWindows, day: number, hour: number): boolean {
+export function isActive(windows: RunWindows, day: number, hour: number): boolean {
   const days = daysOf(windows)
   const isOn = (one: number) => days.length === 0 || days.includes(one)
   const [from = 0, to = 0] = windows.hours ?? []
@@ -26,10 +26,10 @@ export function isOpen(windows: RunWindows, day: number, hour: number): boolean 
 }
 
 /** The active hours of a day as intervals `[from, to)`. */
-export function stretchesOf(windows: RunWindows, day: number): { from: number; to: number }[] {
+export function intervalsOf(windows: RunWindows, day: number): { from: number; to: number }[] {
   const stretches: { from: number; to: number }[] = []
   for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
-    if (!isOpen(windows, day, hour)) continue
+    if (!isActive(windows, day, hour)) continue
     const last = stretches.at(-1)
     if (last?.to === hour) last.to = hour + 1
     else stretches.push({ from: hour, to: hour + 1 })
@@ -38,12 +38,12 @@ export function stretchesOf(windows: RunWindows, day: number): { from: number; t
 }
 
 /** Consecutive days, from the first day of the week on: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
-export function daysInARow(days: readonly number[]): [first: number, last: number][] {
+export function consecutiveDays(days: readonly number[]): [first: number, last: number][] {
   const rows: [number, number][] = []
-  for (const [place, day] of WEEK.entries()) {
+  for (const [index, day] of WEEK.entries()) {
     if (!days.includes(day)) continue
     const last = rows.at(-1)
-    if (last && WEEK.indexOf(last[1] as never) === place - 1) last[1] = day
+    if (last && WEEK.indexOf(last[1] as never) === index - 1) last[1] = day
     else rows.push([day, day])
   }
   return rows
@@ -68,8 +68,8 @@ export const dayName = (day: number, length: 'short' | 'long'): string =>
   formatDate(SUNDAY + day * DAY_MS, 'UTC', { weekday: length })
 
 /** `Mon–Fri, Sun` */
-export const sayDays = (days: readonly number[]): string =>
-  daysInARow(days)
+export const formatDays = (days: readonly number[]): string =>
+  consecutiveDays(days)
     .map(([first, last]) =>
       first === last ? dayName(first, 'short') : `${dayName(first, 'short')}–${dayName(last, 'short')}`,
     )

@@ -8,7 +8,7 @@ export const timeOf = ({ receivedAt, ts, from }: Sample): number | null => {
 }
 
 /** Vendor, event and page in one line. */
-export const placeOf = ({ vendor, event, host, path }: Sample): string =>
+export const sourceOf = ({ vendor, event, host, path }: Sample): string =>
   [vendor, event, `${host ?? ''}${path ?? ''}`].filter(Boolean).join(' ')
 
 /** The value of a parameter, or of a field of the event (`$host`); an empty string when missing. */

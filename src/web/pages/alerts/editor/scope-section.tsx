@@ -10,7 +10,7 @@ import { asData, Sentence } from '../../../parts/data.tsx'
 import {
   domainsOf,
   eventOf,
-  ownPlace,
+  ownField,
   suggestedName,
   vendorOf,
   withDomain,
@@ -20,16 +20,16 @@ import {
   withVendor,
 } from './draft.ts'
 import classes from './editor.module.css'
-import type { PartProps } from './section-props.ts'
+import type { SectionProps } from './section-props.ts'
 import { useNames } from './use-names.ts'
-import { sayOperator } from './use-saving.ts'
+import { operatorLabel } from './use-saving.ts'
 
 const MAX_DOMAINS = 200
 /** The option "several domains", which shows a second field. */
 const MANY = 'many'
 
 /** Name, type and scope of an alert. */
-export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartProps, 'paths'>) {
+export function ScopeSection({ draft, change, form, forms, errorOf }: Omit<SectionProps, 'paths'>) {
   const t = messages.alert
   const titles: Readonly<Record<string, string>> = messages.api.alertTypes
   return (
@@ -39,7 +39,7 @@ export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartPr
           label={t.name}
           description={t.nameHint}
           value={draft.name}
-          placeholder={suggestedName(draft, form, sayOperator)}
+          placeholder={suggestedName(draft, form, operatorLabel)}
           onChange={({ currentTarget }) => change({ ...draft, name: currentTarget.value })}
           error={errorOf('name')}
           maxLength={200}
@@ -58,19 +58,19 @@ export function WhatToWatch({ draft, change, form, forms, errorOf }: Omit<PartPr
   )
 }
 
-function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
+function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'paths'>) {
   const ids = domainsOf(draft)
   const [vendor, event] = [vendorOf(draft, form), eventOf(draft, form)]
   const { vendors, events } = useNames(ids.length === 1 ? (ids[0] ?? '') : '', vendor, event)
   const t = messages.alert
   const errorAt = (part: 'vendor' | 'event') => {
-    const own = ownPlace(form, part)
+    const own = ownField(form, part)
     return own === null ? undefined : errorOf(`${own}.${part}`)
   }
   return (
     <div className={classes.fields}>
       <DomainField {...{ draft, change, errorOf }} />
-      {ownPlace(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
+      {ownField(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
         <TagsInput
           renderOption={asData}
           label={t.vendor}
@@ -106,7 +106,7 @@ function Scope({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'path
 }
 
 /** Which domains are monitored: all, one or several. */
-function DomainField({ draft, change, errorOf }: Pick<PartProps, 'draft' | 'change' | 'errorOf'>) {
+function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: FRESH.insight })
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)

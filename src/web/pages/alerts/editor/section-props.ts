@@ -3,7 +3,7 @@ import type { Draft } from './draft.ts'
 import type { Names } from './use-names.ts'
 
 /** Props of each section of the editor. */
-export interface PartProps {
+export interface SectionProps {
   draft: Draft
   change(draft: Draft): void
   /** The form of the draft's type; undefined for a type that the server does not know. */
@@ -16,4 +16,4 @@ export interface PartProps {
 }
 
 /** Props of the sections with conditions. */
-export type RulePart = Pick<PartProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }
+export type RuleSectionProps = Pick<SectionProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

@@ -13,7 +13,7 @@ import { type Draft, schemaOf } from './draft.ts'
 export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const
 
 /** The type's own field that has a sensitivity; null when there is none. */
-export const sensitivityPlace = (form: Form | undefined): string | null =>
+export const sensitivityField = (form: Form | undefined): string | null =>
   fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.sensitivity)?.[0] ?? null
 
 interface SensitivityProps {
@@ -27,16 +27,16 @@ interface SensitivityProps {
 /** Number of alerts at each sensitivity; one can be chosen by the acceptable number per week. */
 export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
   const [isNone, setNone] = useState(false)
-  const place = sensitivityPlace(form)
+  const field = sensitivityField(form)
   const t = messages.alert
   const choose = (sensitivity: number) =>
-    place && change?.({ ...draft, [place]: { ...(draft[place] as FormValue | undefined), sensitivity } })
+    field && change?.({ ...draft, [field]: { ...(draft[field] as FormValue | undefined), sensitivity } })
   const chooseBy = (most: number) => {
     const sensitivity = sensitivityFor(alternatives, days, most)
     setNone(sensitivity === null)
     if (sensitivity !== null) choose(sensitivity)
   }
-  const own = place === null ? undefined : (draft[place] as FormValue | undefined)?.sensitivity
+  const own = field === null ? undefined : (draft[field] as FormValue | undefined)?.sensitivity
   return (
     <Stack gap="sm">
       {change && (

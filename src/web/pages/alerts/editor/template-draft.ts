@@ -4,15 +4,15 @@ import { TEMPLATES, type Template } from './templates.ts'
 export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as Template[]
 
 /** What is already known about a new alert. */
-interface About {
+interface TemplateScope {
   domainId?: string
   /** The parameter that must not be blank, as spelled in conditions. */
   parameter?: string
 }
 
 /** The draft for a template; an empty draft for an unknown name. */
-export function draftFrom(template: string, { domainId, parameter }: About = {}): Draft {
+export function draftFromTemplate(template: string, { domainId, parameter }: TemplateScope = {}): Draft {
   const { conditions, ...rest } = { ...EMPTY, ...(TEMPLATES as Record<string, Partial<Draft>>)[template] }
-  const asked = parameter ? { logic: 'any', items: [{ ...NO_CONDITION, parameter }] } : conditions
-  return { ...(rest as Draft), ...(asked && { conditions: asked }), ...(domainId && { domainId }) }
+  const startConditions = parameter ? { logic: 'any', items: [{ ...NO_CONDITION, parameter }] } : conditions
+  return { ...(rest as Draft), ...(startConditions && { conditions: startConditions }), ...(domainId && { domainId }) }
 }

@@ -5,7 +5,7 @@ import type { messages } from '../../../messages.ts'
  */
 
 /** The type of a new alert. */
-export const FIRST_TYPE = 'data_validation'
+export const DEFAULT_TYPE = 'data_validation'
 
 export type Template = keyof typeof messages.alert.templates
 

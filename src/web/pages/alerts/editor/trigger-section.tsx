@@ -7,21 +7,21 @@ import { Fold } from '../../../parts/fold.tsx'
 import { requiredLabel } from '../../../parts/required.tsx'
 import { type FormValue, fieldsOf, kindOf, withPart } from '../../../parts/schema.ts'
 import { FrameError, SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
-import { OnlyHours } from './active-hours.tsx'
-import { Groups } from './condition-groups.tsx'
+import { ActiveHours } from './active-hours.tsx'
+import { ConditionGroups } from './condition-groups.tsx'
 import { Conditions, type Naming } from './conditions.tsx'
 import {
   type Draft,
   domainsOf,
+  eventFilterIndex,
   eventOf,
-  eventPlace,
   hasConditions,
   NO_CONDITION,
   schemaOf,
   vendorOf,
   withFilters,
 } from './draft.ts'
-import type { PartProps, RulePart } from './section-props.ts'
+import type { RuleSectionProps, SectionProps } from './section-props.ts'
 import { useNames } from './use-names.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
@@ -29,11 +29,11 @@ const PERIODS = ['15m', '1h', '1d', '1w']
 const IN_SCOPE = ['vendor', 'event']
 
 /** When an alert fires: its conditions, or the fields of its type. */
-export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
+export function TriggerSection({ draft, change, form, errorOf, paths }: SectionProps) {
   const t = messages.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
   const names = useNames(domainId, vendorOf(draft, form), eventOf(draft, form))
-  const part: RulePart = { draft, change, form, names, errorOf, paths }
+  const part: RuleSectionProps = { draft, change, form, names, errorOf, paths }
   return (
     <Card title={t.whenToFire}>
       <Stack gap="md">
@@ -49,15 +49,15 @@ export function WhenToFire({ draft, change, form, errorOf, paths }: PartProps) {
           error={errorOf('period')}
           maxLength={20}
         />
-        {(hasConditions(form) || draft.conditionGroups) && <Groups {...part} />}
+        {(hasConditions(form) || draft.conditionGroups) && <ConditionGroups {...part} />}
         <Filters {...part} />
-        <OnlyHours {...{ draft, change, errorOf }} />
+        <ActiveHours {...{ draft, change, errorOf }} />
       </Stack>
     </Card>
   )
 }
 
-function RuleConditions({ draft, change, names, errorOf }: RulePart) {
+function RuleConditions({ draft, change, names, errorOf }: RuleSectionProps) {
   const t = messages.alert
   const { logic = 'any', items = [] } = draft.conditions ?? {}
   const set = (part: Partial<NonNullable<Draft['conditions']>>) =>
@@ -87,10 +87,10 @@ function RuleConditions({ draft, change, names, errorOf }: RulePart) {
   )
 }
 
-function Filters({ draft, change, form, names, errorOf, paths }: RulePart) {
+function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProps) {
   const t = messages.alert
   const { filters = [] } = draft
-  const event = eventPlace(draft, form)
+  const event = eventFilterIndex(draft, form)
   const count = filters.length - (event < 0 ? 0 : 1)
   const naming: Naming = {
     ...{ parameter: t.filterParameter, operator: t.filterOperator, values: t.filterValues },
@@ -131,7 +131,7 @@ function PeriodChoice({ value }: { value: string }) {
 }
 
 /** The fields that only this type has. A single object of fields is shown without a frame. */
-function OwnFields({ draft, change, form, errorOf }: Omit<PartProps, 'forms' | 'paths'>) {
+function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]
     const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)

@@ -4,18 +4,18 @@ import { backtestAlert, previewAlert } from '#client/sdk.gen'
 import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
 import type { Draft } from './draft.ts'
-import { toTry } from './draft-input.ts'
+import { toPreviewInput } from './draft-input.ts'
 import { SENSITIVITIES } from './sensitivity.tsx'
 
-export const PAST_DAYS = [7, 14, 30] as const
-export type Days = (typeof PAST_DAYS)[number]
+export const BACKTEST_DAYS = [7, 14, 30] as const
+export type Days = (typeof BACKTEST_DAYS)[number]
 export const PREVIEW_HOURS = 168
 
 const PREVIEW_PAUSE_MS = 400
 const BACKTEST_PAUSE_MS = 800
 
 /** A result for past events, possibly still that of an older rule. */
-export interface Tried<T> {
+export interface BacktestResult<T> {
   data: T | undefined
   error: unknown
   isOld: boolean
@@ -24,13 +24,13 @@ export interface Tried<T> {
 }
 
 /** Tests the rule on past events shortly after its last change; requests for older rules are aborted. */
-export function useTrial(
+export function useBacktest(
   draft: Draft,
   days: Days,
   { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
-): { preview: Tried<AlertPreview>; backtest: Tried<AlertBacktest> } {
+): { preview: BacktestResult<AlertPreview>; backtest: BacktestResult<AlertBacktest> } {
   // Compared as text, so that changing only the name sends no request.
-  const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
+  const rule = JSON.stringify({ ...toPreviewInput(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
   const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
@@ -54,10 +54,10 @@ export function useTrial(
       return (await backtestAlert({ body, signal, throwOnError: true })).data
     },
   })
-  return { preview: triedOf(preview, previewed !== rule), backtest: triedOf(backtest, tested !== rule) }
+  return { preview: resultOf(preview, previewed !== rule), backtest: resultOf(backtest, tested !== rule) }
 }
 
-const triedOf = <T>(query: UseQueryResult<T>, isWaiting: boolean): Tried<T> => ({
+const resultOf = <T>(query: UseQueryResult<T>, isWaiting: boolean): BacktestResult<T> => ({
   data: query.data,
   error: query.error,
   isOld: query.isPlaceholderData || isWaiting,

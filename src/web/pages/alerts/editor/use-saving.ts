@@ -7,7 +7,7 @@ import { useSending } from '../../../parts/form.tsx'
 import { useGoOn } from '../../../parts/is-here.ts'
 import { notices } from '../../../shell/notices.ts'
 import { type Draft, suggestedName } from './draft.ts'
-import { toSend } from './draft-input.ts'
+import { toInput } from './draft-input.ts'
 
 export interface Saving {
   /** Saves the alert and opens the list. */
@@ -22,7 +22,7 @@ export interface Saving {
   forget(): void
 }
 
-interface Given {
+interface SavingOptions {
   draft: Draft
   form: Form | undefined
   saved: Alert | null
@@ -31,20 +31,20 @@ interface Given {
   /** True when the typed JSON is invalid; then nothing is saved. */
   isBroken: boolean
   /** The initial draft. */
-  begun: Draft
+  initial: Draft
   element: RefObject<HTMLFormElement | null>
 }
 
 /** Saves an alert and returns to the list; errors are shown at their fields. */
-export function useSaving({ draft, form, saved, paths, isBroken, begun, element }: Given): Saving {
+export function useSaving({ draft, form, saved, paths, isBroken, initial, element }: SavingOptions): Saving {
   const queries = useQueryClient()
   const goOn = useGoOn()
   const isOn = useRef(true)
   const isDone = useRef(false)
   const sending = useSending(paths, async () => {
     const enabled = isOn.current
-    const name = draft.name || suggestedName(draft, form, sayOperator)
-    const body = { ...toSend(draft), name, enabled } as unknown as AlertInput
+    const name = draft.name || suggestedName(draft, form, operatorLabel)
+    const body = { ...toInput(draft), name, enabled } as unknown as AlertInput
     if (saved) await replaceAlert({ path: { id: saved.id }, body, throwOnError: true })
     else await createAlert({ body, throwOnError: true })
     isDone.current = true
@@ -64,7 +64,7 @@ export function useSaving({ draft, form, saved, paths, isBroken, begun, element 
       sending.submit({ preventDefault() {}, currentTarget: element.current } as never)
     },
     ...{ isSending: sending.isSending, errorOf: sending.errorOf, refusal: sending.refusal },
-    mayLose: () => !isDone.current && (isBroken || !isSame(draft, begun)),
+    mayLose: () => !isDone.current && (isBroken || !isSame(draft, initial)),
     forget() {
       isDone.current = true
     },
@@ -72,6 +72,6 @@ export function useSaving({ draft, form, saved, paths, isBroken, begun, element 
 }
 
 const isSame = (one: Draft, other: Draft) =>
-  one === other || JSON.stringify(toSend(one)) === JSON.stringify(toSend(other))
+  one === other || JSON.stringify(toInput(one)) === JSON.stringify(toInput(other))
 
-export const sayOperator = (op: string): string => messages.forms.values[op] ?? op.replaceAll('_', ' ')
+export const operatorLabel = (op: string): string => messages.forms.values[op] ?? op.replaceAll('_', ' ')

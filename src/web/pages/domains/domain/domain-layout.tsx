@@ -11,7 +11,7 @@ import { Num } from '../../../parts/numbers.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SubLinks } from '../../../parts/sub-links.tsx'
-import { State } from '../domain-status.tsx'
+import { DomainStatus } from '../domain-status.tsx'
 
 export type DomainPart = keyof typeof messages.domains.parts
 const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
@@ -20,7 +20,7 @@ const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', '
 export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
 
 /** The heading of a domain, its status, and links to its pages; `part` is the current page. */
-export function DomainFrame({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
+export function DomainLayout({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))
   const gone = (
@@ -53,7 +53,7 @@ function Health({ domain }: { domain: Domain }) {
   const t = messages.domains
   return (
     <Group gap="md" mb="md" c="dimmed" fz="sm">
-      <State {...domain} />
+      <DomainStatus {...domain} />
       <span>
         {t.events24h}{' '}
         <Anchor

@@ -14,11 +14,11 @@ import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { DomainFrame, useDomainId } from './domain-layout.tsx'
+import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/hostnames`: hosts that send events, to be approved or denied. */
 export function DomainHostnamesPage() {
-  return <DomainFrame part="hostnames">{() => <Hostnames />}</DomainFrame>
+  return <DomainLayout part="hostnames">{() => <Hostnames />}</DomainLayout>
 }
 
 type Verdict = Exclude<Hostname['status'], 'unreviewed'>

@@ -12,7 +12,7 @@ import { UNKNOWN } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { DomainFrame, useDomainId } from './domain-layout.tsx'
+import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
 
@@ -24,14 +24,14 @@ const REFUSED_SHOWN = 20
 /** `/domains/{id}/live`: incoming events and rejections. */
 export function DomainLivePage() {
   return (
-    <DomainFrame part="live">
+    <DomainLayout part="live">
       {() => (
         <Stack gap="xl" className="column">
           <Tail />
           <Refusals />
         </Stack>
       )}
-    </DomainFrame>
+    </DomainLayout>
   )
 }
 
@@ -43,7 +43,7 @@ function Tail() {
     ...watchDomainOptions({ path: { id }, query: { limit: SHOWN } }),
     refetchInterval: isPaused ? false : POLL_INTERVAL_MS,
   })
-  const events = useKept(query.data)
+  const events = useSeenEvents(query.data)
   return (
     <Stack gap="md">
       <Group gap="sm">
@@ -52,7 +52,7 @@ function Tail() {
         </Button>
         {isPaused && <Text c="dimmed">{t.paused}</Text>}
       </Group>
-      <QueryState query={query} isEmpty={() => events.length === 0} empty={<NothingNow id={id} />}>
+      <QueryState query={query} isEmpty={() => events.length === 0} empty={<NoLiveEvents id={id} />}>
         {() => (
           <SimpleTable
             name={t.table}
@@ -72,7 +72,7 @@ function Tail() {
   )
 }
 
-const NothingNow = ({ id }: { id: string }) => (
+const NoLiveEvents = ({ id }: { id: string }) => (
   <Stack gap="sm" align="flex-start">
     <Text maw="72ch">{messages.domains.live.none}</Text>
     <Button component={Link} to="/explore/events" search={{ domainId: id } as never} variant="default">
@@ -82,18 +82,18 @@ const NothingNow = ({ id }: { id: string }) => (
 )
 
 /** Events received while the page was open, most recent first. */
-function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {
-  const [kept, keep] = useState<readonly LiveEvent[]>([])
+function useSeenEvents(latest: LiveEvents | undefined): readonly LiveEvent[] {
+  const [events, setEvents] = useState<readonly LiveEvent[]>([])
   useEffect(() => {
     if (!latest) return
-    keep((before) => {
+    setEvents((before) => {
       const known = new Set(before.map(({ seq }) => seq))
-      const fresh = latest.events.filter(({ seq }) => !known.has(seq))
-      if (fresh.length === 0) return before
-      return [...fresh, ...before].toSorted((a, b) => b.seq - a.seq).slice(0, SHOWN)
+      const added = latest.events.filter(({ seq }) => !known.has(seq))
+      if (added.length === 0) return before
+      return [...added, ...before].toSorted((a, b) => b.seq - a.seq).slice(0, SHOWN)
     })
   }, [latest])
-  return kept
+  return events
 }
 
 function Refusals() {

@@ -14,11 +14,11 @@ import { MayLine } from '../../../parts/may.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { DomainFrame, useDomainId } from './domain-layout.tsx'
+import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/sampling`: the share of page views that is stored. */
 export function DomainSamplingPage() {
-  return <DomainFrame part="sampling">{() => <Sampling />}</DomainFrame>
+  return <DomainLayout part="sampling">{() => <Sampling />}</DomainLayout>
 }
 
 function Sampling() {

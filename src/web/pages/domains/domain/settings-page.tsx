@@ -12,14 +12,14 @@ import { useGoOn } from '../../../parts/is-here.ts'
 import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
-import { DomainFrame } from './domain-layout.tsx'
+import { DomainLayout } from './domain-layout.tsx'
 
 type Mode = Domain['routing']['mode']
 const MODES: readonly Mode[] = ['default', 'custom', 'legacy']
 
 /** `/domains/{id}/settings`: name, endpoint, capture, token and deletion. */
 export function DomainSettingsPage() {
-  return <DomainFrame part="settings">{(domain) => <Settings domain={domain} />}</DomainFrame>
+  return <DomainLayout part="settings">{(domain) => <Settings domain={domain} />}</DomainLayout>
 }
 
 function Settings({ domain }: { domain: Domain }) {

@@ -20,7 +20,7 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
-import { DomainFrame } from './domain-layout.tsx'
+import { DomainLayout } from './domain-layout.tsx'
 import { isApp, isWeb } from './platform.ts'
 
 /** Polling interval until the first event arrives. */
@@ -30,7 +30,7 @@ const HINT_DELAY_MS = 20_000
 
 /** `/domains/{id}/setup`: how to install Tagwarden on the domain's platform, and whether the first event has arrived. */
 export function DomainSetupPage() {
-  return <DomainFrame part="setup">{(domain) => <SetUp domain={domain} />}</DomainFrame>
+  return <DomainLayout part="setup">{(domain) => <SetUp domain={domain} />}</DomainLayout>
 }
 
 function SetUp({ domain }: { domain: Domain }) {
@@ -51,7 +51,7 @@ function SetUp({ domain }: { domain: Domain }) {
       {/* Rendered after the code has loaded, which would push it down. */}
       {!(may && query.isPending) && (
         <Paper>
-          <Arrival domain={domain} />
+          <EventStatus domain={domain} />
         </Paper>
       )}
       <SilentLibraries domain={domain} />
@@ -132,7 +132,7 @@ function CodeField({ name, code }: { name: string; code: string }) {
 }
 
 /** Shows that events arrive, or waits for the first one. */
-function Arrival({ domain }: { domain: Domain }) {
+function EventStatus({ domain }: { domain: Domain }) {
   const [hadEvents] = useState(Boolean(domain.lastEventAt))
   const t = messages.domains.setup
   if (!hadEvents) return <FirstEvent domain={domain} />
@@ -223,7 +223,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
               </Anchor>
             </Text>
           )}
-          <AfterAWhile domain={domain} />
+          <DelayHints domain={domain} />
         </>
       )}
     </Stack>
@@ -231,7 +231,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
 }
 
 /** Hints shown when no event has arrived for a while. */
-function AfterAWhile({ domain }: { domain: Domain }) {
+function DelayHints({ domain }: { domain: Domain }) {
   const [isLate, late] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => late(true), HINT_DELAY_MS)

@@ -8,14 +8,14 @@ import { Data } from '../../../parts/data.tsx'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { DomainFrame, useDomainId } from './domain-layout.tsx'
+import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** The longest time range of the dictionary, in hours. */
 const MAX_HOURS = 168
 
 /** `/domains/{id}/vendors`: vendors to which tags of this domain send. */
 export function DomainVendorsPage() {
-  return <DomainFrame part="vendors">{() => <Vendors />}</DomainFrame>
+  return <DomainLayout part="vendors">{() => <Vendors />}</DomainLayout>
 }
 
 function Vendors() {

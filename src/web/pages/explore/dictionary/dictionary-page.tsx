@@ -7,21 +7,21 @@ import { FilterBar } from '../../../parts/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../../parts/format.ts'
 import { Num } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
-import { ExploreHead, NothingArrived, useAsked } from '../explore-header.tsx'
-import { type Asked, DICTIONARY, DICTIONARY_HOURS, dictionaryHours, questions } from '../queries.ts'
+import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
+import { DICTIONARY, DICTIONARY_HOURS, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
-import { COLUMNS, DictionaryTable, Fold, Found, KeyRow, RowParts } from './dictionary-rows.tsx'
+import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
 
 /** `/explore/dictionary`: every vendor, event and key, and the share of events that have a key. */
 export function DictionaryPage() {
   const [{ q, vendor, event, seen }] = useValues(DICTIONARY)
-  const asked = { ...useAsked(), vendor, event }
+  const params = { ...useExploreParams(), vendor, event }
   // Beyond the longest time range there is nothing to compare with.
-  const change = dictionaryHours(asked) < DICTIONARY_HOURS ? seen : null
+  const change = dictionaryHours(params) < DICTIONARY_HOURS ? seen : null
   const t = messages.explore
   return (
     <>
-      <ExploreHead name="dictionary">
+      <ExploreHeader name="dictionary">
         <FilterBar
           fields={DICTIONARY}
           filters={[
@@ -30,9 +30,9 @@ export function DictionaryPage() {
             { is: 'chip', name: 'event', label: t.event, options: [] },
           ]}
         />
-        {dictionaryHours(asked) < DICTIONARY_HOURS && <SeenChips />}
-      </ExploreHead>
-      {change ? <Changed change={change} asked={asked} q={q} /> : <Whole asked={asked} q={q} />}
+        {dictionaryHours(params) < DICTIONARY_HOURS && <SeenChips />}
+      </ExploreHeader>
+      {change ? <ChangedKeys change={change} params={params} q={q} /> : <FullDictionary params={params} q={q} />}
     </>
   )
 }
@@ -58,47 +58,47 @@ function SeenChips() {
 }
 
 interface PartProps {
-  asked: Asked
+  params: ExploreParams
   q: string
 }
 
 /** Keys that appeared or disappeared in the time range. */
-function Changed({ change, asked, q }: PartProps & { change: 'new' | 'gone' }) {
-  const query = useQuery(questions.changedKeys(asked))
+function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone' }) {
+  const query = useQuery(exploreQueries.changedKeys(params))
   const t = messages.explore.dictionary
   return (
     <Paper>
       <Text mb="md" maw="72ch">
-        {t.about[change](formatHours(dictionaryHours(asked)), formatHours(DICTIONARY_HOURS))}
+        {t.about[change](formatHours(dictionaryHours(params)), formatHours(DICTIONARY_HOURS))}
       </Text>
       <QueryState query={query} isEmpty={(keys) => keys[change].length === 0} empty={<Text>{t.none[change]}</Text>}>
-        {(keys) => <Found rows={findKeys(keys[change], q)} q={q} domainId={asked.domainId} />}
+        {(keys) => <SearchResults rows={findKeys(keys[change], q)} q={q} domainId={params.domainId} />}
       </QueryState>
     </Paper>
   )
 }
 
-function Whole({ asked, q }: PartProps) {
-  const query = useQuery({ ...questions.dictionary(asked), placeholderData: keepPreviousData })
-  const flat = useQuery({ ...questions.flatDictionary(asked), placeholderData: keepPreviousData })
+function FullDictionary({ params, q }: PartProps) {
+  const query = useQuery({ ...exploreQueries.dictionary(params), placeholderData: keepPreviousData })
+  const flat = useQuery({ ...exploreQueries.flatDictionary(params), placeholderData: keepPreviousData })
   const t = messages.explore
   return (
     <Paper>
-      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NothingArrived />}>
+      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NoEvents />}>
         {(dictionary) => (
           <QueryState query={flat}>
             {({ rows, truncated }) => (
               <>
-                <About dictionary={dictionary} />
+                <Totals dictionary={dictionary} />
                 {truncated && (
                   <Text c="dimmed" fz="sm" mb="md">
                     {t.dictionary.more(formatNumber(rows.length))}
                   </Text>
                 )}
                 {q === '' ? (
-                  <Tree dictionary={dictionary} rows={rows} asked={asked} />
+                  <Tree dictionary={dictionary} rows={rows} params={params} />
                 ) : (
-                  <Found rows={findKeys(rows, q)} q={q} domainId={asked.domainId} />
+                  <SearchResults rows={findKeys(rows, q)} q={q} domainId={params.domainId} />
                 )}
               </>
             )}
@@ -109,7 +109,7 @@ function Whole({ asked, q }: PartProps) {
   )
 }
 
-function About({ dictionary: { vendors, sampledEvents, windowHours } }: { dictionary: EventDictionary }) {
+function Totals({ dictionary: { vendors, sampledEvents, windowHours } }: { dictionary: EventDictionary }) {
   const all = vendors.reduce((sum, { events }) => sum + events, 0)
   return (
     <Text mb="md" maw="72ch">
@@ -125,14 +125,14 @@ function About({ dictionary: { vendors, sampledEvents, windowHours } }: { dictio
 interface TreeProps {
   dictionary: EventDictionary
   rows: readonly FlatRow[]
-  asked: Asked
+  params: ExploreParams
 }
 
-function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
+function Tree({ dictionary: { vendors }, rows, params }: TreeProps) {
   const events = eventsByVendor(rows)
   return (
     <DictionaryTable>
-      <RowParts rows={vendors} level={0}>
+      <RowPages rows={vendors} level={0}>
         {({ vendor, events: count }) => (
           <Fold
             key={vendor}
@@ -145,17 +145,17 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
               </>
             }
           >
-            <RowParts rows={events.get(vendor) ?? []} level={1}>
-              {(event) => <EventFold key={event.event} vendor={vendor} event={event} asked={asked} />}
-            </RowParts>
+            <RowPages rows={events.get(vendor) ?? []} level={1}>
+              {(event) => <EventFold key={event.event} vendor={vendor} event={event} params={params} />}
+            </RowPages>
           </Fold>
         )}
-      </RowParts>
+      </RowPages>
     </DictionaryTable>
   )
 }
 
-function EventFold({ vendor, event, asked }: { vendor: string; event: DictionaryEvent; asked: Asked }) {
+function EventFold({ vendor, event, params }: { vendor: string; event: DictionaryEvent; params: ExploreParams }) {
   const about = (
     <>
       <Num value={event.keys} /> {messages.explore.dictionary.keysUnit}
@@ -163,20 +163,20 @@ function EventFold({ vendor, event, asked }: { vendor: string; event: Dictionary
   )
   return (
     <Fold level={1} name={event.event} about={about} lastSeen={event.lastSeen}>
-      <Keys asked={{ ...asked, vendor, event: event.event }} />
+      <Keys params={{ ...params, vendor, event: event.event }} />
     </Fold>
   )
 }
 
 /** The keys of one event, loaded when it is expanded. */
-function Keys({ asked }: { asked: Asked }) {
-  const query = useQuery(questions.dictionary(asked))
+function Keys({ params }: { params: ExploreParams }) {
+  const query = useQuery(exploreQueries.dictionary(params))
   const keys = query.data?.vendors[0]?.keys
   if (keys !== undefined && keys.length > 0) {
     return (
-      <RowParts rows={keys} level={2}>
-        {(key) => <KeyRow key={key.key} of={key} asked={asked} />}
-      </RowParts>
+      <RowPages rows={keys} level={2}>
+        {(key) => <KeyRow key={key.key} of={key} params={params} />}
+      </RowPages>
     )
   }
   return (

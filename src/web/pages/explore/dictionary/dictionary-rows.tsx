@@ -11,7 +11,7 @@ import { Num } from '../../../parts/numbers.tsx'
 import { Paged, Pager, useParts } from '../../../parts/paged.tsx'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
-import type { Asked } from '../queries.ts'
+import type { ExploreParams } from '../queries.ts'
 import { type FlatRow, type Key, parameterOf } from './dictionary.ts'
 
 export const COLUMNS = 7
@@ -87,7 +87,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
 const ROWS_PER_PART = 50
 
 /** Rows of the table, loaded in parts. */
-export function RowParts<T>({
+export function RowPages<T>({
   rows,
   level,
   children,
@@ -96,14 +96,14 @@ export function RowParts<T>({
   level: 0 | 1 | 2
   children(row: T): ReactNode
 }) {
-  const { shown, ...place } = useParts(rows, ROWS_PER_PART)
+  const { shown, ...paging } = useParts(rows, ROWS_PER_PART)
   return (
     <>
       {shown.map(children)}
       {rows.length > ROWS_PER_PART && (
         <Table.Tr>
           <Table.Td colSpan={COLUMNS} pl={8 + level * 24}>
-            <Pager {...place} />
+            <Pager {...paging} />
           </Table.Td>
         </Table.Tr>
       )}
@@ -112,7 +112,7 @@ export function RowParts<T>({
 }
 
 /** A key of an event, with a link to create a rule. */
-export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; asked: Asked }) {
+export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; params: ExploreParams }) {
   const { key, presencePct, type, cardinality, examples, lastSeen } = of
   return (
     <Table.Tr className={classes.row}>
@@ -126,13 +126,13 @@ export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; as
       <Table.Td ta="end">
         <Num value={cardinality} digits={0} />
       </Table.Td>
-      <KeyEnd examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
+      <KeyCells examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>
   )
 }
 
 /** Where a key occurs; the scope of a rule for it. */
-interface KeyPlace {
+interface KeyScope {
   domainId?: string
   vendor?: string
   event?: string
@@ -140,7 +140,7 @@ interface KeyPlace {
 }
 
 /** The last cells of a key's row, shared by the tree and the search results. */
-function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastSeen: number | null; of: KeyPlace }) {
+function KeyCells({ examples, lastSeen, of }: { examples: readonly string[]; lastSeen: number | null; of: KeyScope }) {
   return (
     <>
       <Table.Td className={classes.examples}>
@@ -157,7 +157,7 @@ function KeyEnd({ examples, lastSeen, of }: { examples: readonly string[]; lastS
 }
 
 /** A link that creates a rule for the key. */
-function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
+function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyScope }) {
   const may = useMay('member')
   const label = messages.explore.dictionary.alertWhenBlank(key)
   return (
@@ -178,14 +178,26 @@ function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyPlace }) {
 }
 
 /** Search results: keys with where they occur. */
-export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: string; domainId: string | undefined }) {
+export function SearchResults({
+  rows,
+  q,
+  domainId,
+}: {
+  rows: readonly FlatRow[]
+  q: string
+  domainId: string | undefined
+}) {
   if (rows.length === 0) return <Text>{messages.explore.nothingFound(q)}</Text>
   return (
     <Paged key={q} rows={rows}>
       {(shown) => (
         <DictionaryTable>
           {shown.map((row) => (
-            <FoundRow key={JSON.stringify([row.domain, row.vendor, row.event, row.key])} of={row} domainId={domainId} />
+            <SearchResultRow
+              key={JSON.stringify([row.domain, row.vendor, row.event, row.key])}
+              of={row}
+              domainId={domainId}
+            />
           ))}
         </DictionaryTable>
       )}
@@ -193,7 +205,7 @@ export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: stri
   )
 }
 
-function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined }) {
+function SearchResultRow({ of, domainId }: { of: FlatRow; domainId: string | undefined }) {
   const { domain, vendor, event, key, count, values, lastSeen } = of
   const t = messages.explore.dictionary
   return (
@@ -208,7 +220,7 @@ function FoundRow({ of, domainId }: { of: FlatRow; domainId: string | undefined 
         <Num value={count} digits={0} /> {t.eventsUnit}
       </Table.Td>
       <Table.Td colSpan={2} />
-      <KeyEnd examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
+      <KeyCells examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>
   )
 }

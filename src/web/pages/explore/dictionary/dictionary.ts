@@ -43,13 +43,13 @@ export interface ChangedKeys {
  * is truncated, only changes that are certain are returned.
  */
 export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
-  const placeOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
-  const counts = new Map(longer.rows.map((row) => [placeOf(row), row.count]))
-  const there = new Set(recent.rows.map(placeOf))
+  const idOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
+  const counts = new Map(longer.rows.map((row) => [idOf(row), row.count]))
+  const recentIds = new Set(recent.rows.map(idOf))
   const unknown = longer.truncated ? Number.POSITIVE_INFINITY : 0
   return {
-    new: recent.rows.filter((row) => (counts.get(placeOf(row)) ?? unknown) <= row.count),
-    gone: recent.truncated ? [] : longer.rows.filter((row) => !there.has(placeOf(row))),
+    new: recent.rows.filter((row) => (counts.get(idOf(row)) ?? unknown) <= row.count),
+    gone: recent.truncated ? [] : longer.rows.filter((row) => !recentIds.has(idOf(row))),
   }
 }
 
@@ -58,8 +58,8 @@ export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${k
 
 /** Keys whose vendor, event, name or values contain the text, ignoring case; largest count first. */
 export function findKeys(rows: readonly FlatRow[], text: string): FlatRow[] {
-  const sought = text.trim().toLowerCase()
-  const has = (given: string) => given.toLowerCase().includes(sought)
+  const needle = text.trim().toLowerCase()
+  const has = (given: string) => given.toLowerCase().includes(needle)
   return rows
     .filter(
       ({ vendor, event, key, values }) =>

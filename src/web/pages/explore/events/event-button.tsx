@@ -4,7 +4,7 @@ import { messages } from '../../../messages.ts'
 import { Data } from '../../../parts/data.tsx'
 
 /** A button that opens an event, labelled with its name and the number of violated rules. */
-export function OpenEvent({ event, open }: { event: Event; open(event: Event): void }) {
+export function EventButton({ event, open }: { event: Event; open(event: Event): void }) {
   const broken = event.violations?.length ?? 0
   return (
     <div>

@@ -12,9 +12,9 @@ import { UNKNOWN } from '../../../parts/format.ts'
 import { QueryState, Rows } from '../../../parts/query-state.tsx'
 import { useTyped } from '../../../parts/typed.ts'
 import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
-import { ExploreHead, NothingArrived } from '../explore-header.tsx'
-import { EVENTS, eventsAskedFor } from '../queries.ts'
-import { OpenEvent } from './event-button.tsx'
+import { ExploreHeader, NoEvents } from '../explore-header.tsx'
+import { EVENTS, eventsQuery } from '../queries.ts'
+import { EventButton } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
 
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
@@ -27,19 +27,19 @@ export function EventsPage() {
   const [{ project }] = useShared()
   const moments = useMoments()
   const query = useInfiniteQuery({
-    ...eventsAskedFor({ ...values, project, ...moments }),
+    ...eventsQuery({ ...values, project, ...moments }),
     placeholderData: keepPreviousData,
   })
   const [opened, open] = useState<Event | null>(null)
   const t = messages.explore.events
   return (
     <>
-      <ExploreHead name="events">
+      <ExploreHeader name="events">
         <Field name="q" label={messages.shell.search} type="search" />
         <Field name="vendor" label={messages.explore.vendor} />
         <Field name="event" label={messages.explore.event} />
         <Field name="param" label={t.param} hint={t.paramHint} />
-      </ExploreHead>
+      </ExploreHeader>
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>
@@ -48,7 +48,7 @@ export function EventsPage() {
         query={query}
         skeleton={<Rows />}
         isEmpty={({ pages }) => pages[0]?.events.length === 0}
-        empty={<NothingArrived />}
+        empty={<NoEvents />}
       >
         {({ pages }) => (
           <VirtualTable
@@ -132,7 +132,7 @@ function columns(open: (event: Event) => void): Column<Event>[] {
       id: 'event',
       head: messages.explore.event,
       isMain: true,
-      cell: (event) => <OpenEvent event={event} open={open} />,
+      cell: (event) => <EventButton event={event} open={open} />,
     },
     {
       ...{ id: 'vendor', head: messages.explore.vendor, width: '200px', isUnderMain: true },

@@ -13,16 +13,16 @@ import { formatNumber } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import classes from '../explore.module.css'
-import { NothingArrived } from '../explore-header.tsx'
-import { EVENTS, eventsAskedFor } from '../queries.ts'
-import { OpenEvent } from './event-button.tsx'
+import { NoEvents } from '../explore-header.tsx'
+import { EVENTS, eventsQuery } from '../queries.ts'
+import { EventButton } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
 
 /** `/explore/sessions/{id}`: the events of a visitor's session in chronological order. */
 export function SessionPage() {
   const sessionId = useParams({ strict: false }).id ?? ''
   const moments = useMoments()
-  const query = useInfiniteQuery(eventsAskedFor({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
+  const query = useInfiniteQuery(eventsQuery({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
   const [opened, open] = useState<Event | null>(null)
   const mayTest = useMay('member')
   const t = messages.explore.session
@@ -42,7 +42,7 @@ export function SessionPage() {
         <QueryState
           query={query}
           isEmpty={({ pages }) => pages[0]?.events.length === 0}
-          empty={<NothingArrived sentence={t.none} />}
+          empty={<NoEvents sentence={t.none} />}
         >
           {({ pages }) => <Path events={pages.flatMap(({ events }) => events).toReversed()} open={open} />}
         </QueryState>
@@ -92,7 +92,7 @@ function Path({ events, open }: { events: readonly Event[]; open(event: Event): 
               <ul className={classes.fired}>
                 {events.map((event) => (
                   <li key={event.seq}>
-                    <At at={event.ts} isQuiet /> <Data>{event.vendor}</Data> <OpenEvent event={event} open={open} />
+                    <At at={event.ts} isQuiet /> <Data>{event.vendor}</Data> <EventButton event={event} open={open} />
                   </li>
                 ))}
               </ul>

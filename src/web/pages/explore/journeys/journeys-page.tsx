@@ -11,23 +11,23 @@ import { Num, Pct } from '../../../parts/numbers.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../../parts/simple-table.tsx'
 import classes from '../explore.module.css'
-import { ExploreHead, NothingArrived, useAsked } from '../explore-header.tsx'
-import { flowHoursOf, JOURNEYS, questions } from '../queries.ts'
-import { type Way, ways } from './transitions.ts'
+import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
+import { exploreQueries, flowHoursOf, JOURNEYS } from '../queries.ts'
+import { type Transition, transitionsOf } from './transitions.ts'
 
 const MAX_SHOWN = 25
 
 /** `/explore/journeys`: how sessions move from page to page, and which tags fire. */
 export function JourneysPage() {
-  const asked = useAsked()
-  const query = useQuery({ ...questions.flows(asked), placeholderData: keepPreviousData })
+  const params = useExploreParams()
+  const query = useQuery({ ...exploreQueries.flows(params), placeholderData: keepPreviousData })
   const [{ step, path }, set] = useValues(JOURNEYS)
   const chosen = step !== null && path !== '' ? { step, path } : null
   const t = messages.explore.journeys
   return (
     <>
-      <ExploreHead name="journeys" />
-      <QueryState query={query} isEmpty={({ sessionsSampled }) => sessionsSampled === 0} empty={<NothingArrived />}>
+      <ExploreHeader name="journeys" />
+      <QueryState query={query} isEmpty={({ sessionsSampled }) => sessionsSampled === 0} empty={<NoEvents />}>
         {(flows) => (
           <>
             <Paper>
@@ -35,7 +35,7 @@ export function JourneysPage() {
                 title={t.figure}
                 summary={summaryOf(flows)}
                 flows={flows}
-                caption={t.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(asked)))}
+                caption={t.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(params)))}
                 chosen={chosen}
                 choose={set}
               />
@@ -43,8 +43,8 @@ export function JourneysPage() {
                 {t.hint}
               </Text>
             </Paper>
-            {chosen && <Firing flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
-            <Ways flows={flows} />
+            {chosen && <FiringTags flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
+            <Transitions flows={flows} />
           </>
         )}
       </QueryState>
@@ -56,7 +56,7 @@ export function JourneysPage() {
 function summaryOf(flows: SessionFlows): string {
   const all = flows.sessionsSampled
   const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
-  const left = ways(flows)
+  const left = transitionsOf(flows)
     .filter(({ step, to }) => step === 0 && to === null)
     .reduce((sum, { sessions }) => sum + sessions, 0)
   return messages.explore.journeys.summary(
@@ -76,7 +76,7 @@ interface FiringProps {
 type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
 
 /** Tags that fire on a page in a step; renders nothing for a page that no longer exists. */
-function Firing({ flows, step, path, close }: FiringProps) {
+function FiringTags({ flows, step, path, close }: FiringProps) {
   const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
   if (!node) return null
   const t = messages.explore.journeys
@@ -111,10 +111,10 @@ function Firing({ flows, step, path, close }: FiringProps) {
 }
 
 /** The most frequent paths between pages. */
-function Ways({ flows }: { flows: SessionFlows }) {
-  const all = ways(flows)
+function Transitions({ flows }: { flows: SessionFlows }) {
+  const all = transitionsOf(flows)
   const t = messages.explore.journeys
-  const columns: SimpleColumn<Way>[] = [
+  const columns: SimpleColumn<Transition>[] = [
     { head: t.from, cell: ({ from }) => <Code>{from}</Code> },
     {
       head: t.to,

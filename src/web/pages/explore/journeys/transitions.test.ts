@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ways } from './transitions.ts'
+import { transitionsOf } from './transitions.ts'
 
 test('ways are the links with those who left, the most taken first', () => {
   const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
@@ -14,7 +14,7 @@ test('ways are the links with those who left, the most taken first', () => {
       { fromStep: 0, fromPath: '/', toPath: '/a', sessions: 3 },
     ],
   }
-  expect(ways(flows)).toEqual([
+  expect(transitionsOf(flows)).toEqual([
     { step: 0, from: '/', to: null, sessions: 6, share: 0.6 },
     { step: 0, from: '/', to: '/a', sessions: 3, share: 0.3 },
     { step: 0, from: '/', to: '/b', sessions: 1, share: 0.1 },

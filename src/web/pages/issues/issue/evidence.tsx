@@ -36,7 +36,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <Title order={2} mb="sm">
             <Help term="beside">{messages.issue.beside}</Help>
           </Title>
-          <Beside bad={badSample} good={evidence.goodSample} judged={judgedBy(evidence.alert)} />
+          <SampleComparison bad={badSample} good={evidence.goodSample} judged={conditionParameters(evidence.alert)} />
         </Paper>
       )}
       {/* A run's series is already by day. */}
@@ -59,7 +59,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
             {messages.issue.latest}
           </Title>
           <LatestEvents events={events.slice(0, LATEST)} />
-          <InExplore event={events[0]} />
+          <ExploreLink event={events[0]} />
         </Paper>
       )}
     </Stack>
@@ -118,12 +118,12 @@ function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
 }
 
 /** The parameters in the conditions of a rule. */
-function judgedBy(alert: IssueEvidence['alert']): string[] {
+function conditionParameters(alert: IssueEvidence['alert']): string[] {
   const groups = [alert?.conditions, ...(alert?.conditionGroups ?? [])]
   return groups.flatMap((group) => group?.items.map(({ parameter }) => parameter) ?? [])
 }
 
-function Beside({ bad, good, judged }: { bad: Event; good: Event | null; judged: readonly string[] }) {
+function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | null; judged: readonly string[] }) {
   const heads = [
     <span key="bad">
       {messages.issue.bad}
@@ -197,7 +197,7 @@ function LatestEvents({ events }: { events: readonly Event[] }) {
 }
 
 /** A link to all events of the same kind in Explore. */
-function InExplore({ event }: { event: Event | undefined }) {
+function ExploreLink({ event }: { event: Event | undefined }) {
   if (!event) return null
   const search = { vendor: event.vendor, event: event.event, domainId: event.domainId }
   return (

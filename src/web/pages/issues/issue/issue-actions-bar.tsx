@@ -4,18 +4,18 @@ import type { IssueDetail } from '#client/types.gen'
 import { messages } from '../../../messages.ts'
 import { useKeys } from '../../../shell/keys.ts'
 import { usePaletteActs } from '../../../shell/palette-acts.ts'
-import { canBecome, type IssueStatus, setStatus } from '../issue-actions.ts'
+import { canTransition, type IssueStatus, setStatus } from '../issue-actions.ts'
 import { MuteMenu } from '../mute-menu.tsx'
 
-interface ActsProps {
+interface IssueActionsProps {
   issue: IssueDetail
   isMuting: boolean
   setMuting(isMuting: boolean): void
 }
 
 /** Buttons for the status changes that the issue allows, each with its keyboard shortcut. */
-export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
-  const can = (to: IssueStatus) => canBecome(issue.status, to)
+export function IssueActions({ issue, isMuting, setMuting }: IssueActionsProps) {
+  const can = (to: IssueStatus) => canTransition(issue.status, to)
   const become = (to: IssueStatus) => () => {
     if (!can(to)) return false
     return void setStatus([issue], to)
@@ -42,20 +42,20 @@ export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
     <>
       {can('muted') && (
         <MuteMenu issue={issue} isOpen={isMuting} open={setMuting}>
-          <ActButton name={mute} letter="M" onClick={() => setMuting(!isMuting)} />
+          <ActionButton name={mute} letter="M" onClick={() => setMuting(!isMuting)} />
         </MuteMenu>
       )}
-      {can('open') && <ActButton name={reopen} letter="U" onClick={become('open')} />}
-      {can('acknowledged') && <ActButton name={acknowledge} letter="A" onClick={become('acknowledged')} />}
-      {can('resolved') && <ActButton name={resolve} letter="R" variant="filled" onClick={become('resolved')} />}
+      {can('open') && <ActionButton name={reopen} letter="U" onClick={become('open')} />}
+      {can('acknowledged') && <ActionButton name={acknowledge} letter="A" onClick={become('acknowledged')} />}
+      {can('resolved') && <ActionButton name={resolve} letter="R" variant="filled" onClick={become('resolved')} />}
     </>
   )
 }
 
-type ActButtonProps = ComponentProps<typeof Button<'button'>> & { name: string; letter: string }
+type ActionButtonProps = ComponentProps<typeof Button<'button'>> & { name: string; letter: string }
 
 /** A button that shows its keyboard shortcut. */
-const ActButton = forwardRef<HTMLButtonElement, ActButtonProps>(({ name, letter, ...rest }, ref) => (
+const ActionButton = forwardRef<HTMLButtonElement, ActionButtonProps>(({ name, letter, ...rest }, ref) => (
   <Button
     ref={ref}
     variant="default"

@@ -31,11 +31,11 @@ export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefin
     [w.note, issue.notes && plain(issue.notes)],
   ]
   const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${value}`] : []))
-  const said = evidence ? [plain(evidence.summary), ''] : []
-  return [`## ${plain(issue.title)}`, '', ...said, ...lines, '', ...besideOf(evidence), link, ''].join('\n')
+  const summary = evidence ? [plain(evidence.summary), ''] : []
+  return [`## ${plain(issue.title)}`, '', ...summary, ...lines, '', ...comparisonOf(evidence), link, ''].join('\n')
 }
 
-function besideOf(evidence: IssueEvidence | undefined): string[] {
+function comparisonOf(evidence: IssueEvidence | undefined): string[] {
   const { badSample: bad, goodSample: good } = evidence ?? {}
   if (!bad) return []
   const { issue: w, parts } = messages

@@ -20,14 +20,16 @@ import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { useKeys } from '../../../shell/keys.ts'
 import { notices } from '../../../shell/notices.ts'
 import { Status } from '../issue-columns.tsx'
-import { listSearch, neighboursOf } from '../list-position.ts'
+import { listSearch, positionInList } from '../list-position.ts'
 import { Evidence } from './evidence.tsx'
 import { Facts } from './facts.tsx'
-import { IssueActs } from './issue-actions-bar.tsx'
+import { IssueActions } from './issue-actions-bar.tsx'
 import { markdownOf } from './issue-markdown.ts'
 import classes from './issue-page.module.css'
 import { Note } from './note.tsx'
-import { WhatHappened } from './timeline.tsx'
+import { IssueTimeline } from './timeline.tsx'
+
+const MINUTE_MS = 60_000
 
 /** `/issues/{id}`: an issue with its evidence and actions. */
 export function IssuePage() {
@@ -40,12 +42,12 @@ export function IssuePage() {
   )
   return (
     <QueryState query={query} skeleton={<Lines count={8} />} room={messages.issues.issue} gone={gone}>
-      {(issue) => <Whole key={issue.id} issue={issue} />}
+      {(issue) => <IssueView key={issue.id} issue={issue} />}
     </QueryState>
   )
 }
 
-function Whole({ issue }: { issue: IssueDetail }) {
+function IssueView({ issue }: { issue: IssueDetail }) {
   const { id, title } = issue
   const evidence = useQuery(investigateIssueOptions({ path: { id } }))
   const isFirstAsked = evidence.data === undefined && evidence.failureReason === null
@@ -67,14 +69,14 @@ function Whole({ issue }: { issue: IssueDetail }) {
   })
   return (
     <>
-      <PageHead title={title} isData above={<Above issue={issue} />}>
+      <PageHead title={title} isData above={<ListNavigation issue={issue} />}>
         <Button variant="default" onClick={() => void copyLink()}>
           {messages.issue.copyLink}
         </Button>
         <Button variant="default" onClick={() => void copyMarkdown()}>
           {messages.issue.copyMarkdown}
         </Button>
-        {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
+        {mayChange && <IssueActions {...{ issue, isMuting, setMuting }} />}
       </PageHead>
       <MayLine what={messages.issues.changing} needs="member" />
       {/* Rendered together, because its parts are next to each other and would move while loading. */}
@@ -84,7 +86,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
         </QueryState>
       ) : (
         <>
-          <Said issue={issue} evidence={evidence.data} />
+          <Summary issue={issue} evidence={evidence.data} />
           <div className={classes.columns}>
             <QueryState query={evidence} skeleton={<Lines count={8} />}>
               {(answer) => <Evidence evidence={answer} occurrences={issue.occurrenceSeries} />}
@@ -98,7 +100,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
                 <Title order={2} mb="md">
                   {messages.issue.happened}
                 </Title>
-                <WhatHappened history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
+                <IssueTimeline history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
               </Paper>
             </Stack>
           </div>
@@ -109,9 +111,9 @@ function Whole({ issue }: { issue: IssueDetail }) {
 }
 
 /** Position in the list, with links to the next and previous issue. */
-function Above({ issue }: { issue: IssueDetail }) {
+function ListNavigation({ issue }: { issue: IssueDetail }) {
   const navigate = useNavigate()
-  const [neighbours] = useState(() => neighboursOf(issue.id))
+  const [neighbours] = useState(() => positionInList(issue.id))
   const to = (id: string | null | undefined) => {
     if (id) void navigate({ to: '/issues/$id', params: { id }, replace: true })
   }
@@ -133,7 +135,7 @@ function Above({ issue }: { issue: IssueDetail }) {
               isEnd={!neighbours.previous}
             />
             <Text fz="sm" c="dimmed" className="figure">
-              {messages.issue.place(neighbours.place, neighbours.of)}
+              {messages.issue.place(neighbours.position, neighbours.total)}
             </Text>
             <Step name={messages.issue.next} go={() => to(neighbours.next)} isEnd={!neighbours.next} />
           </Group>
@@ -164,7 +166,7 @@ function Step({ name, isBack = false, isEnd, go }: { name: string; isBack?: bool
 }
 
 /** A summary of the problem and its likely cause. */
-function Said({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
+function Summary({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
   return (
     <Stack gap="xs" mb="lg" maw="72ch" mih={24}>
       {evidence && (
@@ -218,4 +220,3 @@ function distanceOf(ms: number): string {
   if (Math.abs(ms) < MINUTE_MS) return messages.issue.atOnce
   return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))
 }
-const MINUTE_MS = 60_000

@@ -24,7 +24,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [refusal, setRefusal] = useState<string | null>(null)
   const saved = useRef(notes ?? '')
-  const wanted = useRef(saved.current)
+  const latest = useRef(saved.current)
   const isSaving = useRef(false)
   const saveOne = async (text: string) => {
     setState('saving')
@@ -40,11 +40,11 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   }
   // One request at a time, so that the server ends up with the latest text.
   const save = async (text: string) => {
-    wanted.current = text
+    latest.current = text
     if (isSaving.current || text === saved.current) return
     isSaving.current = true
     let isDone = true
-    while (isDone && wanted.current !== saved.current) isDone = await saveOne(wanted.current)
+    while (isDone && latest.current !== saved.current) isDone = await saveOne(latest.current)
     isSaving.current = false
     setState(isDone && !saveSoon.isPending() ? 'saved' : 'rest')
   }

@@ -7,7 +7,7 @@ import { Data } from '../../../parts/data.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { type Standing, StatusMark } from '../../../parts/status-mark.tsx'
-import { STEP_STANDING } from '../../tests/status-marks.ts'
+import { STEP_MARKS } from '../../tests/status-marks.ts'
 
 type EvidenceRun = NonNullable<IssueEvidence['run']>
 type Step = EvidenceRun['steps'][number]
@@ -15,7 +15,7 @@ type Step = EvidenceRun['steps'][number]
 /** The run of a flow test or an audit: its steps, with the screenshot of one of them. */
 export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun }) {
   const [chosen, choose] = useState<number | null>(null)
-  const shown = chosen ?? tellingStep(steps)
+  const shown = chosen ?? stepToShow(steps)
   const { screenshot = null, title = '' } = steps[shown] ?? {}
   return (
     <Stack gap="sm">
@@ -46,7 +46,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
 
 function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(): void }) {
   const { title, status, error, screenshot } = step
-  const standings: Readonly<Record<string, Standing>> = STEP_STANDING
+  const standings: Readonly<Record<string, Standing>> = STEP_MARKS
   const statuses: Readonly<Record<string, string>> = messages.tests.stepStatuses
   return (
     <>
@@ -75,7 +75,7 @@ function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(
 }
 
 /** Index of the step with the most useful screenshot: the first failed one, or the last before it that has one; -1 without screenshots. */
-export function tellingStep(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
+export function stepToShow(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
   const failed = steps.findIndex(({ status }) => status === 'failed')
   const until = failed === -1 ? steps : steps.slice(0, failed + 1)
   return until.findLastIndex(({ screenshot }) => screenshot !== null)

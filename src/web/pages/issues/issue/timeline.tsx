@@ -9,15 +9,15 @@ import { Data, Sentence } from '../../../parts/data.tsx'
 import { Target } from '../../../parts/target.tsx'
 import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
 
-interface WhatHappenedProps {
+interface TimelineProps {
   history: readonly Entry[]
   /** Deliveries about the issue, newest first; those that were sent are in the history already. */
   deliveries: readonly Delivery[]
 }
 
 /** The history of an issue and its notifications in chronological order. */
-export function WhatHappened({ history, deliveries }: WhatHappenedProps) {
-  const nameOf = useNames()
+export function IssueTimeline({ history, deliveries }: TimelineProps) {
+  const nameOf = useMemberNames()
   const lines = linesOf(history)
   const waiting = deliveries.filter(({ status }) => status === 'pending' || status === 'sending').reverse()
   return (
@@ -85,14 +85,14 @@ function Detail({
   nameOf(id: string): string | null
 }) {
   const by = textOf(entry, 'by')
-  const said = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
+  const details = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
   const mutedUntil = entry.payload?.mutedUntil
   const name = by === null ? null : by === 'time' ? messages.issue.byTime : nameOf(by)
   return (
     <>
-      {said && (
+      {details && (
         <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
-          <Sentence>{said}</Sentence>
+          <Sentence>{details}</Sentence>
         </Text>
       )}
       <Small>
@@ -117,7 +117,7 @@ function Detail({
 }
 
 /** Names of the organization's members by id. */
-function useNames(): (id: string) => string | null {
+function useMemberNames(): (id: string) => string | null {
   const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: FRESH.dictionary })
   return (id) => {
     const member = data?.members.find((one) => one.id === id)

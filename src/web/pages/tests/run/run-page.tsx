@@ -17,7 +17,7 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
 import { notices } from '../../../shell/notices.ts'
-import { RUN_STANDING } from '../status-marks.ts'
+import { RUN_MARKS } from '../status-marks.ts'
 import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
@@ -59,7 +59,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
   return (
     <>
       <PageHead title={t.runTitle}>
-        <StatusMark status={RUN_STANDING[run.status]} word={t.runStatuses[run.status]} />
+        <StatusMark status={RUN_MARKS[run.status]} word={t.runStatuses[run.status]} />
         {may && (run.status === 'passed' || run.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
             {t.share}

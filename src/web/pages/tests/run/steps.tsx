@@ -7,7 +7,7 @@ import { Duration, Num } from '../../../parts/numbers.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { StatusMark } from '../../../parts/status-mark.tsx'
-import { STEP_STANDING } from '../status-marks.ts'
+import { STEP_MARKS } from '../status-marks.ts'
 
 /** The steps of a run; the screenshot of one is shown, at first the last one. */
 export function Steps({ run: { id, steps } }: { run: RunDetail }) {
@@ -27,7 +27,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
           { head: t.name, cell: (step) => <What step={step} /> },
           {
             head: t.stepStatus,
-            cell: ({ status }) => <StatusMark status={STEP_STANDING[status]} word={t.stepStatuses[status]} />,
+            cell: ({ status }) => <StatusMark status={STEP_MARKS[status]} word={t.stepStatuses[status]} />,
           },
           { head: t.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
           {
