@@ -8,8 +8,9 @@ import { openShop } from './shop.ts'
 import { walkedIn } from './walking.ts'
 
 /**
- * What the Recorder of Chrome DevTools wrote when somebody used this shop with a frame more, under Chromium 153: nothing in it is changed but the
- * shop's port. docs/develop/decisions.md says how it was made.
+ * An export of the Recorder panel of Chrome DevTools, used with this shop and one more frame; only the shop's port was
+ * changed. Headless Chromium has no panel, so it was served from `@react-native/debugger-frontend` 0.88.1, connected by
+ * `?ws=` to Chromium 153 and driven with real mouse and key events. The package is not a dependency.
  */
 const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
 
