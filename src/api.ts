@@ -41,10 +41,10 @@ import { RateLimit, rateLimited } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
 import { webBundle } from './http/web-bundle.ts'
-import type { Live } from './ingest/live.ts'
+import type { LiveBuffer } from './ingest/live-buffer.ts'
 import { liveRoutes } from './ingest/live-routes.ts'
-import { ingestRoutes } from './ingest/routes.ts'
 import type { Spool } from './ingest/spool.ts'
+import { usageRoutes } from './ingest/usage-routes.ts'
 import { insights } from './insights/index.ts'
 import { insightRoutes } from './insights/routes.ts'
 import type { Dispatcher } from './integrations/delivery/dispatcher.ts'
@@ -86,7 +86,7 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import { settingsOf } from './signals/signal-setting-store.ts'
 import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
-import { diskFault } from './store/disk-room.ts'
+import { diskFault } from './store/disk-space.ts'
 import { streamRoutes } from './stream/routes.ts'
 import type { Streams } from './stream/streams.ts'
 import { useOf } from './warehouse/disk-share.ts'
@@ -116,7 +116,7 @@ export interface ApiParts {
   domains: DomainDirectory
   lastRuns: LastRuns
   gaps: GapWatch
-  live: Live
+  live: LiveBuffer
   suspicion: Suspicion
   follower: Follower
   spool: Spool
@@ -206,7 +206,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       lastOrders: (ids) => lastOrdersOf(db, ids),
     }),
     ...projectRoutes(parts),
-    ...ingestRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
+    ...usageRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], privacyOf(orgId)) }),
     ...insightRoutes(

@@ -10,8 +10,8 @@ import { operatorOf, retentionMs } from './config.ts'
 import { SECOND_MS } from './core/clock.ts'
 import { Emitter } from './core/emitter.ts'
 import type { SecretBox } from './core/secret-box.ts'
-import { openAllStores, type Stores } from './data-folder/open.ts'
-import { pathsOf } from './data-folder/paths.ts'
+import { folderPaths } from './data-folder/folder-paths.ts'
+import { openAllStores, type Stores } from './data-folder/open-folder.ts'
 import { DigestComposer } from './digest/composer.ts'
 import { DigestSender } from './digest/sender.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
@@ -31,9 +31,9 @@ import { Poller } from './integrations/inbound/poller.ts'
 import { StatusSync } from './integrations/status/status-sync.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { DiskBudget } from './jobs/disk-budget.ts'
-import { type FlushParts, finalFlush } from './jobs/flush.ts'
+import { type FlushDeps, finalFlush } from './jobs/flush.ts'
 import type { Job } from './jobs/job.ts'
-import { type JobParts, jobsOf } from './jobs/list.ts'
+import { type JobDeps, jobsOf } from './jobs/job-list.ts'
 import { isInForce } from './org/authenticate.ts'
 import { newSetupToken } from './org/setup.ts'
 import { hasOwner, privacySettings } from './org/store.ts'
@@ -41,7 +41,7 @@ import { SignalStates } from './signals/signal-changes.ts'
 import type { Db } from './store/database.ts'
 import { type RowChange, watchRows } from './store/row-changes.ts'
 import { Streams } from './stream/streams.ts'
-import { WATCHED } from './stream/watched.ts'
+import { WATCHED } from './stream/watched-tables.ts'
 
 export type { AppOptions, Log } from './app/base.ts'
 
@@ -92,7 +92,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const stopping = new AbortController()
 
   const watching = openWatching(base, stores)
-  const runFiles = new RunFiles(pathsOf(config.data).runs, config.runRetentionDays)
+  const runFiles = new RunFiles(folderPaths(config.data).runs, config.runRetentionDays)
   const diskBudget = diskBudgetOf(base, stores, runFiles)
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
@@ -104,9 +104,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue })
 
   const streams = streamsOf(base, stores, watching, collecting)
-  const outboxBell = new Emitter()
+  const outboxEmitter = new Emitter()
   watchRows(db, WATCHED, (changes) => {
-    if (changes.some(isToSend)) outboxBell.emit()
+    if (changes.some(isToSend)) outboxEmitter.emit()
     streams.publish(changes)
   })
   const composer = new DigestComposer({
@@ -115,9 +115,9 @@ export async function openApp(options: AppOptions): Promise<App> {
     retentionMs: retentionMs(config),
   })
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
-  const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
+  const flushing: FlushDeps = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
-    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, outboxBell, domains: collecting.domains },
+    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, outboxEmitter, domains: collecting.domains },
     scanning: { db, warehouse },
     statusSync: new StatusSync(dispatcher),
     polls: new Poller(dispatcher, {
@@ -180,10 +180,10 @@ function changesOfIn(db: Db): NonNullable<NotifierDeps['changesOf']> {
   return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
 
-function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores, runFiles: RunFiles): DiskBudget {
+function diskBudgetOf({ config, clock, log, notifyOperator }: Base, stores: Stores, runFiles: RunFiles): DiskBudget {
   const { db, warehouse } = stores
   return new DiskBudget({
-    ...{ db, warehouse, runFiles, clock, tellOperator },
+    ...{ db, warehouse, runFiles, clock, notifyOperator },
     ...{ budgetBytes: config.diskBudget, warn: log.warn },
   })
 }
@@ -254,13 +254,13 @@ interface EvaluationNeeds {
 function evaluationParts(
   { clock }: Base,
   { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationNeeds,
-): Pick<JobParts, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
+): Pick<JobDeps, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
   const { db, spool, warehouse } = stores
   const { gaps, follower, suspicion } = watching
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
   return {
     evaluating: { ...common, warehouse, woken, privacyOf },
-    series: { ...common, follower, suspicion, signalStates: new SignalStates(streams.signalsMoved) },
+    series: { ...common, follower, suspicion, signalStates: new SignalStates(streams.signalsChanged) },
     autoAlerts: { db, clock, warehouse, enqueue },
     consent: { db, warehouse, spool, privacyOf },
   }
@@ -278,13 +278,13 @@ interface MaintenanceNeeds {
 function maintenanceParts(
   { clock, config, transport, publicUrl }: Base,
   { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceNeeds,
-): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
+): Pick<JobDeps, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
   const { db, warehouse, spool } = stores
   const { clockWatch, gaps, follower, suspicion } = watching
   const { domains } = collecting
   return {
     heartbeat() {
-      if (clockWatch.look()) for (const learned of [follower, suspicion, dispatcher]) learned.forget()
+      if (clockWatch.check()) for (const learned of [follower, suspicion, dispatcher]) learned.forget()
       gaps.beat()
     },
     warehouse,

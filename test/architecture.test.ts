@@ -162,7 +162,7 @@ describe('rooms', () => {
     )
     expect(others.map(({ path }) => path)).toEqual([])
     // Of the warehouse itself, what is the same for any engine.
-    const choosing = ['src/warehouse/open.ts', 'src/warehouse/folder.ts']
+    const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-folder.ts']
     const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
     expect(ofAny.length).toBeGreaterThan(0)
     const faults = ofAny.filter(({ imports }) => imports.some(({ target }) => isEngines(target)))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
-import { pathsOf } from '../src/data-folder/paths.ts'
+import { folderPaths } from '../src/data-folder/folder-paths.ts'
 import { openSession } from '../src/org/session.ts'
 import { initialize } from '../src/org/store.ts'
 import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fixtures.ts'
 import { until } from './run-program.ts'
-import { hear } from './stream/event-stream-client.ts'
+import { readEventStream } from './stream/event-stream-client.ts'
 
 export type JobName =
   | 'heartbeat'
@@ -95,7 +95,7 @@ export async function testApp(
   let folder = join(root, '1')
   // As a first start makes it, without waiting for the disk after each of its steps.
   mkdirSync(folder, { mode: 0o700 })
-  writeFileSync(pathsOf(folder).database, emptyDatabase(), { mode: 0o600 })
+  writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
     const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
     return openApp({ config, clock, log, jitter: () => 0, ...options })
@@ -197,7 +197,7 @@ export async function answerOf(response: Response): Promise<Answer> {
 }
 
 async function firstData(response: Response): Promise<unknown> {
-  const stream = hear(response)
+  const stream = readEventStream(response)
   const { data } = await until('the first event', () => stream.events[0] ?? null)
   await stream.leave()
   return data

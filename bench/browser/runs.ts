@@ -1,6 +1,6 @@
 import puppeteer, { type Browser } from 'puppeteer-core'
 import { MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
-import { openStores } from '../../src/data-folder/open.ts'
+import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
 import { installedChromium } from '../../test/browser/installed-chromium.ts'
 import { type Budget, budget } from '../tools/budget.ts'

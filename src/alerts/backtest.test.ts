@@ -6,7 +6,7 @@ import { plainEvent } from '../core/event.fixture.ts'
 import type { Gap } from '../signals/gap.ts'
 import { addTraffic } from '../signals/series-monitor.fixture.ts'
 import { Follower } from '../signals/series-monitor.ts'
-import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { readAlertInput } from './alert-input.ts'
 import { alertFrom } from './alert-store.ts'
@@ -111,7 +111,7 @@ const rule = fc
 const isEvery = (volume: object) => 'vendor' in volume && volume.vendor === '*'
 
 /** What came for some weeks before, so that something is expected. */
-async function addHistory(stand: WarehouseStand): Promise<void> {
+async function addHistory(stand: WarehouseFixture): Promise<void> {
   const past = { from: START - 5 * 7 * DAY_MS, to: START, domainId: 'dom_1' }
   await addTraffic(stand, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
   await addTraffic(stand, 'b', { ...past, vendor: 'Other', event: 'buy', perHour: 5, domainId: 'dom_2' })
@@ -157,7 +157,7 @@ interface Sent {
 }
 
 /** Takes it in while the alerts are in force, as the collector does; now and then files are written and merged. */
-async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
+async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
   const judge = judgeOf(alerts)
   for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
     stand.clock.advance(afterMs)
@@ -175,7 +175,7 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: rea
 }
 
 /** Which window would have fired how, as the scheduler finds it: window by window. */
-async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
+async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
   const follower = new Follower({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
   const rowsOf = async (window: Window) => {
@@ -204,7 +204,7 @@ const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continue
 test('a backtest has the findings that the scheduler had at the time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
-      await using stand = await WarehouseStand.open()
+      await using stand = await WarehouseFixture.open()
       stand.clock.set(START)
       await addHistory(stand)
       const alerts = rules.map(alertOfInput)
@@ -238,7 +238,7 @@ const byDomain = (a: Said, b: Said) => (`${a.domainId} ${a.subject}` < `${b.doma
 
 describe('the way of a backtest', () => {
   const shape = async (input: object, days = 7) => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     stand.clock.set(START + 40 * DAY_MS)
     const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
     const { buckets, ...rest } = await backtest(
@@ -275,7 +275,7 @@ describe('a backtest of anomalies', () => {
   const deadAt = now - 5 * DAY_MS + 9 * HOUR_MS
 
   async function shop() {
-    const stand = await WarehouseStand.open()
+    const stand = await WarehouseFixture.open()
     stand.clock.set(now)
     const past = { from: START, to: now, domainId: 'dom_1', vendor: 'Shop' }
     await addTraffic(stand, 'a', { ...past, event: 'view', perHour: 60, faults: dies(deadAt, 5 * HOUR_MS) })

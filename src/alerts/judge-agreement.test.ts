@@ -5,7 +5,7 @@ import { checkRule } from '../conditions/condition.ts'
 import { resolveLabels } from '../conditions/label.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { alertOf, domainsNamed, validationInput } from './alert.fixture.ts'
 import type { Alert } from './alert.ts'
 import { judgeOf } from './judge.fixture.ts'
@@ -58,7 +58,7 @@ const aSent = fc.record({
 })
 
 /** One event a minute: some in a sorted and shredded file, some in two as they came, the others still in the spool. */
-async function receive(stand: WarehouseStand, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
+async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
   for (const [index, event] of events.entries()) {
     await stand.add([event])
     stand.clock.advance(MINUTE_MS)
@@ -75,7 +75,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
     sent: { event: StoredEvent; domainId: string; vendor: string }[],
     regions: 'DE'[],
   ) => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const start = stand.clock.now()
     const alerts = inputs.map((input, index): Alert => alertOf(input, `alr_${index}`))
     const judge = judgeOf(

@@ -35,7 +35,7 @@ export interface Base {
   guard: AddressGuard
   transport: Transport
   /** Notifies the operator of the server: in the log, and by mail where that is configured. */
-  tellOperator(notice: { subject: string; text: string }): void
+  notifyOperator(notice: { subject: string; text: string }): void
   /** Public address of the server, without a slash at its end. */
   publicUrl: string
 }
@@ -46,7 +46,7 @@ export function baseOf({ config, clock, log, transport: given }: AppOptions): Ba
   return {
     ...{ config, clock, log, guard, transport },
     report: (error, where) => log.error(error, where),
-    tellOperator: operatorOf(config, log, transport),
+    notifyOperator: operatorOf(config, log, transport),
     publicUrl: config.publicUrl || ownUrlOf(config.listen),
   }
 }
@@ -60,7 +60,7 @@ function outboundTransport(config: Config, guard: AddressGuard): Transport {
   })
 }
 
-function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport): Base['tellOperator'] {
+function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport): Base['notifyOperator'] {
   const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
   return ({ subject, text }) => {
     warn(`${subject}. ${text}`)

@@ -4,8 +4,8 @@ import { Browsers } from '../browser/browsers.ts'
 import { resolveLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { AppError } from '../core/error.ts'
-import type { Stores } from '../data-folder/open.ts'
-import { pathsOf } from '../data-folder/paths.ts'
+import { folderPaths } from '../data-folder/folder-paths.ts'
+import type { Stores } from '../data-folder/open-folder.ts'
 import { FlowRuns } from '../flows/flow-runs.ts'
 import type { Rules } from '../flows/rule-findings.ts'
 import type { RunFiles } from '../flows/run-files.ts'
@@ -34,7 +34,7 @@ interface Needs {
 export function openBrowsing({ config, clock, report }: Base, needs: Needs): Browsing {
   const { stores, collecting, enqueue, privacyOf, runFiles } = needs
   const { db, box } = stores
-  const paths = pathsOf(config.data)
+  const paths = folderPaths(config.data)
   const browsers = new Browsers({
     chromium: config.chromium,
     folder: paths.browsers,

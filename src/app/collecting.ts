@@ -4,7 +4,7 @@ import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { Stores } from '../data-folder/open.ts'
+import type { Stores } from '../data-folder/open-folder.ts'
 import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
 import { noteLegacyScript } from '../domains/routing-store.ts'
@@ -12,11 +12,11 @@ import { lastEventAt } from '../domains/sightings.ts'
 import { findDomain } from '../domains/store.ts'
 import type { WokenAlerts } from '../evaluation/evaluate.ts'
 import { RateLimit } from '../http/rate.ts'
-import { BatchMemory } from '../ingest/batch-memory.ts'
 import { Collector } from '../ingest/collector.ts'
+import { IngestRates } from '../ingest/ingest-rates.ts'
 import { LateBatches, type Verdicts } from '../ingest/late-batches.ts'
-import { Live } from '../ingest/live.ts'
-import { StoredCounts } from '../ingest/stored-counts.ts'
+import { LiveBuffer } from '../ingest/live-buffer.ts'
+import { SeenBatches } from '../ingest/seen-batches.ts'
 import type { GapWatch } from '../signals/gap-detector.ts'
 import type { Base } from './base.ts'
 
@@ -25,10 +25,10 @@ export interface Collecting {
   collector: Collector
   domains: DomainDirectory
   rules: ActiveRules
-  batches: BatchMemory
-  live: Live
+  batches: SeenBatches
+  live: LiveBuffer
   /** Of the events that were stored. */
-  counts: StoredCounts
+  counts: IngestRates
   /** Batches that are still to be judged. */
   late: LateBatches
   /** Returns for each event the ids of the alerts in force that it breaks; null for one that took too long to judge. */
@@ -50,9 +50,9 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   const { config, clock, report } = base
   const { db, spool } = stores
   const domains = domainDirectory({ db, clock })
-  const live = new Live(clock)
-  const counts = new StoredCounts((orgId) => lastEventAt(db, orgId))
-  const batches = new BatchMemory(db, clock)
+  const live = new LiveBuffer(clock)
+  const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
+  const batches = new SeenBatches(db, clock)
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
   const lateJudge = new LateJudge(rules)
   rules.onChange((orgId, id, rule) => lateJudge.changed(orgId, id, rule))

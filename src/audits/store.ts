@@ -4,7 +4,7 @@ import { newId } from '../core/id.ts'
 import { nextTime } from '../core/schedule.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
 
 /** The most audits of an organization that wait; further ones are refused. */
@@ -231,5 +231,5 @@ export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string
 export function removeOldAudits(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed', 'cancelled') AND nextAt IS NULL`,
-  ).run(now - RECORDS_KEPT_MS)
+  ).run(now - RECORD_RETENTION_MS)
 }

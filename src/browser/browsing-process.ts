@@ -7,7 +7,7 @@ export type TaskName = 'walk' | 'crawl'
 /** What the server sends to the process of a browser. `entered` answers `enter`. */
 export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
-/** What the process sends. `leave` and `enter` are those of its `Place`. After `ended` it waits for the pipe to be closed. */
+/** What the process sends. `leave` and `enter` are those of its `BatchPosition`. After `ended` it waits for the pipe to be closed. */
 export type FromBrowsing =
   | { kind: 'message'; message: unknown }
   | { kind: 'leave' }

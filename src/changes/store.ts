@@ -3,7 +3,7 @@ import { newId } from '../core/id.ts'
 import { cutText } from '../core/text.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import {
   type Change,
   type ChangeName,
@@ -244,5 +244,5 @@ export function postponeLook(db: Db, id: string, lookAt: Instant): void {
 
 /** Deletes changes that are older than records are kept. */
 export function removeOldChanges(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM change WHERE occurredAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM change WHERE occurredAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -3,11 +3,11 @@ import { ownUrlOf } from '../app/own-url.ts'
 import { findChromium, howToGetChromium } from '../browser/chromium.ts'
 import { systemClock } from '../core/clock.ts'
 import { firstFew } from '../core/text.ts'
-import { examine, type Finding } from '../data-folder/check.ts'
-import { checkDatabase } from '../data-folder/open.ts'
-import { type FolderPaths, pathsOf } from '../data-folder/paths.ts'
+import { examine, type Finding } from '../data-folder/examine-folder.ts'
+import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
+import { checkDatabase } from '../data-folder/open-folder.ts'
 import { type Rebuilt, rebuild } from '../data-folder/rebuild.ts'
-import { forgetLost, type SealedCounts } from '../data-folder/sealed.ts'
+import { forgetLost, type SealedCounts } from '../data-folder/sealed-secrets.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
 import { type Command, UsageError } from './command.ts'
@@ -37,7 +37,7 @@ export const doctor: Command = {
   async run(invocation) {
     const { flags } = invocation
     const config = configOf(invocation)
-    const paths = pathsOf(config.data)
+    const paths = folderPaths(config.data)
     if (!existsSync(config.data)) throw new UsageError(`doctor: there is no data folder ${config.data}`)
     const unlock = lockUnlessRunning(paths, flags.rebuild === true || flags['forget-secrets'] === true)
     try {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { type Config, retentionMs } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { countText } from '../core/text.ts'
+import { folderPaths } from '../data-folder/folder-paths.ts'
 import { type Imported, importEvents as importInto, isImportable } from '../data-folder/import-events.ts'
-import { openAllStores, type Stores } from '../data-folder/open.ts'
-import { pathsOf } from '../data-folder/paths.ts'
+import { openAllStores, type Stores } from '../data-folder/open-folder.ts'
 import { importDomains } from '../domains/directory.ts'
 import { FolderInUse } from '../store/folder-lock.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
@@ -59,13 +59,13 @@ function checkFiles(files: readonly string[]): void {
 }
 
 async function openStopped({ data, logLevel }: Config): Promise<Stores> {
-  if (!existsSync(pathsOf(data).database)) throw new UsageError(`import events: there is no data folder ${data}`)
+  if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: there is no data folder ${data}`)
   const log = logTo(logLevel === 'info' ? 'warn' : logLevel)
   try {
     return await openAllStores(data, systemClock, {
       report: (error, where) => log.error(error, where),
       log,
-      tellOperator: ({ subject, text }) => log.warn(`${subject}: ${text}`),
+      notifyOperator: ({ subject, text }) => log.warn(`${subject}: ${text}`),
     })
   } catch (error) {
     if (error instanceof FolderInUse) throw new UsageError(`import events: ${error.message}; stop it first`)

@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts'
-import { openStores } from '../data-folder/open.ts'
+import { openStores } from '../data-folder/open-folder.ts'
 import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
 import { checkEmail, checkPassword } from '../org/user.ts'

@@ -9,7 +9,7 @@ import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import { updateOrg } from '../org/store.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
-import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type ConsentCheckDeps, checkConsent } from './consent-check.ts'
 import { resetConsentCounts } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
@@ -18,13 +18,13 @@ import { listFindings } from './store.ts'
 /** A history with one organization and one domain, and the consent check over it. */
 class Watched implements AsyncDisposable {
   private constructor(
-    readonly stand: WarehouseStand,
+    readonly stand: WarehouseFixture,
     readonly orgId: string,
     readonly domainId: string,
   ) {}
 
   static async open(): Promise<Watched> {
-    const stand = await WarehouseStand.open()
+    const stand = await WarehouseFixture.open()
     const { alice } = cast(stand.db, stand.clock)
     const domainId = createDomain(stand.db, stand.clock, alice.orgId, { name: 'Shop' })
     updateOrg(stand.db, alice.orgId, { consentOptIn: true })
@@ -37,7 +37,7 @@ class Watched implements AsyncDisposable {
   }
 
   /** Sends events in order, one second apart. */
-  async send(...said: Said[]): Promise<void> {
+  async send(...said: EventFields[]): Promise<void> {
     for (const one of said) {
       this.stand.clock.advance(SECOND_MS)
       await this.stand.add([{ orgId: this.orgId, domainId: this.domainId, ts: this.stand.clock.now(), ...one }])
@@ -69,19 +69,24 @@ class Watched implements AsyncDisposable {
 }
 
 const GA4 = 'Google Analytics 4'
-const ga4 = (gcd: string, more: Said = {}): Said => ({
+const ga4 = (gcd: string, more: EventFields = {}): EventFields => ({
   ...{ vendor: GA4, sessionId: 's', ...more },
   params: { gcs: 'G100', gcd, ...readConsent({ gcs: 'G100', gcd }), ...more.params },
 })
-const granted = (more: Said = {}): Said => ({
+const granted = (more: EventFields = {}): EventFields => ({
   ...{ vendor: GA4, sessionId: 's', ...more },
   params: { gcs: 'G111', gcd: '13r3r3r3r5', ...readConsent({ gcs: 'G111', gcd: '13r3r3r3r5' }) },
 })
-const meta = (more: Said = {}): Said => ({ vendor: 'Meta Pixel', sessionId: 's', params: { ev: 'PageView' }, ...more })
+const meta = (more: EventFields = {}): EventFields => ({
+  vendor: 'Meta Pixel',
+  sessionId: 's',
+  params: { ev: 'PageView' },
+  ...more,
+})
 const DENIED = '13p3p3p3p5'
 
 describe('generated sessions', () => {
-  const cases: [what: string, events: Said[], found: string[]][] = [
+  const cases: [what: string, events: EventFields[], found: string[]][] = [
     ['a default that is denied', [ga4(DENIED)], []],
     [
       'neither gcs nor gcd',
@@ -209,7 +214,7 @@ describe('generated sessions', () => {
 
 const oneOf = <T>(list: readonly T[], random: Random) => list[Math.floor(random() * list.length)] as T
 
-function anEvent(random: Random, n: number): Said {
+function anEvent(random: Random, n: number): EventFields {
   const gcs = oneOf(['G100', 'G111', 'G101', 'G1--', '', undefined, undefined], random)
   const gcd = oneOf(
     [DENIED, '13r3r3r3r5', '13l3l3l3l1', '13m3n3p3p5', '13t3t3t3t5', '13v3q3p3u5', '', 'x', undefined],
@@ -425,7 +430,7 @@ describe.skipIf(capturesFolder === null)(
   `real captures${capturesFolder ? '' : ' (skipped: the folder of captures is missing)'}`,
   () => {
     /** Returns the findings in the matching captures. `also`: events appended to each. */
-    async function foundIn(isMeant: (name: string) => boolean, also: Said[] = []): Promise<string[]> {
+    async function foundIn(isMeant: (name: string) => boolean, also: EventFields[] = []): Promise<string[]> {
       await using watched = await Watched.open()
       const { stand, orgId, domainId } = watched
       const captured = capturedEvents(capturesFolder ?? '', { id: domainId, orgId })

@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
+import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { ChoiceRow } from './consent-queries.ts'
 import { CONSENT_KEY, type ConsentKind } from './finding.ts'
 import type { HourCount } from './update-rate.ts'
@@ -105,6 +105,6 @@ export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[
 
 /** Deletes counts older than the retention time. */
 export const removeOldConsentCounts: Retention = (db, now) => {
-  db.prepare('DELETE FROM consentDay WHERE day < ?').run(now - RECORDS_KEPT_MS - DAY_MS)
-  db.prepare('DELETE FROM consentHour WHERE hour < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM consentDay WHERE day < ?').run(now - RECORD_RETENTION_MS - DAY_MS)
+  db.prepare('DELETE FROM consentHour WHERE hour < ?').run(now - RECORD_RETENTION_MS)
 }

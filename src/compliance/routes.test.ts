@@ -6,7 +6,7 @@ import { createDomain } from '../domains/store.ts'
 import type { NotificationRequest } from '../issues/issue.ts'
 import { findIssue, setStatus } from '../issues/store.ts'
 import { updateOrg } from '../org/store.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Sighting } from './finding.ts'
 import { complianceRoutes } from './routes.ts'
 import { recordSightings, removeOldFindings } from './store.ts'
@@ -101,9 +101,9 @@ describe('findings', () => {
     expect((await list()).findings).toMatchObject([{ domainIds: [blog] }])
     db.prepare('DELETE FROM domain WHERE id = ?').run(blog)
     expect((await list()).findings).toEqual([])
-    removeOldFindings(db, clock.now() + RECORDS_KEPT_MS)
+    removeOldFindings(db, clock.now() + RECORD_RETENTION_MS)
     expect(db.prepare('SELECT count(*) AS n FROM finding').get()).toEqual({ n: 1 })
-    removeOldFindings(db, clock.now() + RECORDS_KEPT_MS + 1)
+    removeOldFindings(db, clock.now() + RECORD_RETENTION_MS + 1)
     expect(db.prepare('SELECT count(*) AS n FROM finding').get()).toEqual({ n: 0 })
   })
 })

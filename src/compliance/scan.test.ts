@@ -10,7 +10,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { createDomain } from '../domains/store.ts'
 import { privacySettings, updateOrg } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
-import { aKey, aValue, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { aKey, aValue, type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { FIELDS, scan } from './scan.ts'
 import { listFindings } from './store.ts'
 
@@ -56,14 +56,14 @@ const aText = fc.oneof(
 )
 
 interface Stand {
-  stand: WarehouseStand
+  stand: WarehouseFixture
   orgs: readonly [string, string]
   domains: readonly { id: string; orgId: string }[]
   privacyOf(orgId: string): Privacy
 }
 
 async function open(): Promise<Stand> {
-  const stand = await WarehouseStand.open()
+  const stand = await WarehouseFixture.open()
   const { alice, mallory } = cast(stand.db, testClock())
   const orgs = [alice.orgId, mallory.orgId] as const
   updateOrg(stand.db, alice.orgId, {
@@ -79,7 +79,7 @@ async function open(): Promise<Stand> {
   return { stand, orgs, domains, privacyOf: (orgId) => privacyFrom(privacySettings(stand.db, orgId)) }
 }
 
-const anEvent = (domains: Stand['domains']): fc.Arbitrary<Said> =>
+const anEvent = (domains: Stand['domains']): fc.Arbitrary<EventFields> =>
   fc
     .record({
       domain: fc.constantFrom(...domains),
@@ -94,7 +94,7 @@ const anEvent = (domains: Stand['domains']): fc.Arbitrary<Said> =>
       event: fc.oneof({ weight: 9, arbitrary: fc.constant('purchase') }, { weight: 1, arbitrary: aText }),
       params: fc.dictionary(fc.oneof(fc.constantFrom(...KEYS), aKey), aText, { maxKeys: 5, noNullPrototype: false }),
     })
-    .map(({ domain: { id, orgId }, ...rest }) => ({ domainId: id, orgId, ...rest }) as Said)
+    .map(({ domain: { id, orgId }, ...rest }) => ({ domainId: id, orgId, ...rest }) as EventFields)
 
 /** Reference implementation of the scan. */
 function reference(events: readonly StoredEvent[], orgId: string, privacy: Privacy) {
@@ -202,7 +202,7 @@ test('the SQL selects everything that is personal', async () => {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
     const texts = fc.sample(aText, { numRuns: 5000, seed: 7 })
     const said = texts.map(
-      (text, n): Said => ({ ...domain, title: text, params: { [KEYS[n % KEYS.length] ?? '']: text } }),
+      (text, n): EventFields => ({ ...domain, title: text, params: { [KEYS[n % KEYS.length] ?? '']: text } }),
     )
     await stand.add(said)
     await stand.flush()
@@ -243,7 +243,7 @@ test('a scan that was not committed is repeated, and one whose files are gone is
   const { stand, domains, orgs } = await open()
   try {
     const [domain] = domains
-    const said = { ...domain, domainId: domain?.id, params: { mail: 'jane@a.example' } } as Said
+    const said = { ...domain, domainId: domain?.id, params: { mail: 'jane@a.example' } } as EventFields
     await stand.add([said])
     await stand.flush()
     const asked = query('test', {
@@ -251,13 +251,13 @@ test('a scan that was not committed is repeated, and one whose files are gone is
       window: { from: 0, to: Number.MAX_SAFE_INTEGER },
       write: () => ({ sql: 'SELECT count(*) AS events FROM events' }),
     })
-    const first = await stand.warehouse.lookThrough(asked)
+    const first = await stand.warehouse.scanNewEvents(asked)
     expect(first?.rows).toEqual([{ events: 1 }])
     await stand.reopen()
-    const second = await stand.warehouse.lookThrough(asked)
+    const second = await stand.warehouse.scanNewEvents(asked)
     expect(second?.events).toBe(1)
     await stand.compact()
-    expect(second?.settle(() => expect.unreachable())).toBe(false)
+    expect(second?.commit(() => expect.unreachable())).toBe(false)
     await scan({ db: stand.db, warehouse: stand.warehouse })
     await stand.reopen()
     await scan({ db: stand.db, warehouse: stand.warehouse })
@@ -265,7 +265,7 @@ test('a scan that was not committed is repeated, and one whose files are gone is
     expect(listFindings(stand.db, { orgId: orgs[0], ...filter }, { limit: 10, after: null })).toMatchObject([
       { key: 'mail', kind: 'email', count: 1 },
     ])
-    expect(await stand.warehouse.lookThrough(asked)).toBeNull()
+    expect(await stand.warehouse.scanNewEvents(asked)).toBeNull()
   } finally {
     await stand[Symbol.asyncDispose]()
   }

@@ -17,7 +17,7 @@ const MAX_EXAMPLE_LENGTH = 1000
 
 export interface ScanDeps {
   db: Db
-  warehouse: Pick<Warehouse, 'lookThrough'>
+  warehouse: Pick<Warehouse, 'scanNewEvents'>
 }
 
 /**
@@ -32,9 +32,9 @@ export async function scan({ db, warehouse }: ScanDeps, stopping?: AbortSignal):
       .filter(({ privacy: { regions, patterns } }) => regions.length + patterns.length > 0)
     const seen = new Sightings(privacyOf)
     const query = candidatesQuery(owns, { orgId: null, window: WHOLE }, (candidate) => seen.add(candidate))
-    const look = await warehouse.lookThrough(query)
-    if (look === null) return
-    look.settle(() => recordSightings(db, seen.all(), { privacyOf }))
+    const result = await warehouse.scanNewEvents(query)
+    if (result === null) return
+    result.commit(() => recordSightings(db, seen.all(), { privacyOf }))
   }
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
 import { consentOptInOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
 
 /** Maximum findings of one organization, because senders choose the keys. Further findings are not recorded. */
@@ -148,5 +148,5 @@ export function decide(
 
 /** Deletes findings last seen more than 400 days ago. */
 export function removeOldFindings(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM finding WHERE lastSeenAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM finding WHERE lastSeenAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -249,7 +249,7 @@ class Compiler {
     const inBase64 = dialect.anyMatch('forms', runs, (run) => found(dialect.base64Decode(run)))
     const once = dialect.percentDecode(text)
     const forms = dialect.joined(' ', [text, once, dialect.percentDecode(once)])
-    const test = `(${dialect.each(`[${forms}]`, 'forms', `${found('forms')} OR ${inBase64}`)})[1]`
+    const test = `(${dialect.mapList(`[${forms}]`, 'forms', `${found('forms')} OR ${inBase64}`)})[1]`
     return `(${inCase(this.matches(text, MAY_HOLD_EMAIL_PATTERN), test)})`
   }
 

@@ -10,7 +10,7 @@ import { initialize } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
 import { parquetOf } from './import-events.fixture.ts'
 import { type Imported, importEvents } from './import-events.ts'
-import { openAllStores } from './open.ts'
+import { openAllStores } from './open-folder.ts'
 
 const NOW = TEST_START
 const reports = {
@@ -18,7 +18,7 @@ const reports = {
     throw error
   },
   log: { info() {}, warn() {} },
-  tellOperator() {},
+  notifyOperator() {},
 }
 
 /** A data folder with two domains of one organization, of which one denies a host. */

@@ -9,7 +9,7 @@ import { importDomains } from '../domains/directory.ts'
 import { type ImportRules, readLine } from '../ingest/import-line.ts'
 import { isImported, recordImport } from '../ingest/import-store.ts'
 import { bytesOf, type FileLine, linesIn, MAX_LINE_BYTES } from '../ingest/line-reader.ts'
-import type { Noted } from '../ingest/store.ts'
+import type { LedgerRecord } from '../ingest/record-segment.ts'
 import type { Db } from '../store/database.ts'
 import type { EventImport } from '../warehouse/event-import.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
@@ -30,7 +30,7 @@ export interface Imported {
   errors: ImportError[]
 }
 
-export interface ImportOrder {
+export interface ImportOptions {
   files: readonly string[]
   /** The domain of all events; null: each names its own. */
   domainId: string | null
@@ -41,7 +41,7 @@ export interface ImportOrder {
   progress(file: string, done: number): void
 }
 
-export interface ImportParts {
+export interface ImportDeps {
   db: Db
   warehouse: Pick<Warehouse, 'importEvents'>
 }
@@ -61,7 +61,7 @@ const isParquet = (file: string) => file.endsWith('.parquet')
  * Takes events of before into the history, file by file, each in one transaction. A file whose content was taken in before
  * for the same domain adds nothing. Fails with `invalid` for a file that can't be read; files before it stay taken in.
  */
-export async function importEvents(parts: ImportParts, order: ImportOrder): Promise<Imported> {
+export async function importEvents(parts: ImportDeps, order: ImportOptions): Promise<Imported> {
   const rules: ImportRules = {
     domains: importDomains(parts.db),
     domainId: order.domainId,
@@ -81,13 +81,13 @@ export async function importEvents(parts: ImportParts, order: ImportOrder): Prom
 const NOTHING: Imported = { imported: 0, refused: 0, errors: [] }
 
 class FileImport {
-  private readonly notes = new Map<string, Noted>()
+  private readonly notes = new Map<string, LedgerRecord>()
   private readonly errors: ImportError[] = []
   private refused = 0
 
   constructor(
-    private readonly parts: ImportParts,
-    private readonly order: ImportOrder,
+    private readonly parts: ImportDeps,
+    private readonly order: ImportOptions,
     private readonly rules: ImportRules,
     private readonly file: string,
   ) {}

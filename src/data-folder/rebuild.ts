@@ -3,14 +3,14 @@ import type { Clock, Instant } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { recordSightings } from '../domains/sightings.ts'
 import { recoverDomain } from '../domains/store.ts'
-import { raiseUsage } from '../ingest/store.ts'
+import { raiseUsage } from '../ingest/record-segment.ts'
 import { recoverOrg } from '../org/store.ts'
 import { type Db, openDatabase } from '../store/database.ts'
-import { inspectDatabase } from '../store/inspect.ts'
-import { type Owner, type Relisted, relistFolder } from '../warehouse/folder.ts'
-import { readList } from './open.ts'
-import type { FolderPaths } from './paths.ts'
-import { openBox } from './sealed.ts'
+import { inspectDatabase } from '../store/inspect-database.ts'
+import { type Owner, type RebuiltFileList, rebuildFileList } from '../warehouse/inspect-folder.ts'
+import type { FolderPaths } from './folder-paths.ts'
+import { readList } from './open-folder.ts'
+import { openBox } from './sealed-secrets.ts'
 
 /** The result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
 export interface Rebuilt {
@@ -44,12 +44,12 @@ export async function rebuild(
     const box = openBox(paths, db)
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }
     let made: Made = { orgs: [], domains: [] }
-    const account = ({ owners, content, usage }: Relisted) => {
+    const account = ({ owners, content, usage }: RebuiltFileList) => {
       made = recoverOwners(db, box, owners)
       recordSightings(db, content)
       raiseUsage(db, usage)
     }
-    const relisted = await readList(paths, () => relistFolder(parts, clock, { account, progress }))
+    const relisted = await readList(paths, () => rebuildFileList(parts, clock, { account, progress }))
     const { listed, unreadable, gone } = relisted
     return { setAside, listed, unreadable, gone, ...made }
   } finally {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** A user of an organization. */
 export interface MemberId {
@@ -131,7 +131,7 @@ export function finishMail(
 
 /** Deletes notes of digests that are older than records are kept. */
 export function removeOldDigests(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORDS_KEPT_MS) / DAY_MS))
+  db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORD_RETENTION_MS) / DAY_MS))
 }
 
 /** The part of the Message-ID before the `@`: one for each reader and day, which tells nothing of them. */

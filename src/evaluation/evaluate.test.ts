@@ -330,7 +330,7 @@ describe('what wakes an alert', () => {
     const woken = new WokenAlerts()
     woken.roundEnded()
     let rung = 0
-    woken.bell.subscribe(() => rung++)
+    woken.emitter.subscribe(() => rung++)
     woken.add(['alr_a', 'alr_b'], 'dom_1', NOON)
     woken.add(['alr_a'], 'dom_1', NOON + 1)
     expect(rung).toBe(1)

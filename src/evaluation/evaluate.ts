@@ -46,7 +46,7 @@ export class WokenAlerts {
   private readonly places = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
   /** Rings for a violation that may be a new issue; not for more of those that wait to be counted. */
-  readonly bell = new Emitter()
+  readonly emitter = new Emitter()
   /** Violations from shortly before a stop are only in the history, so the first round looks at all alerts. */
   private all = true
   /** Something was received too late for this round. */
@@ -59,7 +59,7 @@ export class WokenAlerts {
       isNew ||= !domains.has(domainId)
       this.places.set(alertId, domains.set(domainId, receivedAt))
     }
-    if (isNew) this.bell.emit()
+    if (isNew) this.emitter.emit()
   }
 
   /** Returns the alerts for which `take` may return true; null: it does for all. */
@@ -94,7 +94,7 @@ export class WokenAlerts {
 
   roundEnded(): void {
     this.all = false
-    if (this.isMore) this.bell.emit()
+    if (this.isMore) this.emitter.emit()
     this.isMore = false
   }
 }

@@ -21,7 +21,7 @@ import type { IssueRecord } from '../issues/issue.ts'
 import { applyFindings, resolveAll } from '../issues/store.ts'
 import { Follower } from '../signals/series-monitor.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
 import type { Problem } from './problem.ts'
@@ -37,7 +37,7 @@ export class EvidenceFixture {
   readonly domainId: string
   private readonly enqueue
 
-  private constructor(readonly stand: WarehouseStand) {
+  private constructor(readonly stand: WarehouseFixture) {
     const { db, clock } = stand
     clock.set(HOUR - 30 * DAY_MS)
     this.people = cast(db, clock)
@@ -47,7 +47,7 @@ export class EvidenceFixture {
   }
 
   static async open(): Promise<EvidenceFixture> {
-    return new EvidenceFixture(await WarehouseStand.open())
+    return new EvidenceFixture(await WarehouseFixture.open())
   }
 
   addDomain(name: string): string {
@@ -67,7 +67,7 @@ export class EvidenceFixture {
   }
 
   /** Adds one event this many minutes after noon, and judges it. */
-  async send(minute: number, values: Said): Promise<void> {
+  async send(minute: number, values: EventFields): Promise<void> {
     const { db, clock } = this.stand
     clock.set(HOUR + minute * MINUTE_MS)
     const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...values }

@@ -7,7 +7,7 @@ import { AppError } from '../core/error.ts'
 import { enqueue as addDelivery } from '../integrations/delivery/outbox.ts'
 import { testMessage } from '../integrations/message/message.ts'
 import { addHistory, applyFindings } from '../issues/store.ts'
-import { HOUR, type Said, type WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, type WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { CALLERS, type Evidence, EvidenceFixture } from './evidence.fixture.ts'
 
 let world: EvidenceFixture
@@ -21,7 +21,7 @@ const STORES = {
     await stand.compact()
     expect(stand.levels()).toContain('compacted')
   },
-} satisfies Record<string, (stand: WarehouseStand) => Promise<void>>
+} satisfies Record<string, (stand: WarehouseFixture) => Promise<void>>
 
 const valueMissing: Partial<AlertInput> = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
@@ -170,7 +170,7 @@ test('an issue that does not exist is not found', async () => {
 })
 
 /** What the rule looks for, what an event says, and what must be shown nowhere. */
-const PERSONAL: [Condition, Said, string][] = [
+const PERSONAL: [Condition, EventFields, string][] = [
   [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann@example.com' } }, 'ann@'],
   [{ parameter: '*', op: 'contains_email' }, { params: { a: 'x', b: 'mail ann@example.com now' } }, 'ann@'],
   [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann%2540example.com' } }, 'ann%'],

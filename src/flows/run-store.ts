@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey } from './flow-test.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
@@ -224,11 +224,11 @@ export function failCutOffRuns(db: Db, now: Instant): void {
 
 /** Deletes old runs, and versions that no run and no test is of. */
 export function removeOldRuns(db: Db, now: Instant): void {
-  const oldest = newId('run', Math.max(0, now - RECORDS_KEPT_MS)).slice(0, 'run_'.length + 10)
+  const oldest = newId('run', Math.max(0, now - RECORD_RETENTION_MS)).slice(0, 'run_'.length + 10)
   db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed', 'cancelled')`).run(oldest)
   db.prepare(
     `DELETE FROM flowVersion WHERE createdAt < ?
        AND NOT EXISTS (SELECT 1 FROM flowTest WHERE versionId = flowVersion.id)
        AND NOT EXISTS (SELECT 1 FROM flowRun WHERE versionId = flowVersion.id)`,
-  ).run(now - RECORDS_KEPT_MS)
+  ).run(now - RECORD_RETENTION_MS)
 }

@@ -9,12 +9,12 @@ import { domainDirectory } from '../domains/directory.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
 import { RateLimit } from '../http/rate.ts'
 import { type Db, openDatabase, tx } from '../store/database.ts'
-import { BatchMemory } from './batch-memory.ts'
 import { Collector } from './collector.ts'
 import type { Judge } from './decode-batch.ts'
-import { EMPTY_SEGMENT } from './segment-count.ts'
+import { recordSegment } from './record-segment.ts'
+import { SeenBatches } from './seen-batches.ts'
+import { EMPTY_SEGMENT } from './segment-content.ts'
 import { Spool } from './spool.ts'
-import { recordSegment } from './store.ts'
 
 export interface Property {
   orgId: string
@@ -114,7 +114,7 @@ export class TestCollector {
   db: Db
   spool: Spool
   collector: Collector
-  private batches: BatchMemory
+  private batches: SeenBatches
   private readonly loaded = new Loaded()
   private readonly root = mkdtempSync(join(tmpdir(), 'collector-'))
   private folder = join(this.root, '1')
@@ -127,7 +127,7 @@ export class TestCollector {
     this.blog = this.property(orgId, 'Blog')
     this.elsewhere = this.property(mallory.orgId, 'Shop')
     this.spool = this.newSpool()
-    this.batches = new BatchMemory(this.db, this.clock)
+    this.batches = new SeenBatches(this.db, this.clock)
     this.collector = this.newCollector()
   }
 
@@ -187,7 +187,7 @@ export class TestCollector {
     this.folder = copy
     this.db = openDatabase(join(copy, 'tagwarden.db'))
     this.spool = this.newSpool()
-    this.batches = new BatchMemory(this.db, this.clock)
+    this.batches = new SeenBatches(this.db, this.clock)
     this.collector = this.newCollector()
   }
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { HOUR_MS } from '../core/clock.ts'
-import { forgetBatches } from './batch-memory.ts'
 import { TestCollector } from './collector.fixture.ts'
+import { deleteExpiredBatches } from './seen-batches.ts'
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
@@ -46,7 +46,7 @@ describe('a repeated batch is answered as before and counted once', () => {
       async (stand) => {
         await stand.flush()
         stand.clock.advance(24 * HOUR_MS)
-        expect(forgetBatches(stand.db, stand.clock.now())).toBe(null)
+        expect(deleteExpiredBatches(stand.db, stand.clock.now())).toBe(null)
       },
     ],
   ]
@@ -133,7 +133,7 @@ describe('is another batch', () => {
     await stand.send(batchOf('batch-0001', 'first'))
     await stand.flush()
     stand.clock.advance(24 * HOUR_MS + 1)
-    expect(forgetBatches(stand.db, stand.clock.now())).toBe(1)
+    expect(deleteExpiredBatches(stand.db, stand.clock.now())).toBe(1)
     await stand.send(batchOf('batch-0001', 'second'))
     expect(idsOf(stand)).toEqual(['first', 'second'])
   })

@@ -10,19 +10,19 @@ import { bugResponse, errorResponse } from '../http/errors.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
-import type { BatchMemory } from './batch-memory.ts'
-import { type BatchJudge, decodeBatch, type Understood } from './decode-batch.ts'
+import { type BatchJudge, type DecodedBatch, decodeBatch } from './decode-batch.ts'
+import type { IngestRates } from './ingest-rates.ts'
 import type { LateBatch, LateBatches } from './late-batches.ts'
-import type { Live } from './live.ts'
+import type { LiveBuffer } from './live-buffer.ts'
 import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
+import type { SeenBatches } from './seen-batches.ts'
 import type { Spool } from './spool.ts'
-import type { StoredCounts } from './stored-counts.ts'
 
-export interface CollectorParts {
+export interface CollectorDeps {
   clock: Clock
   spool: Spool
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
-  batches: Pick<BatchMemory, 'answerOf'>
+  batches: Pick<SeenBatches, 'answerOf'>
   rate: RateLimit
   /** True while the organization is over its share of the disk. */
   isOverBudget?(orgId: string): boolean
@@ -37,9 +37,9 @@ export interface CollectorParts {
   /** Serves the browser script's files; without it they are not found. */
   files?: Pick<ScriptFiles, 'answer'>
   /** Gets the stored events, for the live view. */
-  live?: Pick<Live, 'add'>
+  live?: Pick<LiveBuffer, 'add'>
   /** Counts the stored events of each organization. */
-  counts?: Pick<StoredCounts, 'add'>
+  counts?: Pick<IngestRates, 'add'>
   report(error: unknown, route: string): void
 }
 
@@ -72,7 +72,7 @@ export class Collector {
   private readonly refusals = new Refusals()
   private reportedAt: Instant = Number.NEGATIVE_INFINITY
 
-  constructor(private readonly parts: CollectorParts) {}
+  constructor(private readonly parts: CollectorDeps) {}
 
   /** True for the paths that the collector serves. */
   owns(path: string): boolean {
@@ -124,7 +124,7 @@ export class Collector {
     try {
       await spool.append([], { key: null, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
     } catch (error) {
-      this.refusals.putBack(refused)
+      this.refusals.restore(refused)
       throw error
     }
   }
@@ -210,7 +210,7 @@ export class Collector {
     const { spool, domains, late } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
-    const understood: Understood = decodeBatch(batch, {
+    const understood: DecodedBatch = decodeBatch(batch, {
       domain,
       receivedAt,
       nextSeq: () => spool.nextSeq(),

@@ -6,11 +6,12 @@ import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts
 import { isPacked, readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
-import { type Decoded, decodeHit, type FlatEvent } from '../decoders/index.ts'
+import { type Decoded, decodeHit, type FlatEvent, vendorOfHost } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, emptyParams, flattenParams, readQuery } from '../decoders/params.ts'
 import { thirdPartyOf } from '../decoders/third-party.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
+import type { NameVendor } from '../domains/vendor-pattern.ts'
 import {
   type Batch,
   type BatchAnswer,
@@ -27,7 +28,6 @@ import {
 } from './batch.ts'
 import { BatchReport, type LedgerNote } from './batch-report.ts'
 import { hashCustomer } from './customer-hash.ts'
-import { type PageFrame, pagesOf } from './page-stats.ts'
 
 /** Returns the ids of the alerts whose rule the event violates; empty when none. */
 export type Judge = (event: StoredEvent) => string[]
@@ -42,7 +42,7 @@ export interface BatchJudge {
 }
 
 /** The domain and time of a batch, and the functions that decoding needs. */
-export interface Arrival {
+export interface BatchContext {
   domain: CollectorDomain
   receivedAt: Instant
   /** Returns a larger number at each call. */
@@ -54,7 +54,7 @@ export interface Arrival {
 }
 
 /** A decoded batch, as it will be stored. */
-export interface Understood {
+export interface DecodedBatch {
   events: StoredEvent[]
   answer: BatchAnswer
   ledger: LedgerNote[]
@@ -86,8 +86,8 @@ const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
  * Turns a batch into events: decodes, flattens, judges. Pure except for `nextSeq`. An invalid item is refused by
  * itself, with its reason in the answer and in the ledger.
  */
-export function decodeBatch(batch: Batch, arrival: Arrival): Understood {
-  const reading = new Reading(batch, arrival)
+export function decodeBatch(batch: Batch, arrival: BatchContext): DecodedBatch {
+  const reading = new BatchDecoder(batch, arrival)
   const lists: [ItemList, readonly unknown[], (value: unknown) => void][] = [
     ['events', batch.events ?? [], (value) => reading.event(value)],
     ['hits', batch.hits ?? [], (value) => reading.hit(value)],
@@ -109,7 +109,7 @@ export function decodeBatch(batch: Batch, arrival: Arrival): Understood {
 
 const NO_PAGES: StoredPage[] = []
 
-class Reading {
+class BatchDecoder {
   readonly events: StoredEvent[] = []
   readonly report = new BatchReport()
   pages: StoredPage[] = NO_PAGES
@@ -128,7 +128,7 @@ class Reading {
 
   constructor(
     private readonly batch: Batch,
-    private readonly arrival: Arrival,
+    private readonly arrival: BatchContext,
   ) {
     const page = this.page(batch.page?.url)
     this.host = page?.host ?? null
@@ -377,4 +377,27 @@ function lengthOf(events: readonly FlatEvent[]): number {
 
 function placeOf(url: URL | null): string {
   return url ? `${url.origin}${url.pathname}`.slice(0, 300) : ''
+}
+
+/** The fields that all rows of one page view share. */
+type PageFrame = Omit<StoredPage, 'vendor' | 'vendorHost' | 'requests' | 'durMs' | 'blockMs' | 'bytes'>
+
+/** Returns one row for each vendor's host; one row without a vendor for a page that called none. */
+function pagesOf(frame: PageFrame, vendors: readonly PageVendorItem[], nameVendor: NameVendor): StoredPage[] {
+  if (vendors.length === 0) {
+    return [{ ...frame, vendor: '', vendorHost: '', requests: 0, durMs: [], blockMs: null, bytes: null }]
+  }
+  return vendors.map(({ host, requests, durMs = [], blockMs, bytes = null }) => {
+    const vendorHost = cleanText(host.toLowerCase())
+    return {
+      ...frame,
+      vendor:
+        nameVendor(`https://${vendorHost}/`) ?? vendorOfHost(vendorHost) ?? thirdPartyOf(vendorHost) ?? vendorHost,
+      vendorHost,
+      requests,
+      durMs,
+      blockMs: frame.loaf ? (blockMs ?? 0) : null,
+      bytes,
+    }
+  })
 }

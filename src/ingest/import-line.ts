@@ -25,7 +25,7 @@ export const TEXT_LENGTHS = {
 export const KINDS = ['event', 'hit', 'tag', 'library'] as const
 export const ENVIRONMENTS = ['prod', 'dev'] as const
 /** Fields of a stored event that are ours to give: they are ignored. */
-export const OURS = ['orgId', 'seq', 'violations'] as const
+export const SYSTEM_FIELDS = ['orgId', 'seq', 'violations'] as const
 
 function text(name: keyof typeof TEXT_LENGTHS) {
   const [least, most] = TEXT_LENGTHS[name]

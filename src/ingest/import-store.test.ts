@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { isImported, recordImport, removeOldImports } from './import-store.ts'
-import { EMPTY_SEGMENT } from './segment-count.ts'
+import { EMPTY_SEGMENT } from './segment-content.ts'
 
 test('a file is known until its events are too old, or its domain is deleted', () => {
   const [db, clock] = [memoryDb(), testClock()]
@@ -17,6 +17,6 @@ test('a file is known until its events are too old, or its domain is deleted', (
   deleteDomain(db, { orgId, id: gone ?? '' })
   removeOldImports(db, clock.now())
   expect(known()).toEqual([true, false, true])
-  removeOldImports(db, clock.now() + RECORDS_KEPT_MS + 1)
+  removeOldImports(db, clock.now() + RECORD_RETENTION_MS + 1)
   expect(known()).toEqual([false, false, false])
 })

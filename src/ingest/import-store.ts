@@ -1,9 +1,9 @@
 import type { Instant } from '../core/clock.ts'
 import { recordAge, recordHostUsage, recordSightings } from '../domains/sightings.ts'
 import type { Db } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
-import type { SegmentContent } from './segment-count.ts'
-import { type Noted, recordLedger, recordNamesFolded, recordUsage } from './store.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
+import { type LedgerRecord, recordLedger, recordNamesFolded, recordUsage } from './record-segment.ts'
+import type { SegmentContent } from './segment-content.ts'
 
 /** A file whose events were taken in. */
 export interface ImportedFile {
@@ -35,7 +35,11 @@ export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'ev
 export function recordImport(
   db: Db,
   file: ImportedFile,
-  { content, spans, notes }: { content: SegmentContent; spans: readonly ImportedSpan[]; notes: readonly Noted[] },
+  {
+    content,
+    spans,
+    notes,
+  }: { content: SegmentContent; spans: readonly ImportedSpan[]; notes: readonly LedgerRecord[] },
   now: Instant,
 ): void {
   db.prepare('INSERT INTO importedFile VALUES (@content, @domainId, @events, @now)').run({ ...file, now })
@@ -59,7 +63,7 @@ export function removeOldImports(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM importedFile WHERE importedAt < ?
        OR (domainId <> '' AND domainId NOT IN (SELECT id FROM domain))`,
-  ).run(now - RECORDS_KEPT_MS)
+  ).run(now - RECORD_RETENTION_MS)
 }
 
 /** When the last of the imported events of each of an organization's domains was received. */

@@ -20,7 +20,7 @@ import { hashOf } from './batch-hash.ts'
 import type { LedgerNote } from './batch-report.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { syncFolder } from './segment-recovery.ts'
-import { storageRefusal } from './storage-refusal.ts'
+import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -33,7 +33,7 @@ export interface LateBatch {
 /** For each event the ids of the alerts that it violates; null when its rules took longer than the time limit. */
 export type Verdicts = readonly (string[] | null)[]
 
-export interface LateParts {
+export interface LateBatchesDeps {
   folder: string
   /**
    * Judges events on the event loop: returns the ids of the alerts that each violates, null when that takes too long.
@@ -60,7 +60,7 @@ const MAX_FAILURES = 5
 const FILE = /^(org_\w+)\.ndjson$/
 
 /** The position of one batch in the file of its organization. */
-interface Place {
+interface BatchPosition {
   start: number
   bytes: number
   hash: bigint
@@ -72,7 +72,7 @@ interface Queue {
   fd: number
   bytes: number
   /** Batches on disk, oldest first. */
-  places: Place[]
+  places: BatchPosition[]
   /** Failures in a row to judge the first batch. */
   failures: number
 }
@@ -96,7 +96,7 @@ export class LateBatches {
 
   /** Reads the queues that an earlier process left; `start` continues with them. */
   constructor(
-    private readonly parts: LateParts,
+    private readonly parts: LateBatchesDeps,
     private readonly pauseMs = PAUSE_MS,
   ) {
     mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
@@ -214,7 +214,7 @@ export class LateBatches {
         )
         for (const { done } of some) done.resolve()
       } catch (error) {
-        for (const { done } of some) done.reject(storageRefusal(error))
+        for (const { done } of some) done.reject(storageError(error))
       }
       const left = (this.unwritten.get(orgId) ?? 0) - some.length
       if (left > 0) this.unwritten.set(orgId, left)
@@ -297,7 +297,7 @@ export class LateBatches {
   }
 
   /** Returns a batch; null when it is damaged, or was stored before an earlier failure. */
-  private read(queue: Queue, place: Place | undefined): LateBatch | null {
+  private read(queue: Queue, place: BatchPosition | undefined): LateBatch | null {
     if (!place || this.parts.isKnown(place.hash)) return null
     const batch = readLine(readPlace(queue, place))
     if (!batch) this.reportDamage(queue.orgId, 1)
@@ -355,7 +355,7 @@ function readLine(line: Buffer): LateBatch | null {
   return JSON.parse(json.toString()) as LateBatch
 }
 
-function readPlace({ fd }: Queue, { start, bytes }: Place): Buffer {
+function readPlace({ fd }: Queue, { start, bytes }: BatchPosition): Buffer {
   const buffer = Buffer.allocUnsafe(bytes)
   return buffer.subarray(0, readSync(fd, buffer, 0, bytes, start))
 }

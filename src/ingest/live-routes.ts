@@ -5,7 +5,7 @@ import { findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import type { Live } from './live.ts'
+import type { LiveBuffer } from './live-buffer.ts'
 
 const MAX_EVENTS = 500
 const DEFAULT_EVENTS = 100
@@ -46,16 +46,16 @@ const LiveQuery = Closed({
   limit: Type.Optional(Int({ minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS })),
 })
 
-export interface LiveParts {
+export interface LiveRouteDeps {
   db: Db
   clock: Clock
-  live: Live
+  live: LiveBuffer
   /** Returns a function that masks personal data, for callers who may not see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 
 /** Routes for the events of one domain as they arrive. */
-export function liveRoutes({ db, clock, live, maskOf }: LiveParts): Route[] {
+export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] {
   return [
     route({
       id: 'watchDomain',

@@ -50,7 +50,7 @@ describe('refusals', () => {
           else {
             const taken = refusals.take()
             for (const refused of step.meanwhile) refuse(refused)
-            for (const refused of taken) refusals.putBack(refused)
+            for (const refused of taken) refusals.restore(refused)
           }
         }
         write()

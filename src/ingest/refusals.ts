@@ -43,7 +43,7 @@ export class Refusals {
   }
 
   /** Adds counts again that were taken and could not be written. */
-  putBack({ domain, ledger }: RefusedBatches): void {
+  restore({ domain, ledger }: RefusedBatches): void {
     const notes = this.notesOf(domain)
     for (const note of ledger) {
       const later = notes.get(note.reason)

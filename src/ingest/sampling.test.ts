@@ -4,7 +4,7 @@ import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { domainDirectory } from '../domains/directory.ts'
 import { setPageViewRates } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
-import { decodeBatch, type Understood } from './decode-batch.ts'
+import { type DecodedBatch, decodeBatch } from './decode-batch.ts'
 import { linesOf } from './segment-file.ts'
 
 /** A domain that keeps these shares of its page views. */
@@ -16,7 +16,7 @@ function setUp(rates: { devRate: number; prodRate: number }) {
   const domain = domainDirectory({ db, clock }).byToken(findDomain(db, { orgId, id }, clock.now()).token)
   if (!domain) throw new Error('the token is known')
   let seq = 0
-  return (batch: object): Understood =>
+  return (batch: object): DecodedBatch =>
     decodeBatch(batch, {
       domain,
       receivedAt: clock.now(),

@@ -36,7 +36,7 @@ export const LINE_END = 10
 
 /** Starts the end of a commit line: the number of events, the bytes of the batch up to here, and their CRC-32. */
 export const CHECK_MARK = ',"check":['
-const MOST_CHECK_BYTES = 64
+const MAX_CHECK_BYTES = 64
 
 /**
  * Encodes batches as bytes of a segment, in a buffer that is reused: allocating new ones costs more than the copying.
@@ -48,7 +48,7 @@ export class SegmentEncoder {
   encode(batches: readonly BatchLines[]): Buffer {
     let mostBytes = 0
     for (const { lines } of batches) {
-      mostBytes += MOST_CHECK_BYTES
+      mostBytes += MAX_CHECK_BYTES
       for (const { length } of lines) mostBytes += length * 3 + 1
     }
     if (mostBytes > this.scratch.length) this.scratch = Buffer.allocUnsafe(mostBytes)

@@ -73,12 +73,12 @@ interface FailedCheck {
 
 /** Can't occur inside a JSON string, where quotes are escaped. */
 const CHECK = /^,"check":\[(\d{1,9}),(\d{1,12}),(\d{1,10})\]\}/
-const MOST_CHECK_BYTES = 50
+const MAX_CHECK_BYTES = 50
 
 function* checkedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
   let from = 0
   for (let at = bytes.indexOf(CHECK_MARK); at >= 0; at = bytes.indexOf(CHECK_MARK, at + 1)) {
-    const found = CHECK.exec(bytes.toString('latin1', at, at + MOST_CHECK_BYTES))
+    const found = CHECK.exec(bytes.toString('latin1', at, at + MAX_CHECK_BYTES))
     if (!found) {
       if (bytes.indexOf(LINE_END, at) < 0) return
       yield { events: 0 }

@@ -19,7 +19,7 @@ import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
 
 /** The intact contents of a file. */
-export interface Kept {
+export interface RecoveredSegment {
   batches: BatchLog
   /** `seq` of the last event; 0 when there is none. */
   lastSeq: number
@@ -59,7 +59,7 @@ export function segmentNotice(damages: readonly SegmentDamage[]): { subject: str
  * leaves it, is cut off. A damaged file is copied to `damagedFolder` first, which holds 256 MiB at most. With
  * `isSealed`, everything in the file was committed, so a torn end is damage. A missing file counts as empty.
  */
-export function recoverSegment(path: string, damagedFolder: string, isSealed: boolean): Kept {
+export function recoverSegment(path: string, damagedFolder: string, isSealed: boolean): RecoveredSegment {
   const bytes = readIfThere(path)
   const { intact, broken, isTorn } = readSegment(bytes ?? Buffer.alloc(0))
   const tail = isTorn && !isSealed && broken.at(-1)?.end === bytes?.length ? broken.pop() : undefined
@@ -100,7 +100,7 @@ function joined(bytes: Buffer, intact: readonly IntactBatch[]): Buffer {
   return Buffer.concat(intact.flatMap((batch) => [bytes.subarray(batch.start, batch.end), end]))
 }
 
-const MOST_ASIDE_BYTES = 256 * 1024 * 1024
+const MAX_DAMAGED_BYTES = 256 * 1024 * 1024
 
 /**
  * Replaces the content of a file by `kept`, after copying it to `damagedFolder`; returns the path of the copy. After a
@@ -125,7 +125,7 @@ function makeRoom(folder: string, newest: string): void {
   const files = readdirSync(folder).map((name) => ({ name, ...statOf(join(folder, name)) }))
   let bytes = files.reduce((sum, { size }) => sum + size, 0)
   for (const { name, size } of files.sort((a, b) => a.changedAt - b.changedAt)) {
-    if (bytes <= MOST_ASIDE_BYTES) return
+    if (bytes <= MAX_DAMAGED_BYTES) return
     if (name === newest) continue
     rmSync(join(folder, name), { force: true })
     bytes -= size

@@ -160,7 +160,7 @@ describe('a segment', () => {
     const last = spool.latest
     expect([last.receivedAt, spool.isWritten(last.seq)]).toEqual([TEST_START, false])
     clock.advance(-3 * HOUR_MS)
-    spool.putBack(clock.now())
+    spool.setBack(clock.now())
     const [after, next] = batchOf(spool, 2)
     expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
     const later = spool.append(after, next)

@@ -3,7 +3,7 @@ import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
@@ -114,9 +114,10 @@ test('where nothing was captured it is empty', async () => {
 })
 
 describe('a key with many different values', () => {
-  const many = (count: number, said: (n: number) => Said): Said[] => Array.from({ length: count }, (_, n) => said(n))
+  const many = (count: number, said: (n: number) => EventFields): EventFields[] =>
+    Array.from({ length: count }, (_, n) => said(n))
   /** Adds events an hour ago, asks for the only vendor that has them, and gives the key `k`. */
-  async function keyOf(events: readonly Said[]) {
+  async function keyOf(events: readonly EventFields[]) {
     await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
     const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)
     return vendors[0]?.keys.find(({ key }) => key === 'k')
@@ -174,7 +175,7 @@ test('names and values that are equal when masked are one', async () => {
 })
 
 test('it is the same before and after files are merged and compacted', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await using made = await openHistory({ events: 1500, seed: 7 })
   stand.clock.set(HOUR)
   await stand.add(made.events.map(({ seq, receivedAt, ...said }) => said))

@@ -171,7 +171,7 @@ interface StaysParts {
  * is the last one looked at), and the events in it.
  */
 function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): string {
-  const { row, upTo, each, those, slice } = dialect
+  const { row, upTo, mapList: each, filterList: those, slice } = dialect
   const told = `(
     SELECT domainId, sessionId, receivedAt, ts, seq, CASE WHEN kind <> 'library' THEN pathId END AS pathId, nameId
     FROM events LEFT JOIN paths USING (path) LEFT JOIN names USING (vendor, event) WHERE ${tests}
@@ -205,7 +205,10 @@ function wholeSql(told: string, { sortedRows }: Dialect): string {
 }
 
 /** The same of each session of a sender that may have several. */
-function splitSql(told: string, { sortedRows, sorted, row, upTo, each, those, slice }: Dialect): string {
+function splitSql(
+  told: string,
+  { sortedRows, sorted, row, upTo, mapList: each, filterList: those, slice }: Dialect,
+): string {
   const arrivals = `SELECT ${sortedRows(['receivedAt', ...ORDERED.slice(1), 'ts'])} AS arrivals FROM ${told} GROUP BY domainId, sessionId
     HAVING max(receivedAt) - min(receivedAt) >= ${SESSION_GAP_MS}`
   const opens = those(

@@ -1,4 +1,4 @@
-import { batchesFrom } from '../../test/engine/events.ts'
+import { generateBatches } from '../../test/engine/generated-events.ts'
 import { cast } from '../../test/fixtures.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { EventStatus, StoredEvent } from '../core/event.ts'
@@ -6,13 +6,13 @@ import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
 import { Follower } from '../signals/series-monitor.ts'
-import { HOUR, type Said, type StandImage, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, WarehouseFixture, type WarehouseSnapshot } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
 /** Ten days of an organization with two domains, and of another with one, for tests of insights. */
 export interface HistoryStand {
-  stand: WarehouseStand
+  stand: WarehouseFixture
   orgId: string
   /** Of the organization that asks; the third one is another organization's. */
   domains: readonly { id: string; name: string }[]
@@ -32,7 +32,7 @@ export interface HistoryOptions {
   /** Of the number of events that is given. */
   seed?: number
   /** Added at the end, to the first domain. */
-  more?: readonly Said[]
+  more?: readonly EventFields[]
 }
 
 const DAYS = 10
@@ -47,7 +47,7 @@ interface Owned {
 }
 
 /** The whole history, with which each test begins: to fill it takes a hundred times as long as to write its files. */
-let whole: Promise<Owned & { image: StandImage }> | null = null
+let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
 
 /** Opens a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
 export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryStand> {
@@ -64,17 +64,17 @@ export async function openHistory({ events, seed = 1, more = [] }: HistoryOption
   }
 }
 
-async function openWhole(): Promise<Owned & { stand: WarehouseStand }> {
+async function openWhole(): Promise<Owned & { stand: WarehouseFixture }> {
   whole ??= fillHistory(20_000, 1).then(async ({ stand, ...owned }) => {
     await using filled = stand
-    return { ...owned, image: filled.image() }
+    return { ...owned, image: filled.snapshot() }
   })
   const { image, ...owned } = await whole
-  return { ...owned, stand: await WarehouseStand.open({}, image) }
+  return { ...owned, stand: await WarehouseFixture.open({}, image) }
 }
 
-async function fillHistory(events: number, seed: number): Promise<Owned & { stand: WarehouseStand }> {
-  const stand = await WarehouseStand.open()
+async function fillHistory(events: number, seed: number): Promise<Owned & { stand: WarehouseFixture }> {
+  const stand = await WarehouseFixture.open()
   const { db, clock } = stand
   const { alice, mallory } = cast(db, clock)
   const { orgId, userId } = alice
@@ -82,7 +82,7 @@ async function fillHistory(events: number, seed: number): Promise<Owned & { stan
   const domains = [domain('Shop', orgId), domain('Blog', orgId), domain('Other', mallory.orgId)] as const
   const places = domains.map(({ id, orgId }) => ({ orgId, domainId: id }))
   const odd = Math.ceil(events * ODD_SHARE)
-  const oddBatches = batchesFrom(HOUR + (DAYS - 2) * DAY_MS, places, odd)
+  const oddBatches = generateBatches(HOUR + (DAYS - 2) * DAY_MS, places, odd)
   for (const said of oddBatches.flatMap(({ events }) => events)) {
     said.params = withoutMarks(said.params ?? {})
     said.event = said.event?.replace(MARKS, '') ?? ''
@@ -94,7 +94,7 @@ async function fillHistory(events: number, seed: number): Promise<Owned & { stan
 }
 
 function sourcesOf(
-  { db }: WarehouseStand,
+  { db }: WarehouseFixture,
   orgId: string,
   domains: readonly { id: string; orgId: string }[],
   history: History,
@@ -121,10 +121,10 @@ function withoutMarks(params: Record<string, string>): Record<string, string> {
 
 interface Batch {
   at: Instant
-  events: Said[]
+  events: EventFields[]
 }
 
-async function fill(stand: WarehouseStand, batches: readonly Batch[]): Promise<void> {
+async function fill(stand: WarehouseFixture, batches: readonly Batch[]): Promise<void> {
   for (const [n, { at, events }] of batches.entries()) {
     stand.clock.set(at)
     await stand.add(events)
@@ -190,10 +190,10 @@ function* trafficFrom(
 }
 
 /** A session's events. */
-function visitOf(n: number, random: Random, place: Said = {}): Said[] {
+function visitOf(n: number, random: Random, place: EventFields = {}): EventFields[] {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const steps = STEPS.slice(0, 1 + Math.floor(random() * STEPS.length))
-  const shared: Said = {
+  const shared: EventFields = {
     ...place,
     env: random() < 0.1 ? 'dev' : 'prod',
     sessionId: random() < 0.9 ? `session-${n}` : null,
@@ -202,10 +202,10 @@ function visitOf(n: number, random: Random, place: Said = {}): Said[] {
     host: pick(['shop.example', 'www.shop.example', null]),
   }
   const at = start(n)
-  return steps.flatMap((step, index): Said[] => {
+  return steps.flatMap((step, index): EventFields[] => {
     const path = random() < 0.95 ? step.path.replace('{n}', String(Math.floor(random() ** 3 * 400))) : null
     const common = { ...shared, path, ts: at + index * MINUTE_MS, title: pick(['Shop', 'Größe 😀', '', null]) }
-    const sent = (vendor: string, event: string, kind: StoredEvent['kind'] = 'event'): Said => ({
+    const sent = (vendor: string, event: string, kind: StoredEvent['kind'] = 'event'): EventFields => ({
       ...{ ...common, vendor, event, kind, status: pick(STATUSES) },
       execMs: random() < 0.3 ? Math.round(random() * 9000) / 10 : null,
       params: paramsOf(n, event, random),

@@ -29,7 +29,7 @@ export class Kept<T> {
   }
 }
 
-/** Returns a function that has one `Kept` for each owner, for as long as that is there. */
+/** Returns a function that has one `RecoveredSegment` for each owner, for as long as that is there. */
 export function keptBy<T>(most: number): (owner: object) => Kept<T> {
   const all = new WeakMap<object, Kept<T>>()
   return (owner) => {

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { NUMBER_PATTERN } from '../core/value-type.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { Query } from '../warehouse/query.ts'
-import type { Said } from '../warehouse/warehouse.fixture.ts'
+import type { EventFields } from '../warehouse/warehouse.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { keyFacts } from './key-facts.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
@@ -12,7 +12,7 @@ import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 
 /** A plan that traffic keeps: always an id, a number, one of three currencies; now and then a coupon; gone for a day, a note. */
-const PLANNED: Said[] = Array.from({ length: 700 }, (_, n) => ({
+const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
   ...{
     vendor: 'Shop API',
     event: n % 7 === 0 ? 'refund' : 'order',
@@ -109,7 +109,7 @@ describe.skipIf(capturesFolder === null)('real captures', () => {
   test('repeated over a week have the keys that a plain loop finds', async () => {
     const place = { id: 'dom_1', orgId: 'org_1' }
     const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
-    const more: Said[] = Array.from({ length: 30 }, () => captured).flat()
+    const more: EventFields[] = Array.from({ length: 30 }, () => captured).flat()
     await using history = await openHistory({
       events: 500,
       more: more.map(({ orgId: _, domainId: __, ...said }) => said),

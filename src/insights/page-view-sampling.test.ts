@@ -4,11 +4,11 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { pageViewRoutes } from '../domains/page-view-routes.ts'
 import { createDomain } from '../domains/store.ts'
 import { Follower } from '../signals/series-monitor.ts'
-import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insights } from './index.ts'
 import { insightRoutes } from './routes.ts'
 
-async function setUp(stand: WarehouseStand) {
+async function setUp(stand: WarehouseFixture) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
   const people = cast(db, clock)
   const { orgId } = people
@@ -36,7 +36,7 @@ async function setUp(stand: WarehouseStand) {
 
 describe('page-view sampling', () => {
   test('says what page views there are, hour by hour', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const { clock, people, orgId, id, call, path } = await setUp(stand)
     const start = HOUR - 7 * DAY_MS
     // 20 hours without any, 100 with two, the others with five; and none of these of another domain or kind.
@@ -66,7 +66,7 @@ describe('page-view sampling', () => {
   })
 
   test('is chosen by who may, for each environment', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const { people, call, path, changes } = await setUp(stand)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })
     expect((await put(people.bob.key, { prodRate: 0.5 })).status).toBe(403)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import { PAIRING_VENDORS } from './event-pairs.ts'
 import { type PairedName, pairedNames } from './paired-events.ts'
@@ -178,9 +178,9 @@ test('unknown domains and bad days are refused, and another organization sees no
 })
 
 describe('against one event after the other', () => {
-  let stand: WarehouseStand
+  let stand: WarehouseFixture
   beforeAll(async () => {
-    stand = await WarehouseStand.open()
+    stand = await WarehouseFixture.open()
   })
   afterAll(() => stand[Symbol.asyncDispose]())
 
@@ -201,7 +201,9 @@ describe('against one event after the other', () => {
         const key = vendor === 'Reddit Pixel' ? 'm.conversionId' : 'eid'
         const server = vendor === 'Reddit Pixel' ? 'type.tracking_type' : 'event_name'
         const params = { [key]: id, ...(isServer ? { [server]: event } : {}) }
-        await stand.add([{ orgId: 'org_1', domainId: `dom_${n}`, vendor, event, kind: 'event', params } satisfies Said])
+        await stand.add([
+          { orgId: 'org_1', domainId: `dom_${n}`, vendor, event, kind: 'event', params } satisfies EventFields,
+        ])
       }
       if (n % 15 === 14) await stand.flush()
     }

@@ -10,7 +10,7 @@ import type { Principal } from '../http/principal.ts'
 import type { Order } from '../orders/order.ts'
 import { saveOrders } from '../orders/store.ts'
 import { Follower } from '../signals/series-monitor.ts'
-import { NASTY_KEYS, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, NASTY_KEYS, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import type { Sources } from './insight.ts'
 import { reconcileOrders } from './reconcile.ts'
@@ -168,7 +168,7 @@ function amountOf({ params }: StoredEvent): number | null {
 const oneOf = <T>(list: readonly T[], random: Random) => list[Math.floor(random() * list.length)] as T
 
 /** An event about an order or several, or about none. */
-function anEvent(random: Random, ids: readonly string[]): Said {
+function anEvent(random: Random, ids: readonly string[]): EventFields {
   const params: Record<string, string> = { [oneOf(NASTY_KEYS, random)]: 'x' }
   const id = random() < 0.9 ? oneOf(ids, random) : oneOf(ODD_IDS, random)
   if (random() < 0.75) params[oneOf(ID_KEYS, random)] = id
@@ -190,7 +190,7 @@ function anEvent(random: Random, ids: readonly string[]): Said {
 }
 
 describe('against one event after the other', () => {
-  let stand: WarehouseStand
+  let stand: WarehouseFixture
   const orders = new Map<string, Order>()
   let now: Instant
   let sources: Sources
@@ -206,7 +206,7 @@ describe('against one event after the other', () => {
   }
 
   beforeAll(async () => {
-    stand = await WarehouseStand.open()
+    stand = await WarehouseFixture.open()
     const { alice } = cast(stand.db, stand.clock)
     orgId = alice.orgId
     domainId = createDomain(stand.db, stand.clock, orgId, { name: 'Shop' })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MINUTE_MS } from '../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
-import type { Said } from '../warehouse/warehouse.fixture.ts'
+import type { EventFields } from '../warehouse/warehouse.fixture.ts'
 import { type FlowsAsked, flowsReference, shownPath } from './flows-reference.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
@@ -45,7 +45,7 @@ describe('ten days of a shop, in files of every kind', () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
     const odd = ids.flatMap((id, n) =>
       ['/a/{}', '/a/{}/b/{}', '/{}/{}/{}', '{}', 'a//{}/', '/u/jo.doe@example.com/{}', '/u/jane%40example.com'].map(
-        (path, at): Said => ({
+        (path, at): EventFields => ({
           ...{ sessionId: `odd-${n}`, vendor: `V${at % 3}`, event: at % 2 ? 'x@example.com' : '', weight: 3 },
           path: path.replaceAll('{}', id),
         }),

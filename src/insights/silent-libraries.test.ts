@@ -3,11 +3,11 @@ import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { Follower } from '../signals/series-monitor.ts'
-import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insightRoutes } from './routes.ts'
 import { silentLibraries } from './silent-libraries.ts'
 
-async function setUp(stand: WarehouseStand) {
+async function setUp(stand: WarehouseFixture) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
   const people = cast(db, clock)
   const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
@@ -20,7 +20,7 @@ async function setUp(stand: WarehouseStand) {
 
 describe('libraries without events', () => {
   test('are of vendors that send events, in this domain, and in the last 24 hours', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const { people, domainId, call, path, clock } = await setUp(stand)
     const at = {
       receivedAt: HOUR - HOUR_MS,
@@ -60,7 +60,7 @@ describe('libraries without events', () => {
   })
 
   test('are none where nothing came, and of a domain elsewhere not found', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const { people, call, path } = await setUp(stand)
     expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })
     expect((await call('GET', '/v1/domains/dom_0/silent-libraries', { as: people.vera.key })).status).toBe(404)

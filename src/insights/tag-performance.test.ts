@@ -4,7 +4,7 @@ import { plainPage } from '../core/page.fixture.ts'
 import type { StoredPage } from '../core/page.ts'
 import { randomOf } from '../detector/series.fixture.ts'
 import { compactPages } from '../warehouse/duckdb/pages.ts'
-import type { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { tagPerformance } from './tag-performance.ts'
 
@@ -44,7 +44,7 @@ function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domain
   }
 }
 
-async function add(stand: WarehouseStand, pages: readonly StoredPage[]): Promise<void> {
+async function add(stand: WarehouseFixture, pages: readonly StoredPage[]): Promise<void> {
   const { receivedAt = 0, orgId = '', domainId = '' } = pages[0] ?? {}
   const answer = { accepted: 0, rejected: 0, errors: [] }
   await stand.spool.append([], { key: null, orgId, domainId, receivedAt, answer, ledger: [], pages: [...pages] })

@@ -152,7 +152,7 @@ function vendorsQuery({ domainIds, ...scope }: Scope): Query {
     ...scope,
     over: 'pages',
     write(binder) {
-      const { quantile, firstOf } = binder.dialect
+      const { quantile, firstValues: firstOf } = binder.dialect
       const where = [`vendor <> ''`, ...binder.among('domainId', domainIds)].join(' AND ')
       return {
         sql: `SELECT vendor, hosts, pages, requests, bytes, sized, p50DurMs, p75DurMs, maxMs, p75BlockMs, blockMs, allBlockMs

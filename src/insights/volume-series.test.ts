@@ -13,7 +13,7 @@ import { createKey } from '../org/key-store.ts'
 import { addMember, createOrg, createUser } from '../org/store.ts'
 import { Follower } from '../signals/series-monitor.ts'
 import type { Query } from '../warehouse/query.ts'
-import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Charted, Sources } from './insight.ts'
 import { volumeSeries } from './volume-series.ts'
@@ -224,7 +224,7 @@ describe('the baseline', () => {
 })
 
 test('400 days, most of them by the quarter of an hour, are one query, and none of events', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {
     stand.clock.set(HOUR + day * DAY_MS)

@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type {
   Change,
   Enqueue,
@@ -357,5 +357,5 @@ export function resolveAll(db: Db, alertId: string, hand: ManualChange, enqueue:
 
 /** Deletes old history entries; the issues stay. */
 export function removeOldHistory(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -22,7 +22,7 @@ const DOMAINS_AT_ONCE = 500
 /** The actor that resolves the issues of an alert that is removed with its domain. */
 const ACTOR = 'Tagwarden'
 
-export interface AutoAlertParts {
+export interface AutoAlertDeps {
   db: Db
   clock: Clock
   warehouse: History
@@ -30,12 +30,12 @@ export interface AutoAlertParts {
 }
 
 /** Returns the job: it creates a domain's automatic alert at its first signal, and removes it with the domain. */
-export function autoAlertKeeper(parts: AutoAlertParts): () => Promise<void> {
+export function autoAlertJob(parts: AutoAlertDeps): () => Promise<void> {
   const directory = new SignalDirectory(parts.warehouse)
   return () => keepAutoAlerts(parts, directory)
 }
 
-async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertParts, directory: SignalDirectory): Promise<void> {
+async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, directory: SignalDirectory): Promise<void> {
   const now = clock.now()
   removeOrphanedAutoAlerts(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)

@@ -3,7 +3,7 @@ import { type CollectHost, hostsToCheck, noteHostCheck } from '../domains/routin
 import type { Transport } from '../integrations/transport/transport.ts'
 import type { Db } from '../store/database.ts'
 
-export interface CheckHostsParts {
+export interface CheckHostsDeps {
   db: Db
   clock: Clock
   transport: Transport
@@ -22,7 +22,7 @@ const AT_ONCE = 10
  * Checks whether the customers' own hostnames lead to this collector: new ones soon, the others every ten minutes. An
  * abort leaves their status unchanged.
  */
-export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsParts): Promise<void> {
+export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsDeps): Promise<void> {
   const hosts = hostsToCheck(db, clock.now() - EVERY_MS, AT_ONCE)
   const found = await Promise.all(hosts.map((host) => leadsHere(host, transport, signal)))
   if (signal.aborted) return

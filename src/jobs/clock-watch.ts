@@ -9,10 +9,10 @@ import { addClockStep, type ClockStep, latestBeforeSteps } from '../store/clock-
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-export interface ClockWatchParts {
+export interface ClockWatchDeps {
   db: Db
   clock: Clock
-  spool: Pick<Spool, 'latest' | 'putBack'>
+  spool: Pick<Spool, 'latest' | 'setBack'>
   warehouse: Pick<Warehouse, 'storage'>
   /** Called once for every step. */
   stepped(step: ClockStep): void
@@ -30,7 +30,7 @@ export class ClockWatch {
   private readonly lastReceivedAt: Instant
 
   /** Checks the clock at once. */
-  constructor(private readonly parts: ClockWatchParts) {
+  constructor(private readonly parts: ClockWatchDeps) {
     const { db, clock, spool } = parts
     const now = clock.now()
     // A heartbeat may be 30 s older than the last judged time.
@@ -39,15 +39,15 @@ export class ClockWatch {
     this.lastReceivedAt = spool.latest.receivedAt
     // Events with future times, from before a known step, do not show a new step.
     if (this.lastReceivedAt <= latestBeforeSteps(db))
-      spool.putBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
+      spool.setBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
     // A small step is waited out: events with times that were judged already would not be judged.
-    if (!this.look()) spool.putBack(Math.max(seenAt, spool.latest.receivedAt))
+    if (!this.check()) spool.setBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
   /**
    * To be called before anything else that uses the time, about every second. Returns whether the clock was set back.
    */
-  look(): boolean {
+  check(): boolean {
     const { db, clock, spool, stepped } = this.parts
     const now = clock.now()
     const latestAt = Math.max(this.seenAt, spool.latest.receivedAt)
@@ -61,7 +61,7 @@ export class ClockWatch {
         shortenSessions(db, now)
         recheckHosts(db, now)
       })
-      spool.putBack(now)
+      spool.setBack(now)
       stepped(step)
     }
     this.seenAt = now

@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { plainPage } from '../core/page.fixture.ts'
 import type { Flaw } from '../warehouse/duckdb/file-check.ts'
-import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 
 const files = ({ folder }: TestApp) => readdirSync(join(folder, 'events')).filter((name) => name.endsWith('.parquet'))
 const search = async (world: TestApp, query = ''): Promise<object[]> =>
@@ -47,11 +47,11 @@ test('an hour that ended becomes one file, and every answer stays', async () => 
   expect(await search(world)).toEqual(before)
 })
 
-const present = ({ manifest }: WarehouseStand) => [manifest.files(), manifest.rollups(), manifest.pages()]
-const levels = (stand: WarehouseStand) => present(stand).map((files) => files.map(({ level }) => level))
+const present = ({ manifest }: WarehouseFixture) => [manifest.files(), manifest.rollups(), manifest.pages()]
+const levels = (stand: WarehouseFixture) => present(stand).map((files) => files.map(({ level }) => level))
 
 /** Hours that have ended, one after another, each with an event and a page. */
-async function loadHours(stand: WarehouseStand, hours: number): Promise<void> {
+async function loadHours(stand: WarehouseFixture, hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour++) {
     const receivedAt = stand.clock.now()
     const answer = { accepted: 1, rejected: 0, errors: [] }
@@ -72,7 +72,7 @@ async function loadHours(stand: WarehouseStand, hours: number): Promise<void> {
 
 test('a damaged file does not affect other hours, is reported once and left out from then on', async () => {
   const reported: Flaw[] = []
-  await using stand = await WarehouseStand.open({ damaged: (flaws) => void reported.push(...flaws) })
+  await using stand = await WarehouseFixture.open({ damaged: (flaws) => void reported.push(...flaws) })
   await loadHours(stand, 4)
   const { warehouse, manifest, folder } = stand
   const second = present(stand).map((files) => files[1]?.path ?? '')

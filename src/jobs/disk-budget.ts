@@ -10,7 +10,7 @@ export interface OperatorNotice {
   text: string
 }
 
-export interface DiskBudgetParts {
+export interface DiskBudgetDeps {
   db: Db
   warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
   /** Files of runs of flow tests, which count too. */
@@ -20,7 +20,7 @@ export interface DiskBudgetParts {
   budgetBytes: number
   warn(message: string): void
   /** Called with what was lost, at most once a day for each organization. */
-  tellOperator(notice: OperatorNotice): void
+  notifyOperator(notice: OperatorNotice): void
 }
 
 /** Keeps collected data within the disk budget, and decides whose batches are refused because of it. */
@@ -29,7 +29,7 @@ export class DiskBudget {
   /** When the operator was last notified about an organization. */
   private readonly notifiedAt = new Map<string, Instant>()
 
-  constructor(private readonly parts: DiskBudgetParts) {}
+  constructor(private readonly parts: DiskBudgetDeps) {}
 
   /**
    * True while the organization is over its share with nothing left to drop: its batches would cost others their data.
@@ -39,7 +39,7 @@ export class DiskBudget {
   }
 
   /** Drops what exceeds the budget, by `planDrops`. Repeating it, or a crash in between, does no harm. */
-  async keep(): Promise<void> {
+  async enforce(): Promise<void> {
     const { db, warehouse, runFiles, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
     const runs = (await runFiles.uses(db)).map(pieceOf)
@@ -83,11 +83,11 @@ export class DiskBudget {
   }
 
   private tell(orgId: string, text: string): void {
-    const { clock, warn, tellOperator } = this.parts
+    const { clock, warn, notifyOperator } = this.parts
     const sentence = `${this.nameOf(orgId)} is ${text}`
     if (clock.now() - (this.notifiedAt.get(orgId) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return warn(sentence)
     this.notifiedAt.set(orgId, clock.now())
-    tellOperator({ subject: 'the disk budget is spent', text: sentence })
+    notifyOperator({ subject: 'the disk budget is spent', text: sentence })
   }
 
   private nameOf(orgId: string): string {

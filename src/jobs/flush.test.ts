@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, readdirSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { BatchMemory } from '../ingest/batch-memory.ts'
-import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { SeenBatches } from '../ingest/seen-batches.ts'
+import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { finalFlush, flush, SEGMENT_AGE_MS } from './flush.ts'
 
 async function setUp() {
@@ -117,8 +117,8 @@ describe('a flush', () => {
 })
 
 /** What a flush is made of, over a warehouse of its own. */
-function partsOf({ db, clock, spool, warehouse }: WarehouseStand, recordRefusals = async () => {}) {
-  return { db, batches: new BatchMemory(db, clock), spool, warehouse, collector: { recordRefusals } }
+function partsOf({ db, clock, spool, warehouse }: WarehouseFixture, recordRefusals = async () => {}) {
+  return { db, batches: new SeenBatches(db, clock), spool, warehouse, collector: { recordRefusals } }
 }
 
 describe('a flush that fails in part', () => {
@@ -172,7 +172,7 @@ describe('a flush that fails in part', () => {
   })
 
   test('for a part that says so still seals, and fails with it', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{}])
     const trouble = new Error('no')
     const failed = flush(partsOf(stand, () => Promise.reject(trouble)))
@@ -193,7 +193,7 @@ const quietLog = {
 
 describe('the last flush', () => {
   test('loads what is on its way and what the collector still had to say, and closes the spool', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
     // Batches of two hours wait for the disk together.
     for (let n = 0; n < 3; n++) {
@@ -210,7 +210,7 @@ describe('the last flush', () => {
   })
 
   test('closes the spool and loads, although something could not be written', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const additions = stand.add([{}])
     const errors: unknown[] = []
     await finalFlush(

@@ -1,18 +1,18 @@
 import { attemptEach } from '../core/attempt-each.ts'
 import { messageOf } from '../core/error.ts'
-import type { BatchMemory } from '../ingest/batch-memory.ts'
 import type { Collector } from '../ingest/collector.ts'
+import { recordSegment } from '../ingest/record-segment.ts'
+import type { SeenBatches } from '../ingest/seen-batches.ts'
 import type { Segment, Spool } from '../ingest/spool.ts'
-import { recordSegment } from '../ingest/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** Events reach Parquet, and usage its counters, about this long after they arrive. */
 export const SEGMENT_AGE_MS = 4000
 
-export interface FlushParts {
+export interface FlushDeps {
   db: Db
-  batches: BatchMemory
+  batches: SeenBatches
   spool: Spool
   warehouse: Pick<Warehouse, 'load' | 'discard' | 'interrupt'>
   collector: Pick<Collector, 'recordRefusals'>
@@ -23,7 +23,7 @@ export interface FlushParts {
  * A segment that fails does not affect the others and is tried again in the next round; the round then rejects at its
  * end.
  */
-export async function flush(parts: FlushParts, minAgeMs = 0): Promise<void> {
+export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
@@ -35,7 +35,7 @@ const FINAL_FLUSH_MS = 1000
  * Never fails: the rest stays in the spool, and is reported to `log`.
  */
 export async function finalFlush(
-  parts: FlushParts,
+  parts: FlushDeps,
   log: { info(message: string): void; error(error: unknown, message: string): void },
 ): Promise<void> {
   let isLate = false
@@ -54,7 +54,7 @@ export async function finalFlush(
   }
 }
 
-async function round(parts: FlushParts, seal: () => Promise<void>): Promise<void> {
+async function round(parts: FlushDeps, seal: () => Promise<void>): Promise<void> {
   const steps = [
     () => parts.collector.recordRefusals(),
     seal,
@@ -63,7 +63,7 @@ async function round(parts: FlushParts, seal: () => Promise<void>): Promise<void
   await attemptEach('parts of a flush', steps, (step) => step())
 }
 
-async function load({ db, batches, spool, warehouse }: FlushParts, segment: Segment): Promise<void> {
+async function load({ db, batches, spool, warehouse }: FlushDeps, segment: Segment): Promise<void> {
   try {
     if (!(await spool.repair(segment))) return
     const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])

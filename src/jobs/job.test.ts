@@ -27,24 +27,24 @@ test.concurrent('a job runs again and again, never twice at once, while others g
 })
 
 test.concurrent('a bell begins a run before its time, one for all that ring together, and one more for what rings meanwhile', async () => {
-  const bell = new Emitter()
+  const trigger = new Emitter()
   const runs: PromiseWithResolvers<void>[] = []
-  const yearly: Job = { name: 'work', pattern: '0 0 0 1 1 *', bell, run: () => begun().promise }
+  const yearly: Job = { name: 'work', pattern: '0 0 0 1 1 *', trigger, run: () => begun().promise }
   const begun = () => {
     const run = Promise.withResolvers<void>()
     runs.push(run)
     return run
   }
   const runner = runJobs([everySecond(async () => {}, 'first'), yearly], () => {})
-  for (let n = 0; n < 100; n++) bell.emit()
+  for (let n = 0; n < 100; n++) trigger.emit()
   await until('the first run', () => runs.length > 0)
-  for (let n = 0; n < 100; n++) bell.emit()
+  for (let n = 0; n < 100; n++) trigger.emit()
   runs[0]?.resolve()
   await until('the second run', () => runs.length > 1)
   runs[1]?.resolve()
   await runner.stop()
   expect(runs).toHaveLength(2)
-  bell.emit()
+  trigger.emit()
   await Bun.sleep(0)
   expect(runs).toHaveLength(2)
 })

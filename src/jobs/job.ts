@@ -10,7 +10,7 @@ export interface Job {
   /** A cron pattern with seconds. */
   pattern: string
   /** Rings when there is something to do before the pattern's next time. */
-  bell?: Emitter
+  trigger?: Emitter
   /** `stopping`: aborted when the program ends; long runs then end early, where that does no harm. */
   run(stopping?: AbortSignal): Promise<void>
 }
@@ -37,11 +37,11 @@ export interface Runner {
  */
 export function runJobs(jobs: readonly Job[], report: Report): Runner {
   const stopping = new AbortController()
-  const turns = jobs.map((job) => new Turns(job, stopping.signal, report))
+  const turns = jobs.map((job) => new JobRunner(job, stopping.signal, report))
   const [first] = turns
   const wasSet = clockStepDetector()
   let crons: Cron[] = []
-  const start = (turn: Turns) => (wasSet() ? reschedule() : turn.begin())
+  const start = (turn: JobRunner) => (wasSet() ? reschedule() : turn.begin())
   const schedule = () => {
     for (const cron of crons) cron.stop()
     crons = turns.map((turn) => new Cron(turn.job.pattern, () => start(turn)))
@@ -51,7 +51,7 @@ export function runJobs(jobs: readonly Job[], report: Report): Runner {
     if (first) start(first)
   }
   const isLate = () => first !== undefined && performance.now() - first.begunAt >= LATE_MS
-  for (const turn of turns) turn.job.bell?.subscribe(() => void turn.ring(() => isLate() || start(turn)))
+  for (const turn of turns) turn.job.trigger?.subscribe(() => void turn.ring(() => isLate() || start(turn)))
   schedule()
   const clockCheck = setInterval(() => wasSet() && reschedule(), SECOND_MS)
   return {
@@ -65,7 +65,7 @@ export function runJobs(jobs: readonly Job[], report: Report): Runner {
 }
 
 /** The runs of one job, one after the other. */
-class Turns {
+class JobRunner {
   /** The run that goes on; null between two. */
   underWay: Promise<void> | null = null
   /** When the last run began, or the program, by `performance.now()`. */

@@ -7,9 +7,9 @@ import { removeOldDigests } from '../digest/store.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import { removeOldRuns } from '../flows/run-store.ts'
-import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldImports } from '../ingest/import-store.ts'
-import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
+import { removeOldLedger, removeOldUsage } from '../ingest/record-segment.ts'
+import { deleteExpiredBatches } from '../ingest/seen-batches.ts'
 import { removeOldDeliveries } from '../integrations/delivery/delivery-log.ts'
 import { removeOldHistory } from '../issues/store.ts'
 import { removeOldOrders } from '../orders/store.ts'
@@ -19,7 +19,7 @@ import { removeOldShares } from '../shares/store.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
 import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
+import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** What each room keeps no longer. */
@@ -43,7 +43,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldAudits,
 ]
 
-export interface RetainParts {
+export interface RetainDeps {
   db: Db
   warehouse: Pick<Warehouse, 'drop'>
   /** The time by which it is judged what is too old. */
@@ -53,12 +53,12 @@ export interface RetainParts {
 }
 
 /** Drops what is older than it is to be kept or belonged to an organization that was deleted. */
-export async function retain(parts: RetainParts): Promise<void> {
+export async function retain(parts: RetainDeps): Promise<void> {
   const { db, warehouse, retentionMs } = parts
   const now = parts.agedAt()
   const deleted = deletedOrgs(db)
   await warehouse.drop(({ kind, orgId, lastAt }) => {
-    const keptMs = kind === 'counts' ? RECORDS_KEPT_MS : retentionMs
+    const keptMs = kind === 'counts' ? RECORD_RETENTION_MS : retentionMs
     return lastAt < now - keptMs || (orgId !== null && deleted.has(orgId))
   })
   tx(db, () => {
@@ -66,5 +66,5 @@ export async function retain(parts: RetainParts): Promise<void> {
   })
   await parts.runFiles.retain(db, now)
   // Bit by bit: the collector's answers would wait for the whole.
-  while (tx(db, () => forgetBatches(db, now)) !== null) await new Promise(setImmediate)
+  while (tx(db, () => deleteExpiredBatches(db, now)) !== null) await new Promise(setImmediate)
 }

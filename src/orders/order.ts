@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** The most orders of one call. */
 const MAX_ORDERS = 1000
@@ -55,8 +55,8 @@ export const OrdersAnswerSchema = Closed(
 /** Fails with `invalid`, naming the first order whose time is not kept or has yet to come. */
 export function checkTimes(orders: readonly Order[], now: Instant): void {
   for (const [index, { at }] of orders.entries()) {
-    if (at < now - RECORDS_KEPT_MS) {
-      const days = RECORDS_KEPT_MS / DAY_MS
+    if (at < now - RECORD_RETENTION_MS) {
+      const days = RECORD_RETENTION_MS / DAY_MS
       throw new AppError('invalid', `orders[${index}].at: is more than ${days} days ago; orders are kept no longer`)
     }
     if (at > now + MAX_AHEAD_MS) throw new AppError('invalid', `orders[${index}].at: lies in the future`)

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
+import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Order } from './order.ts'
 
 /** An order as it is stored; `value` null: the shop did not say. */
@@ -65,5 +65,5 @@ export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
 
 /** Deletes orders that were placed before the retention time. */
 export const removeOldOrders: Retention = (db, now) => {
-  db.prepare('DELETE FROM shopOrder WHERE at < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM shopOrder WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }

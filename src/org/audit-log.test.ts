@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { auditor, listAuditEntries, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'
 import { organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
@@ -121,10 +121,10 @@ describe('the audit log', () => {
   test('deletes entries older than the retention time', async () => {
     const all = setUp()
     write(all)
-    removeOldAuditEntries(all.db, all.clock.now() + RECORDS_KEPT_MS - 1000)
+    removeOldAuditEntries(all.db, all.clock.now() + RECORD_RETENTION_MS - 1000)
     expect((await read(all)).entries).toHaveLength(2)
     all.clock.advance(DAY_MS)
-    removeOldAuditEntries(all.db, all.clock.now() + RECORDS_KEPT_MS)
+    removeOldAuditEntries(all.db, all.clock.now() + RECORD_RETENTION_MS)
     expect((await read(all)).entries).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import type { Audit } from '../http/perform.ts'
 import type { Db } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'
 
 /** An entry of the audit log: one security-relevant act. */
@@ -107,7 +107,7 @@ export function listAuditEntries(
 
 /** Deletes entries of all organizations that are older than the retention time. */
 export function removeOldAuditEntries(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }
 
 function idOf(thing: unknown): string | null {

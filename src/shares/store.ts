@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { Share } from '../flows/run-schema.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** The most links of one run that are valid at once. */
 export const MAX_LINKS = 50
@@ -87,5 +87,5 @@ export function sharesOf(db: Db, orgId: string, runIds: readonly string[]): Map<
 
 /** Deletes links that ended long ago. */
 export function removeOldShares(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM share WHERE min(expiresAt, ifnull(revokedAt, expiresAt)) < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM share WHERE min(expiresAt, ifnull(revokedAt, expiresAt)) < ?').run(now - RECORD_RETENTION_MS)
 }

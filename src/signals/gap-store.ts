@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
-import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Gap, Span } from './gap.ts'
 
 /** Stores a gap, or updates the stored one with the same beginning. */
@@ -52,8 +52,8 @@ export function jumps(db: Db): Span[] {
 
 /** Deletes old gaps, and old jumps of the clock. */
 export function removeOldGaps(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(now - RECORDS_KEPT_MS)
-  db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(now - RECORD_RETENTION_MS)
+  db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(now - RECORD_RETENTION_MS)
 }
 
 /** Returns when the program was last known to run; null before the first start. */

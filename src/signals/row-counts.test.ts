@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series } from './series.ts'
 
@@ -23,7 +23,7 @@ const anEvent = fc.record({
   event: fc.constantFrom('view', "it's", ''),
   env: fc.constantFrom('prod', 'dev'),
   weight: fc.constantFrom(1, 2, 10 / 3),
-  kind: fc.constantFrom<NonNullable<Said['kind']>>('event', 'event', 'library'),
+  kind: fc.constantFrom<NonNullable<EventFields['kind']>>('event', 'event', 'library'),
 })
 const traffic = fc.array(
   fc.record({ afterMs: fc.nat({ max: 40 * MINUTE_MS }), events: fc.array(anEvent, { minLength: 1, maxLength: 4 }) }),
@@ -38,7 +38,7 @@ test('the rows of many series are what came in them', async () => {
       fc.constantFrom(0, 15, 30),
       fc.nat({ max: 59 }),
       async (sent, stepMinutes, offsetMinutes, endMinutes) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         const stepMs = stepMinutes * MINUTE_MS
         const from = stand.clock.now() + offsetMinutes * MINUTE_MS - 2 * HOUR_MS
         for (const [index, { afterMs, events }] of sent.entries()) {

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { quoteText } from '../warehouse/duckdb/dialect.ts'
-import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
 import { Follower, type FollowerParts } from './series-monitor.ts'
 import type { VerdictRow } from './verdict-row.ts'
@@ -59,7 +59,11 @@ const weightSql = ({ sampled }: Traffic) =>
   sampled ? `CASE WHEN minute >= ${sampled.from} THEN ${sampled.weight}::DOUBLE ELSE 1.0 END` : '1.0::DOUBLE'
 
 /** Puts what came into the history, as a file of counts. Names must differ. */
-export async function addTraffic({ parquet, manifest }: WarehouseStand, name: string, traffic: Traffic): Promise<void> {
+export async function addTraffic(
+  { parquet, manifest }: WarehouseFixture,
+  name: string,
+  traffic: Traffic,
+): Promise<void> {
   const columns = 'orgId, domainId, vendor, event, env, minute, events, weight, sessions'
   const path = `counts/${name}.parquet`
   const rows = await parquet.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`)
@@ -68,10 +72,10 @@ export async function addTraffic({ parquet, manifest }: WarehouseStand, name: st
 
 /** A history of counts in real files. */
 export class CountsStand {
-  private constructor(readonly stand: WarehouseStand) {}
+  private constructor(readonly stand: WarehouseFixture) {}
 
   static async with(...traffic: readonly Traffic[]): Promise<CountsStand> {
-    const stand = await WarehouseStand.open()
+    const stand = await WarehouseFixture.open()
     for (const [index, one] of traffic.entries()) await addTraffic(stand, `t${index}`, one)
     return new CountsStand(stand)
   }

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
-import { RECORDS_KEPT_MS } from './retention.ts'
+import { RECORD_RETENTION_MS } from './retention.ts'
 
 /** A step of the clock back, after which it shows times again that it has shown before. */
 export interface ClockStep {
@@ -50,7 +50,7 @@ export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
   )
 }
 
-/** Deletes steps whose times are all older than `RECORDS_KEPT_MS`. */
+/** Deletes steps whose times are all older than `RECORD_RETENTION_MS`. */
 export function removeOldClockSteps(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ChangeLog, KEPT_MS, MOST_KEPT } from './change-log.ts'
+import { CHANGE_RETENTION_MS, ChangeLog, MAX_RETAINED } from './change-log.ts'
 
 const numbers = (log: ChangeLog, after: number, most = 100) => log.after(after, most)?.map(({ seq }) => seq) ?? null
 
@@ -20,15 +20,15 @@ test('goes on for five minutes behind what came, and longer where nothing came s
   const log = new ChangeLog()
   log.add('a', '{}', 0)
   log.add('b', '{}', 1000)
-  expect(log.seqOf(log.idOf(1), 1000 + KEPT_MS)).toBe(1)
-  expect(log.seqOf(log.idOf(1), 1001 + KEPT_MS)).toBeNull()
-  expect(log.seqOf(log.idOf(2), 1001 + KEPT_MS)).toBe(2)
+  expect(log.seqOf(log.idOf(1), 1000 + CHANGE_RETENTION_MS)).toBe(1)
+  expect(log.seqOf(log.idOf(1), 1001 + CHANGE_RETENTION_MS)).toBeNull()
+  expect(log.seqOf(log.idOf(2), 1001 + CHANGE_RETENTION_MS)).toBe(2)
 })
 
 test('keeps the latest of very many, and says when some are missing', () => {
   const log = new ChangeLog()
-  for (let n = 0; n < 5 * MOST_KEPT; n++) log.add('a', '{}', 0)
-  expect(numbers(log, 5 * MOST_KEPT - MOST_KEPT, 1)).toEqual([4 * MOST_KEPT + 1])
+  for (let n = 0; n < 5 * MAX_RETAINED; n++) log.add('a', '{}', 0)
+  expect(numbers(log, 5 * MAX_RETAINED - MAX_RETAINED, 1)).toEqual([4 * MAX_RETAINED + 1])
   expect(numbers(log, 1)).toBeNull()
   expect(log.seqOf(log.idOf(1), 0)).toBeNull()
 })
@@ -37,7 +37,7 @@ test('a reader that goes on from where it was gets everything once, or learns th
   const acts = fc.array(
     fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 50 }) }),
-      fc.record({ pass: fc.integer({ min: 0, max: KEPT_MS }) }),
+      fc.record({ pass: fc.integer({ min: 0, max: CHANGE_RETENTION_MS }) }),
       fc.record({ read: fc.integer({ min: 1, max: 30 }) }),
       fc.constant({ resume: true as const }),
     ),
@@ -61,7 +61,7 @@ test('a reader that goes on from where it was gets everything once, or learns th
         } else {
           const at = log.seqOf(log.idOf(place), now)
           const oldest = times[place] ?? now
-          expect(at).toBe(now - oldest <= KEPT_MS ? place : null)
+          expect(at).toBe(now - oldest <= CHANGE_RETENTION_MS ? place : null)
           place = at ?? log.last
         }
       }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /** A stream can go on from its last event for this long. */
-export const KEPT_MS = 5 * MINUTE_MS
+export const CHANGE_RETENTION_MS = 5 * MINUTE_MS
 
 /** The most changes that are kept: a few megabytes. */
-export const MOST_KEPT = 10_000
+export const MAX_RETAINED = 10_000
 
 /** One event as it is sent. */
 export interface LoggedEvent {
@@ -35,7 +35,7 @@ export class ChangeLog {
   add(kind: string, data: string, at: Instant): void {
     this.kept.push({ seq: ++this.latest, kind, data, at })
     // Many at once, because the others have to be moved.
-    if (this.kept.length >= 2 * MOST_KEPT) this.kept.splice(0, this.kept.length - MOST_KEPT)
+    if (this.kept.length >= 2 * MAX_RETAINED) this.kept.splice(0, this.kept.length - MAX_RETAINED)
   }
 
   /** Returns the id of the event with this number; of 0, that of the beginning. */
@@ -59,7 +59,7 @@ export class ChangeLog {
   }
 
   private forget(now: Instant): void {
-    const first = this.kept.findIndex(({ at }) => now - at <= KEPT_MS)
+    const first = this.kept.findIndex(({ at }) => now - at <= CHANGE_RETENTION_MS)
     this.kept.splice(0, first < 0 ? this.kept.length : first)
   }
 }

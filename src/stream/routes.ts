@@ -3,7 +3,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schem
 import { type Route, streamRoute } from '../http/route.ts'
 import { DELIVERY_STATUSES } from '../integrations/delivery/delivery.ts'
 import { ISSUE_STATUSES } from '../issues/issue.ts'
-import { MOST_STREAMS, type Streams } from './streams.ts'
+import { MAX_STREAMS, type Streams } from './streams.ts'
 
 const updatedAt = InstantSchema
 const AT = 1_767_616_200_000
@@ -87,7 +87,7 @@ export function streamRoutes({ streams }: { streams: Streams }): Route[] {
         '`integration`; `pulse` and `reset`. Data has ids, which say what to ask for anew. Each event has an `id`: ' +
         'whoever names the last one in `Last-Event-ID` within 5 minutes goes on behind it, and gets `reset` later, and ' +
         'after a restart of the server. Whoever reads far too slowly gets `reset` too. ' +
-        `At most ${MOST_STREAMS} streams a user. It ends within 10 s of the credential’s end.`,
+        `At most ${MAX_STREAMS} streams a user. It ends within 10 s of the credential’s end.`,
       answer: StreamSchema,
       handle: ({ principal, lastEventId = null, signal }) => streams.open(principal, lastEventId, signal),
     }),

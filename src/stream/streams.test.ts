@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { testClock } from '../../test/fixtures.ts'
 import { until } from '../../test/run-program.ts'
-import { eventOf, hear, type SentEvent } from '../../test/stream/event-stream-client.ts'
+import { eventOf, readEventStream, type SentEvent } from '../../test/stream/event-stream-client.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import type { Principal } from '../http/principal.ts'
 import type { RowChange } from '../store/row-changes.ts'
-import { KEPT_MS, MOST_KEPT } from './change-log.ts'
-import { MOST_STREAMS, Streams, type StreamsParts } from './streams.ts'
+import { CHANGE_RETENTION_MS, MAX_RETAINED } from './change-log.ts'
+import { MAX_STREAMS, Streams, type StreamsDeps } from './streams.ts'
 
 const PULSE = { lastStoredAt: 5, eventsPerMinute: 7, gapSince: null }
 const FOREVER = new AbortController().signal
@@ -16,12 +16,12 @@ const caller = (orgId = 'org_1', userId = 'usr_1'): Principal => ({
   ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: `key_${userId}`, sessionId: null },
 })
 
-function stand(parts: Partial<StreamsParts> = {}) {
+function stand(parts: Partial<StreamsDeps> = {}) {
   const clock = testClock()
   const streams = new Streams({ clock, isInForce: () => true, pulseOf: () => PULSE, ...parts })
   const open = (who = caller(), lastEventId: string | null = null, signal = FOREVER) =>
     streams.open(who, lastEventId, signal)
-  const listen = (...args: Parameters<typeof open>) => hear(new Response(open(...args)))
+  const listen = (...args: Parameters<typeof open>) => readEventStream(new Response(open(...args)))
   return { clock, streams, open, listen }
 }
 
@@ -58,7 +58,7 @@ test('goes on behind the last event that came, for five minutes, also when nobod
   const [a, b] = await first.changesWhen('two changes', ({ length }) => length === 2)
   await first.leave()
   streams.publish([change('c')])
-  clock.advance(KEPT_MS)
+  clock.advance(CHANGE_RETENTION_MS)
   streams.publish([change('d')])
   for (const [from, expected] of [
     [a, ['b', 'c', 'd']],
@@ -117,7 +117,7 @@ test('each caller hears everything of its organization, in order, and nothing el
 
 test('a user has twenty streams at most, in all organizations together; one that is left is free', async () => {
   const { open, streams } = stand()
-  const opened = Array.from({ length: MOST_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
+  const opened = Array.from({ length: MAX_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
   const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })
   expect(() => open()).toThrow(refusal)
   expect(() => open(caller('org_9'))).toThrow(refusal)
@@ -139,7 +139,7 @@ test('a caller who reads nothing costs nothing, and is told to begin anew when t
   const decode = async () => new TextDecoder().decode((await reader.read()).value)
   await decode()
   const rounds = 5
-  for (let n = 0; n < rounds * MOST_KEPT; n += 1000) {
+  for (let n = 0; n < rounds * MAX_RETAINED; n += 1000) {
     streams.publish(Array.from({ length: 1000 }, (_, index) => change(`thing ${n + index}`)))
   }
   const [first] = eventOf(await decode())
@@ -210,7 +210,7 @@ test('what nobody came back for in five minutes is forgotten', async () => {
   } finally {
     globalThis.setTimeout = set
   }
-  expect(waiting.map(({ ms }) => ms)).toEqual([KEPT_MS, KEPT_MS])
+  expect(waiting.map(({ ms }) => ms)).toEqual([CHANGE_RETENTION_MS, CHANGE_RETENTION_MS])
   const before = listen()
   streams.publish([change('a')])
   const [last] = await before.changesWhen('a change', ({ length }) => length > 0)

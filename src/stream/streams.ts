@@ -2,11 +2,11 @@ import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import type { RowChange } from '../store/row-changes.ts'
-import { ChangeLog, KEPT_MS } from './change-log.ts'
-import { Reader } from './reader.ts'
+import { CHANGE_RETENTION_MS, ChangeLog } from './change-log.ts'
+import { StreamReader } from './stream-reader.ts'
 
 /** The most streams of one user. */
-export const MOST_STREAMS = 20
+export const MAX_STREAMS = 20
 
 /** Interval at which credentials are looked at; every second time a pulse is sent. */
 const BEAT_MS = 5 * SECOND_MS
@@ -22,7 +22,7 @@ export interface Pulse {
   gapSince: Instant | null
 }
 
-export interface StreamsParts {
+export interface StreamsDeps {
   clock: Clock
   /** True while the caller's credential is in force. Looking is no use of it. */
   isInForce(principal: Principal): boolean
@@ -33,7 +33,7 @@ export interface StreamsParts {
 /** The log of an organization with its streams. */
 interface Topic {
   log: ChangeLog
-  readers: Set<Reader>
+  readers: Set<StreamReader>
   /** Ends the log when nobody came back. */
   end: ReturnType<typeof setTimeout> | null
 }
@@ -45,7 +45,7 @@ export class Streams {
   private readonly streamsOf = new Map<string, number>()
   private isClosed = false
 
-  constructor(private readonly parts: StreamsParts) {}
+  constructor(private readonly parts: StreamsDeps) {}
 
   /** Changes that were committed, in their order. */
   publish(changes: readonly RowChange[]): void {
@@ -62,7 +62,7 @@ export class Streams {
   }
 
   /** Signals of a domain have another state. They are not in the database. */
-  readonly signalsMoved = (orgId: string, domainId: string): void => {
+  readonly signalsChanged = (orgId: string, domainId: string): void => {
     this.publish([{ kind: 'signal', orgId, id: domainId, isDeleted: false, values: {} }])
   }
 
@@ -80,7 +80,7 @@ export class Streams {
     const { log, readers } = topic
     const place = lastEventId === null ? log.last : log.seqOf(lastEventId, clock.now())
     const pulse = () => JSON.stringify({ at: clock.now(), ...pulseOf(orgId) } satisfies Pulse)
-    const reader = new Reader(log, place, pulse, () => {
+    const reader = new StreamReader(log, place, pulse, () => {
       clearInterval(timer)
       readers.delete(reader)
       this.count(userId, -1)
@@ -114,15 +114,15 @@ export class Streams {
   }
 
   private endLater(orgId: string): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => this.topics.delete(orgId), KEPT_MS)
+    const timer = setTimeout(() => this.topics.delete(orgId), CHANGE_RETENTION_MS)
     timer.unref()
     return timer
   }
 
   private count(userId: string, change: 1 | -1): void {
     const count = (this.streamsOf.get(userId) ?? 0) + change
-    if (count > MOST_STREAMS) {
-      throw new AppError('rateLimited', `you have ${MOST_STREAMS} streams already; close one`, 10)
+    if (count > MAX_STREAMS) {
+      throw new AppError('rateLimited', `you have ${MAX_STREAMS} streams already; close one`, 10)
     }
     if (count > 0) this.streamsOf.set(userId, count)
     else this.streamsOf.delete(userId)

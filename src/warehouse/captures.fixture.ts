@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeBatch } from '../ingest/decode-batch.ts'
-import { HOUR, type Said } from './warehouse.fixture.ts'
+import { type EventFields, HOUR } from './warehouse.fixture.ts'
 
 const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
 
@@ -14,7 +14,7 @@ interface HarEntry {
 }
 
 /** The events of all real captures, each of the organization and domain given; those that can't be read are left out. */
-export function capturedEvents(folder: string, domain: { id: string; orgId: string }): Said[] {
+export function capturedEvents(folder: string, domain: { id: string; orgId: string }): EventFields[] {
   let seq = 0
   const nextSeq = () => ++seq
   return readdirSync(folder)

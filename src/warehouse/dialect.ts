@@ -69,7 +69,7 @@ export interface Dialect {
   /** Aggregate: the value in the row in which `by` is largest, of rows in which neither is NULL. */
   argMax(value: string, by: string): string
   /** Aggregate: the values of so many rows, the first in the order of `by`, as a list; rows where the value is NULL are left out. */
-  firstOf(value: string, by: readonly string[], limit: number): string
+  firstValues(value: string, by: readonly string[], limit: number): string
   /**
    * Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. `test`:
    * only rows for which it holds; none of them make NULL or an empty list.
@@ -88,9 +88,9 @@ export interface Dialect {
   /** The numbers from 1 up to this one as a list; empty for 0. */
   upTo(count: string): string
   /** What becomes of each item of a list. `item`: its name in SQL; lists within one another need different ones. */
-  each(list: string, item: string, of: string): string
+  mapList(list: string, item: string, of: string): string
   /** The items of a list for which `test` holds. */
-  those(list: string, item: string, test: string): string
+  filterList(list: string, item: string, test: string): string
   /** The items of a list from one place, from 1, through another. */
   slice(list: string, from: string, through: string): string
   /** Aggregate: of the values that are not NULL, the smallest that is no smaller than this share of them; NULL of none. */

@@ -1,6 +1,6 @@
 import type { ImportRules } from '../ingest/import-line.ts'
 import type { ImportedSpan } from '../ingest/import-store.ts'
-import type { SegmentContent } from '../ingest/segment-count.ts'
+import type { SegmentContent } from '../ingest/segment-content.ts'
 
 /** What became of the rows of a Parquet file. */
 export interface TakenRows {

@@ -71,7 +71,7 @@ export interface Masking {
   maskName(name: string, field: 'vendor' | 'event'): string
 }
 
-interface QueryParts {
+interface QueryOptions {
   /**
    * Of `events` and `counts`: the query sees masked values in place of those that are stored, so its tests, its order and
    * its counts say nothing of what is hidden. Other relations are not affected. Absent: it sees what is stored.
@@ -109,14 +109,14 @@ declare const named: unique symbol
  * A query of the event history, as a value. The warehouse builds the relation for it, so that it is written once, whatever
  * engine and files stand behind. Made by `query` only.
  */
-export interface Query extends QueryParts {
+export interface Query extends QueryOptions {
   readonly [named]: true
   /** By what it is known in the list of those that every engine answers the same: `room.noun`. */
   readonly name: string
 }
 
 /** A query of this name, which is written out where it is called, so that a list of all can be made from the code. */
-export function query(name: string, parts: QueryParts): Query {
+export function query(name: string, parts: QueryOptions): Query {
   return { name, ...parts } as Query
 }
 

@@ -6,7 +6,7 @@ import { memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { SegmentCount } from '../ingest/segment-count.ts'
+import type { SegmentCount } from '../ingest/segment-content.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { compactEvents, runMerge } from './duckdb/compact.ts'
@@ -14,7 +14,7 @@ import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/dialect.ts'
 import { type EventFile, Manifest } from './duckdb/manifest.ts'
 import type { ParquetFiles } from './duckdb/parquet-files.ts'
-import { findDifferences, removeLeftovers } from './duckdb/unlisted.ts'
+import { findDifferences, removeLeftovers } from './duckdb/unlisted-files.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb/warehouse.ts'
 import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuery } from './query.ts'
 
@@ -80,9 +80,9 @@ function storable(text: string): string {
 }
 
 /** What a test says of an event; the rest is filled in. */
-export type Said = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
+export type EventFields = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
 
-export const anEvent: fc.Arbitrary<Said> = fc.record(
+export const anEvent: fc.Arbitrary<EventFields> = fc.record(
   {
     orgId: fc.constantFrom('org_1', 'org_2', "org_'3"),
     domainId: fc.constantFrom('dom_1', 'dom_2'),
@@ -133,14 +133,14 @@ export function plainQuery({
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
-export interface Asked {
+export interface QueryScope {
   orgId?: string | null
   window?: Query['window']
   keys?: readonly string[]
 }
 
 /** All that a stand has, in memory. */
-export interface StandImage {
+export interface WarehouseSnapshot {
   /** By their paths below its folder. */
   files: ReadonlyMap<string, Buffer>
   database: Buffer
@@ -150,7 +150,7 @@ export interface StandImage {
 }
 
 /** A warehouse over a folder of its own, fed through a real spool, with all events that it was given at hand. */
-export class WarehouseStand {
+export class WarehouseFixture {
   readonly clock = testClock(HOUR)
   /** What came in, in order. */
   readonly events: StoredEvent[]
@@ -165,7 +165,7 @@ export class WarehouseStand {
 
   private constructor(
     private readonly settings: Partial<EngineOptions>,
-    image: StandImage | null,
+    image: WarehouseSnapshot | null,
   ) {
     for (const path of [this.folder, this.spoolFolder]) mkdirSync(path)
     for (const [name, bytes] of image?.files ?? []) {
@@ -181,14 +181,17 @@ export class WarehouseStand {
   }
 
   /** `image`: of another one, with all of which it begins. */
-  static async open(settings: Partial<EngineOptions> = {}, image: StandImage | null = null): Promise<WarehouseStand> {
-    const stand = new WarehouseStand(settings, image)
+  static async open(
+    settings: Partial<EngineOptions> = {},
+    image: WarehouseSnapshot | null = null,
+  ): Promise<WarehouseFixture> {
+    const stand = new WarehouseFixture(settings, image)
     await stand.reopen()
     return stand
   }
 
   /** All that it has. Nothing may be under way in it. */
-  image(): StandImage {
+  snapshot(): WarehouseSnapshot {
     const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' })
     const files = names.filter((name) => statSync(join(this.root, name)).isFile())
     return {
@@ -233,7 +236,7 @@ export class WarehouseStand {
   }
 
   /** Takes events in as one batch at the present time. */
-  async add(said: readonly Said[]): Promise<StoredEvent[]> {
+  async add(said: readonly EventFields[]): Promise<StoredEvent[]> {
     const receivedAt = this.spool.arrivalAt()
     const events = said.map((values) => this.eventOf(values, receivedAt))
     this.events.push(...events)
@@ -280,13 +283,13 @@ export class WarehouseStand {
   query<T>(
     sql: string,
     params: WrittenQuery['params'] = {},
-    asked: Asked & Pick<PlainQuery, 'wholeParams' | 'over'> = {},
+    asked: QueryScope & Pick<PlainQuery, 'wholeParams' | 'over'> = {},
   ): Promise<T[]> {
     return this.warehouse.query<T>(plainQuery({ sql, params, ...asked }))
   }
 
   /** How many rows, and how many different events. */
-  async count(asked: Asked = {}): Promise<{ rows: number; events: number }> {
+  async count(asked: QueryScope = {}): Promise<{ rows: number; events: number }> {
     const [row] = await this.query<{ rows: number; events: number }>(
       'SELECT count(*) AS rows, count(DISTINCT seq) AS events FROM events',
       {},
@@ -296,7 +299,7 @@ export class WarehouseStand {
   }
 
   /** The values of these keys, one row an event; null where the event lacks the key. */
-  async valuesOf(keys: readonly string[], asked: Asked = {}): Promise<(string | null)[][]> {
+  async valuesOf(keys: readonly string[], asked: QueryScope = {}): Promise<(string | null)[][]> {
     const columns = keys.map((key, at) => `${duckdbDialect.key(key)} AS k${at}`)
     const rows = await this.query<Record<string, string | null>>(
       `SELECT ${['seq', ...columns].join(', ')} FROM events ORDER BY seq`,
@@ -307,7 +310,7 @@ export class WarehouseStand {
   }
 
   /** Whole events in their order. */
-  wholeEvents(asked: Asked = {}): Promise<(StoredEvent & { violated: boolean })[]> {
+  wholeEvents(asked: QueryScope = {}): Promise<(StoredEvent & { violated: boolean })[]> {
     return this.query('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
   }
 
@@ -331,7 +334,7 @@ export class WarehouseStand {
     })
   }
 
-  private eventOf(said: Said, receivedAt: number): StoredEvent {
+  private eventOf(said: EventFields, receivedAt: number): StoredEvent {
     return plainEvent({ seq: this.spool.nextSeq(), receivedAt, ...said })
   }
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredPage } from '../core/page.ts'
-import type { SegmentContent } from '../ingest/segment-count.ts'
+import type { SegmentContent } from '../ingest/segment-content.ts'
 import type { EventImport } from './event-import.ts'
 import type { Query } from './query.ts'
 
@@ -52,7 +52,7 @@ export interface Piece {
 }
 
 /** What was found in events that were looked through for the first time. */
-export interface Look<T> {
+export interface ScanResult<T> {
   rows: T[]
   /** How many events there are, and how many are left. */
   events: number
@@ -61,7 +61,7 @@ export interface Look<T> {
    * Notes that these were looked through, in the transaction in which `account` writes what was found. False, and nothing
    * is written, when they moved meanwhile: they come again.
    */
-  settle(account: () => void): boolean
+  commit(account: () => void): boolean
 }
 
 /**
@@ -103,7 +103,7 @@ export interface Warehouse {
    * Answers a query over some of the events that were not looked through yet, those that came first; null when there are
    * none. Events of the spool are looked through once they left it.
    */
-  lookThrough<T>(query: Query): Promise<Look<T> | null>
+  scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null>
 
   /**
    * Puts in order what has come in: few sorted files for many small ones. What fails costs the rest nothing and is tried
@@ -138,7 +138,7 @@ export interface Warehouse {
 export type History = Pick<Warehouse, 'query'>
 
 /** Returns the same history for what follows series. */
-export function followed(history: History): History {
+export function forSignals(history: History): History {
   return { query: (query) => history.query(query, undefined, 'signals') }
 }
 

@@ -16,9 +16,9 @@ import {
   WEBHOOK_SECRET,
   watch,
 } from '../run-program.ts'
-import { arrivalOf, inbox } from './inbox.ts'
-import { chance, startLoad } from './load.ts'
-import { stir } from './stir.ts'
+import { arrivalOf, flakyReceiver } from './flaky-receiver.ts'
+import { seededRandom, startLoad } from './event-load.ts'
+import { churnIssues } from './churn-issues.ts'
 
 const SEED = Number(process.env.CRASH_SEED ?? 1)
 const KILLS = 20
@@ -32,9 +32,9 @@ const env = { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1', TAGWARDEN_RATE_KEY_PER_MINU
 
 test(`killed ${KILLS} times under load: what was acknowledged is there once, and every notice was sent under one id`, async () => {
   console.log(`seed ${SEED} (CRASH_SEED)`)
-  const random = chance(SEED)
+  const random = seededRandom(SEED)
   using folder = temporaryFolder()
-  await using hooks = inbox(random)
+  await using hooks = flakyReceiver(random)
   const data = join(folder.path, 'data')
   const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
   const { apiKey } = JSON.parse(made.stdout)
@@ -49,7 +49,7 @@ test(`killed ${KILLS} times under load: what was acknowledged is there once, and
   for (let kill = 0; kill < KILLS; kill++) {
     let isOver = false
     load.to = server.url
-    const stirring = stir(server.url, apiKey, alert, { random, isOver: () => isOver })
+    const stirring = churnIssues(server.url, apiKey, alert, { random, isOver: () => isOver })
     await Bun.sleep(random() ** 3 * LONGEST_LIFE_MS)
     isOver = true
     await server.stop('SIGKILL')

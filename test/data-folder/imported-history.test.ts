@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Cron } from 'croner'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { importEvents } from '../../src/data-folder/import-events.ts'
-import { openAllStores } from '../../src/data-folder/open.ts'
+import { openAllStores } from '../../src/data-folder/open-folder.ts'
 import { TEST_START, type TestClock } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
@@ -111,7 +111,7 @@ async function importLines(folder: string, clock: TestClock, text: string, domai
   const report = (error: unknown) => {
     throw error
   }
-  const stores = await openAllStores(folder, clock, { report, log: { info() {}, warn() {} }, tellOperator() {} })
+  const stores = await openAllStores(folder, clock, { report, log: { info() {}, warn() {} }, notifyOperator() {} })
   const file = join(folder, 'past.ndjson')
   await Bun.write(file, text)
   const now = clock.now()

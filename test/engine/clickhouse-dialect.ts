@@ -68,7 +68,7 @@ export const clickhouseDialect: Dialect = {
 
   anyTrue: (test) => `max(${test})`,
   argMax: (value, by) => `argMax(${value}, ${by})`,
-  firstOf(value, by, limit) {
+  firstValues(value, by, limit) {
     const sorted = `arraySort(groupArrayIf(tuple(${[...by, value].join(', ')}), ${value} IS NOT NULL))`
     return `arraySlice(arrayMap(item -> tupleElement(item, ${by.length + 1}), ${sorted}), 1, ${limit})`
   },
@@ -87,8 +87,8 @@ export const clickhouseDialect: Dialect = {
       .map(([name, value]) => `${value} AS ${name}`)
       .join(', ')})`,
   upTo: (count) => `range(1, toUInt64(${count}) + 1)`,
-  each: (list, item, of) => `arrayMap(${item} -> ${of}, ${list})`,
-  those: (list, item, test) => `arrayFilter(${item} -> ${test}, ${list})`,
+  mapList: (list, item, of) => `arrayMap(${item} -> ${of}, ${list})`,
+  filterList: (list, item, test) => `arrayFilter(${item} -> ${test}, ${list})`,
   slice: (list, from, through) => `arraySlice(${list}, ${from}, ${through} - ${from} + 1)`,
   quantile(value, share) {
     const sorted = `arraySort(groupArrayIf(${value}, ${value} IS NOT NULL))`

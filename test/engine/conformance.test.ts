@@ -52,7 +52,7 @@ import { rowCountsQuery } from '../../src/signals/row-counts.ts'
 import { trafficQuery } from '../../src/signals/server-outage.ts'
 import { narrowed } from '../../src/warehouse/query.ts'
 import { loadClickhouse } from './clickhouse.ts'
-import { openWorld, type World } from './world.ts'
+import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
 /*
  * Every query of the program is put to two engines that hold the same events: DuckDB, as the program has it, and ClickHouse
@@ -77,10 +77,10 @@ function queriesInCode(): string[] {
 const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: 4711 })
 
 describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason}`, () => {
-  let world: World
+  let world: EngineFixture
   beforeAll(async () => {
     if (typeof loaded === 'string') return
-    world = await openWorld(loaded)
+    world = await openEngineFixture(loaded)
   })
   afterAll(() => world?.[Symbol.asyncDispose]())
 

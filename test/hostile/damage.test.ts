@@ -16,7 +16,7 @@ import { plainPage } from '../../src/core/page.fixture.ts'
 import { createKey } from '../../src/org/key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
-import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
+import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
@@ -150,7 +150,7 @@ const RELATIONS = ['events', 'counts', 'pages'] as const
 
 /** A history in which there is a Parquet file of each kind and grade, no two with rows of the same minute. */
 async function historyOf(told: Flaw[]) {
-  const stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+  const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
   const load = async (at: number) => {
     stand.clock.set(at)
     const batch = {
@@ -191,7 +191,7 @@ function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
 }
 
 /** All rows of each relation. */
-const answersOf = (stand: WarehouseStand) =>
+const answersOf = (stand: WarehouseFixture) =>
   Promise.all(
     RELATIONS.map(async (over) => {
       const rows = await stand.query<Record<string, unknown>>(

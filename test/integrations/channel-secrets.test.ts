@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Channel } from '../../src/alerts/alert.ts'
 import { unsealTarget } from '../../src/alerts/channel-target.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
-import { pathsOf } from '../../src/data-folder/paths.ts'
+import { folderPaths } from '../../src/data-folder/folder-paths.ts'
 import type { Outbound, Reply } from '../../src/integrations/transport/transport.ts'
 import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { createKey } from '../../src/org/key-store.ts'
@@ -290,7 +290,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
   /** Rewrites the database as the earlier version had it. */
   const unseal = (folder: string) => {
     const { box } = world.app
-    const db = openDatabase(pathsOf(folder).database)
+    const db = openDatabase(folderPaths(folder).database)
     const plain = (text: string) =>
       text.replaceAll(/sealed:https:\/\/[^"]+?\/[\w-]+/g, (sealed) => unsealTarget(box, sealed))
     db.function('plain', (text) => plain(String(text)))
@@ -311,7 +311,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
       INSERT INTO startTask VALUES ('sealTargets')`)
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
-    expect(leaks(folder)).toEqual([pathsOf(folder).database])
+    expect(leaks(folder)).toEqual([folderPaths(folder).database])
   }
   await world.restart(unseal)
   expect(leaks(world.folder)).toEqual([])

@@ -4,7 +4,7 @@ import { createKey } from '../../src/org/key-store.ts'
 import { openSession } from '../../src/org/session.ts'
 import { createUser, initialize } from '../../src/org/store.ts'
 import { ask, call, until } from '../run-program.ts'
-import { hear, type SentEvent } from '../stream/event-stream-client.ts'
+import { readEventStream, type SentEvent } from '../stream/event-stream-client.ts'
 import { connectTo, requestOf } from './connection.ts'
 import { type Listening, listening } from './listening.ts'
 
@@ -23,7 +23,7 @@ async function listen(server: Listening, as: string, lastEventId?: string) {
   const response = await fetch(`${server.url}/v1/stream`, { headers: { authorization: `Bearer ${as}`, ...more } })
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   expect(response.headers.get('cache-control')).toBe('no-store')
-  return hear(response)
+  return readEventStream(response)
 }
 
 const idsOf = (events: readonly SentEvent[]) => events.map(({ data }) => data.id)

@@ -5,7 +5,7 @@ import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
-import { type Heard, hear } from './event-stream-client.ts'
+import { type StreamSubscription, readEventStream } from './event-stream-client.ts'
 
 /*
  * What callers hear of the changes in their organization, of every kind, by the ways in which things change.
@@ -20,13 +20,13 @@ const alert = {
   channels: [{ type: 'email', target: 'ann@example.com' }],
 }
 
-async function listen(world: TestApp, as = world.owner.apiKey): Promise<Heard> {
+async function listen(world: TestApp, as = world.owner.apiKey): Promise<StreamSubscription> {
   const headers = { authorization: `Bearer ${as}` }
-  return hear(await world.app.fetch(new Request('http://localhost/v1/stream', { headers })))
+  return readEventStream(await world.app.fetch(new Request('http://localhost/v1/stream', { headers })))
 }
 
 /** Calls, and returns what was heard meanwhile, as `kind id`. */
-async function heardOf(stream: Heard, act: () => Promise<unknown>): Promise<string[]> {
+async function heardOf(stream: StreamSubscription, act: () => Promise<unknown>): Promise<string[]> {
   const before = stream.changes.length
   await act()
   await stream.changesWhen('a change', ({ length }) => length > before)

@@ -9,7 +9,7 @@ export interface SentEvent {
 }
 
 /** A stream that is read in the background. */
-export interface Heard {
+export interface StreamSubscription {
   /** All events so far. */
   readonly events: readonly SentEvent[]
   /** The same without pulses. */
@@ -22,7 +22,7 @@ export interface Heard {
 }
 
 /** Reads server-sent events as https://html.spec.whatwg.org/multipage/server-sent-events.html has them. */
-export function hear(response: Response): Heard {
+export function readEventStream(response: Response): StreamSubscription {
   if (!response.body) throw new Error(`no stream: ${response.status}`)
   const reader = response.body.getReader()
   const events: SentEvent[] = []

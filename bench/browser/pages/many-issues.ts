@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/core/clock.ts'
-import { openStores } from '../../../src/data-folder/open.ts'
+import { openStores } from '../../../src/data-folder/open-folder.ts'
 import { issueOfAlert, validationAlert } from '../../../src/issues/issue.fixture.ts'
 import { applyChanges } from '../../../src/issues/store.ts'
 import { tx } from '../../../src/store/database.ts'

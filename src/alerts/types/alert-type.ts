@@ -147,7 +147,7 @@ export interface AlertType<Row = unknown> {
    */
   summarize?(finding: Finding): string
   /**
-   * Returns a query for the places (`Place`) of the events that break the rule, newest first. When absent, the samples
+   * Returns a query for the places (`BatchPosition`) of the events that break the rule, newest first. When absent, the samples
    * of findings are shown.
    */
   newestViolations?(alert: Alert, window: Query['window'], options: NewestOptions): Query

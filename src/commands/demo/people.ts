@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
-import { openStores } from '../../data-folder/open.ts'
+import { openStores } from '../../data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../domains/store.ts'
 import type { Role } from '../../http/principal.ts'
 import { createKey } from '../../org/key-store.ts'

@@ -6,7 +6,7 @@ import type { RecordedHit } from '../../browser/har-requests.ts'
 import type { Config } from '../../config.ts'
 import { systemClock } from '../../core/clock.ts'
 import { importEvents } from '../../data-folder/import-events.ts'
-import { openAllStores } from '../../data-folder/open.ts'
+import { openAllStores } from '../../data-folder/open-folder.ts'
 import { DEMO_INBOX_PATH } from '../../http/pages.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { parseHar } from '../har.ts'
@@ -111,7 +111,7 @@ async function importPast(
   await Bun.write(file, lines.join(''))
   const report = (error: unknown) => console.error(error)
   const log = { info() {}, warn: report }
-  const stores = await openAllStores(folder, clock, { report, log, tellOperator: ({ subject }) => report(subject) })
+  const stores = await openAllStores(folder, clock, { report, log, notifyOperator: ({ subject }) => report(subject) })
   try {
     const order = { files: [file], domainId: null, from: plot.from, now: clock.now(), progress() {} }
     const { refused, errors } = await importEvents(stores, order)

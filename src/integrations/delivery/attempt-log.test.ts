@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Caller, client, credentialsOf } from '../../../test/fixtures.ts'
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts'
-import { RECORDS_KEPT_MS } from '../../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
 import { insertIntegration } from '../store.ts'
 import { mailbox, receiver } from '../transport/receiver.fixture.ts'
@@ -101,7 +101,7 @@ describe('the log of a delivery', () => {
     expect(log).toHaveLength(100)
     expect(log[0].at).toBe(begun + 3 * SECOND_MS)
     await deliver()
-    clock.advance(RECORDS_KEPT_MS + DAY_MS)
+    clock.advance(RECORD_RETENTION_MS + DAY_MS)
     removeOldDeliveries(db, clock.now())
     expect(deliveries()).toEqual([])
     expect(db.prepare('SELECT count(*) AS count FROM deliveryAttempt').get()).toEqual({ count: 0 })

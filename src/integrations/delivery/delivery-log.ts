@@ -1,7 +1,7 @@
 import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { type Db, tx } from '../../store/database.ts'
-import { RECORDS_KEPT_MS } from '../../store/retention.ts'
+import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 
 /**
@@ -66,6 +66,6 @@ export function listDeliveries(
 /** Deliveries that ended; what still waits is kept. */
 export function removeOldDeliveries(db: Db, now: Instant): void {
   db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(
-    now - RECORDS_KEPT_MS,
+    now - RECORD_RETENTION_MS,
   )
 }

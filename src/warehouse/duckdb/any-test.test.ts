@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredEvent } from '../../core/event.ts'
 import type { AnyTest } from '../query.ts'
-import { aKey, anEvent, aValue, NASTY_KEYS, paramOf, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+import { aKey, anEvent, aValue, NASTY_KEYS, paramOf, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 
 const aBatch = fc.record({
   events: fc.array(anEvent, { minLength: 1, maxLength: 12 }),
@@ -23,7 +23,7 @@ test('a test on any parameter finds it in columns, maps and the spool, and nothi
       aValue,
       fc.option(aKey, { nil: 'a' }),
       async (batches, wanted, read) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         for (const { events, work } of batches) {
           await stand.add(events)
           if (work !== 'nothing') await stand.flush()
@@ -66,7 +66,7 @@ test('a test on any parameter finds it in columns, maps and the spool, and nothi
 })
 
 test('what is too rare for a column of its own is found in the map beside the columns', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await stand.add(
     Array.from({ length: 150 }, (_, n) => ({ params: { often: 'x', ...(n === 77 ? { seldom: 'needle' } : {}) } })),
   )
@@ -89,7 +89,7 @@ test('what is too rare for a column of its own is found in the map beside the co
 })
 
 test('where a name says enough, its column is not looked at', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const params = { apple: 'x', pear: 'y' }
   await stand.add(Array.from({ length: 3 }, () => ({ params })))
   await stand.flush()
@@ -113,7 +113,7 @@ test('where a name says enough, its column is not looked at', async () => {
 })
 
 test('an empty history answers, whatever is bound', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const query = { sql: 'SELECT seq FROM events', keys: [...NASTY_KEYS], orgId: 'org_1' }
   const own = equalTo('x', 'a')
   const window = { from: 0, to: 1 }

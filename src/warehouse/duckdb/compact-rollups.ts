@@ -108,7 +108,7 @@ async function addHours(
   store: FileStore<RollupFile>,
   days: readonly RollupFile[],
 ): Promise<void> {
-  if (await parquet.check.leaveOutDamaged(days)) return
+  if (await parquet.check.excludeDamaged(days)) return
   const path = hoursPath(days)
   try {
     const rows = await parquet.write(path, finalCounts(folder, days, { stepMs: HOUR_MS }), { lineage: lineageOf([]) })

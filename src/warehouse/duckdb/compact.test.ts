@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../captures.fixture.ts'
-import { anEvent, HOUR, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { anEvent, type EventFields, HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 import { compactEvents, runMerge } from './compact.ts'
 import { Manifest } from './manifest.ts'
 import { MergeRetries } from './merge-retries.ts'
@@ -24,7 +24,7 @@ const pathsOf = (manifest: Manifest) =>
 
 describe('compaction', () => {
   test('makes one file for each organization and hour, sorted as questions are asked', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const names = ['b', 'a', 'c']
     for (let n = 0; n < 6; n++) {
       const event = {
@@ -58,7 +58,7 @@ describe('compaction', () => {
   })
 
   test('has the memory for as many parameters as get a column, and for joining such hours', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const params = Object.fromEntries(Array.from({ length: 256 }, (_, n) => [`key${n}`, `value ${n}`]))
     const events = Array.from({ length: 60 }, () => ({ params }))
     for (let hour = 0; hour < 2; hour++) {
@@ -78,7 +78,7 @@ describe('compaction', () => {
       fc.asyncProperty(
         fc.array(fc.array(anEvent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 }),
         async (batches) => {
-          await using stand = await WarehouseStand.open()
+          await using stand = await WarehouseFixture.open()
           for (const batch of batches) {
             await stand.add(batch)
             stand.clock.advance(25 * MINUTE_MS)
@@ -105,7 +105,7 @@ describe('compaction', () => {
   })
 
   test('takes in what came late', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(3))
     await stand.flush()
     await stand.compact()
@@ -120,7 +120,7 @@ describe('compaction', () => {
 })
 
 /** Events with `perEvent` of `names` parameters each, whose values repeat as `values` says. */
-function wide({ rows, names, perEvent, length, values }: Width): Said[] {
+function wide({ rows, names, perEvent, length, values }: Width): EventFields[] {
   const text = (n: number) => `v${n % values}`.padEnd(length, 'abcdefgh')
   return Array.from({ length: rows }, (_, row) => ({
     orgId: `org_${row % 2}`,
@@ -156,8 +156,8 @@ const aWidth: fc.Arbitrary<Width> = fc
   }))
 
 describe('every ended hour ends compacted', () => {
-  async function expectCompacted(segments: readonly (readonly Said[])[]): Promise<void> {
-    await using stand = await WarehouseStand.open()
+  async function expectCompacted(segments: readonly (readonly EventFields[])[]): Promise<void> {
+    await using stand = await WarehouseFixture.open()
     for (const segment of segments) {
       await stand.add(segment)
       await stand.flush()
@@ -205,12 +205,12 @@ describe('every ended hour ends compacted', () => {
   })
 
   test('also where the engine has hardly any memory, by halves and at last as the events came', async () => {
-    await using loaded = await WarehouseStand.open()
+    await using loaded = await WarehouseFixture.open()
     for (const segment of [0, 1]) {
       await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
       await loaded.flush()
     }
-    await using stand = await WarehouseStand.open({ memoryLimit: '95MB' }, loaded.image())
+    await using stand = await WarehouseFixture.open({ memoryLimit: '95MB' }, loaded.snapshot())
     await stand.compact()
     const levels = stand.manifest.files().map(({ level, keys, orgId }) => [level, keys === null, orgId])
     expect(levels).toContainEqual(['compacted', true, 'org_0'])
@@ -228,19 +228,19 @@ describe('every ended hour ends compacted', () => {
 })
 
 test('a merge that nothing helps is told once and tried again after pauses, and holds up no other', async () => {
-  await using loaded = await WarehouseStand.open()
+  await using loaded = await WarehouseFixture.open()
   await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 }))
   await loaded.flush()
   loaded.clock.advance(2 * HOUR_MS)
   await loaded.add(some(3, 'org_9'))
   await loaded.flush()
   // Less than one row group of such events.
-  await using stand = await WarehouseStand.open({ memoryLimit: '60MB' }, loaded.image())
+  await using stand = await WarehouseFixture.open({ memoryLimit: '60MB' }, loaded.snapshot())
   const told: string[] = []
   const retries = new MergeRetries()
   const { parquet, manifest, folder } = stand
-  const tellOperator = ({ subject }: { subject: string }) => void told.push(subject)
-  const round = (now: number) => compactEvents({ parquet, manifest, folder, retries, tellOperator }, now)
+  const notifyOperator = ({ subject }: { subject: string }) => void told.push(subject)
+  const round = (now: number) => compactEvents({ parquet, manifest, folder, retries, notifyOperator }, now)
   const now = stand.clock.now() + HOUR_MS + 3 * MINUTE_MS
   await expect(round(now)).rejects.toThrow('1 merges failed')
   expect([told.length, retries.failing]).toEqual([1, 1])
@@ -257,7 +257,7 @@ test('a merge that nothing helps is told once and tried again after pauses, and 
 test.each(['merged', 'compacted'] as const)(
   'in a %s file violations stand together, before all else',
   async (level) => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (let n = 0; n < 4; n++) {
       await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
       await stand.flush()
@@ -282,7 +282,7 @@ describe('dying while files are merged', () => {
   test.each(['merged', 'compacted'] as const)(
     'into a %s one, before the manifest knows: the old files stay in force',
     async (level) => {
-      await using stand = await WarehouseStand.open()
+      await using stand = await WarehouseFixture.open()
       for (const orgId of ['org_1', 'org_2']) {
         await stand.add(some(3, orgId))
         await stand.flush()
@@ -304,7 +304,7 @@ describe('dying while files are merged', () => {
   )
 
   test('after the manifest knows, before the old files are removed: the next start removes them', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (let n = 0; n < 3; n++) {
       await stand.add(some(2))
       await stand.flush()
@@ -321,7 +321,7 @@ describe('dying while files are merged', () => {
 })
 
 test('what was dropped while it was being merged does not come back', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   for (let n = 0; n < 2; n++) {
     await stand.add(some(2000))
     await stand.flush()

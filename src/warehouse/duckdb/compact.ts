@@ -9,7 +9,7 @@ import { MergeRetries, mergeNotice } from './merge-retries.ts'
 import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
 import { isCompacted, type Merge, planMerges, unpackedBytesOf } from './plan-merges.ts'
 import { joined, shredded, shreddingOf, sortedEvents, wholeEvents } from './shred.ts'
-import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
+import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 
 /** What merges events, and what they are merged in. */
 export interface Compaction {
@@ -20,7 +20,7 @@ export interface Compaction {
   /** Absent: what fails is tried again in the next round. */
   retries?: MergeRetries
   /** Called once for merges that can't be carried out. */
-  tellOperator?: ((notice: { subject: string; text: string }) => void) | undefined
+  notifyOperator?: ((notice: { subject: string; text: string }) => void) | undefined
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Compaction {
  * tried again after a pause and costs the others nothing. Fails as `attemptEach`.
  */
 export async function compactEvents(compaction: Compaction, now: Instant): Promise<void> {
-  const { parquet, manifest, retries = new MergeRetries(), tellOperator } = compaction
+  const { parquet, manifest, retries = new MergeRetries(), notifyOperator } = compaction
   const planned = planMerges(manifest.files(), now)
   retries.keep(planned)
   const due = planned.filter((merge) => retries.isDue(merge, now))
@@ -47,7 +47,7 @@ export async function compactEvents(compaction: Compaction, now: Instant): Promi
       }
     })
   } catch (error) {
-    if (isNew && failed.length > 0) tellOperator?.(mergeNotice(failed, messageOf(error)))
+    if (isNew && failed.length > 0) notifyOperator?.(mergeNotice(failed, messageOf(error)))
     throw error
   }
 }
@@ -63,7 +63,7 @@ async function mergeOrSplit(compaction: Compaction, merge: Merge): Promise<void>
     await runMerge(parquet, manifest, folder, merge)
   } catch (error) {
     if (parquet.isInterrupted || level !== 'compacted' || files.every(isCompacted) || !isOutOfMemory(error)) throw error
-    if (files.length === 1) return runMerge(parquet, manifest, folder, { files, level: 'asItCame' })
+    if (files.length === 1) return runMerge(parquet, manifest, folder, { files, level: 'unsorted' })
     const middle = Math.ceil(files.length / 2)
     for (const half of [files.slice(0, middle), files.slice(middle)]) {
       if (!half.every(isCompacted)) await mergeOrSplit(compaction, { files: half, level })
@@ -76,7 +76,7 @@ export async function runMerge(
   parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
-  { files, level }: Pick<Merge, 'files'> & { level: Merge['level'] | 'asItCame' },
+  { files, level }: Pick<Merge, 'files'> & { level: Merge['level'] | 'unsorted' },
 ): Promise<void> {
   const isLooked = ({ lookedAt }: EventFile) => Boolean(lookedAt)
   const [first] = files
@@ -87,7 +87,7 @@ export async function runMerge(
   }
   await replaceFiles(parquet, folder, store, files, async () => {
     if (level === 'merged') return [await mergeFiles(parquet, folder, files)]
-    if (level === 'asItCame') return keepAsItCame(parquet, folder, files)
+    if (level === 'unsorted') return compactUnsorted(parquet, folder, files)
     return files.every(isCompacted) ? [await joinFiles(parquet, files)] : compactFiles(parquet, folder, files)
   })
 }
@@ -117,7 +117,7 @@ export async function replaceFiles<File extends ManifestFile>(
   }
   try {
     // A flipped byte would get into the new file unseen. The next plan is made without what is damaged.
-    if (await parquet.check.leaveOutDamaged(files)) return
+    if (await parquet.check.excludeDamaged(files)) return
     const added = await make()
     if (!isInForce()) return await parquet.remove(pathsOf(added))
     store.swap(files, added)
@@ -134,7 +134,7 @@ const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
   first?.lookedAt ? { lookedAt: first.lookedAt } : {}
 
 /** Columns of events whose parameters are the JSON that they came in. */
-const COLUMNS_AS_THEY_CAME = [...RELATION_COLUMNS, 'params'].join(', ')
+const UNSHREDDED_COLUMNS = [...RELATION_COLUMNS, 'params'].join(', ')
 
 const parquetOf = (folder: string, files: readonly EventFile[]) =>
   `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
@@ -143,7 +143,7 @@ const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file
 
 async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
-  const part = (test: string) => `SELECT ${COLUMNS_AS_THEY_CAME} FROM ${parquetOf(folder, files)} WHERE ${test}`
+  const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)} WHERE ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
@@ -193,16 +193,20 @@ function shareOf(files: readonly EventFile[], { rows }: Span): number {
 }
 
 /** How names of files begin that are neither sorted nor shredded. */
-export const AS_IT_CAME = 'k'
+export const UNSORTED_PREFIX = 'k'
 
 /** Fresh or merged files as one for each organization, neither sorted nor shredded: they are read as they were before. */
-async function keepAsItCame(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile[]> {
+async function compactUnsorted(
+  parquet: ParquetFiles,
+  folder: string,
+  files: readonly EventFile[],
+): Promise<EventFile[]> {
   const spans = await spansOf(parquet, files, `SELECT * FROM ${parquetOf(folder, files)}`)
   const added: EventFile[] = []
   for (const [index, [orgId, span]] of spans.entries()) {
-    const path = nameOf(`${AS_IT_CAME}${index}`, files)
+    const path = nameOf(`${UNSORTED_PREFIX}${index}`, files)
     const own = spans.length === 1 ? '' : ` WHERE orgId = ${quoteText(orgId)}`
-    const select = `SELECT ${COLUMNS_AS_THEY_CAME} FROM ${parquetOf(folder, files)}${own}`
+    const select = `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)}${own}`
     await parquet.write(path, select, { lineage: lineageOf(files, spans.length), groupBytes: GROUP_BYTES.min })
     added.push(
       await compacted(parquet, files, { path, orgId, ...span, unpackedBytes: shareOf(files, span), keys: null }),

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { aKey, NASTY_KEYS, WarehouseStand } from '../warehouse.fixture.ts'
+import { aKey, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 
-const stand = await WarehouseStand.open()
+const stand = await WarehouseFixture.open()
 afterAll(() => stand[Symbol.asyncDispose]())
 const { parquet } = stand
 

@@ -107,7 +107,7 @@ export const duckdbDialect: Dialect = {
 
   anyTrue: (test) => `bool_or(${test})`,
   argMax: (value, by) => `arg_max(${value}, ${by})`,
-  firstOf(value, by, limit) {
+  firstValues(value, by, limit) {
     const order = by.map((item, at) => `by${at}: ${item}`)
     return `coalesce(arg_min(${value}, {${order.join(', ')}}, ${limit}) FILTER (WHERE ${value} IS NOT NULL), [])`
   },
@@ -127,8 +127,8 @@ export const duckdbDialect: Dialect = {
       .map(([name, value]) => `${name}: ${value}`)
       .join(', ')}}`,
   upTo: (count) => `generate_series(1, ${count})`,
-  each: (list, item, of) => `list_transform(${list}, lambda ${item}: ${of})`,
-  those: (list, item, test) => `list_filter(${list}, lambda ${item}: ${test})`,
+  mapList: (list, item, of) => `list_transform(${list}, lambda ${item}: ${of})`,
+  filterList: (list, item, test) => `list_filter(${list}, lambda ${item}: ${test})`,
   slice: (list, from, through) => `list_slice(${list}, ${from}, ${through})`,
   quantile: (value, share) => `quantile_disc(${value}, ${share})`,
 

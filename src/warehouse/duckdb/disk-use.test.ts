@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../../core/clock.ts'
 import { useOf } from '../disk-share.ts'
-import { HOUR, WarehouseStand } from '../warehouse.fixture.ts'
+import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 
 test('an organization is told of its own share of the disk and of its own oldest event, in shared files and the spool', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const use = async (orgId: string) => useOf(await stand.warehouse.pieces(), orgId)
   expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })
   await stand.add([{ orgId: 'org_1' }])

@@ -7,7 +7,7 @@ import { quoteText } from './dialect.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { isOpen } from './rollup.ts'
-import { spooledEvents } from './spooled.ts'
+import { spooledEvents } from './spool-relation.ts'
 
 /** How much of a file is whose, as shares of 1, and when the first of each share came in. */
 type Shares = readonly { orgId: string; share: number; from: Instant }[]

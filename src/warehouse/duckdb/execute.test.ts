@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../core/clock.ts'
 import type { Query } from '../query.ts'
-import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+import { HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 
-let stand: WarehouseStand
+let stand: WarehouseFixture
 beforeAll(async () => {
-  stand = await WarehouseStand.open()
+  stand = await WarehouseFixture.open()
   await stand.add([{ orgId: 'org_1', params: { a: '1' } }])
 })
 afterAll(() => stand[Symbol.asyncDispose]())

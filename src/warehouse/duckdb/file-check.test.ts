@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import { WarehouseStand } from '../warehouse.fixture.ts'
-import { type Flaw, flawNotice } from './file-check.ts'
+import { WarehouseFixture } from '../warehouse.fixture.ts'
+import { damageNotice, type Flaw } from './file-check.ts'
 
 /** A warehouse with so many files of one event, and what it told. */
 async function filesOf(count: number) {
   const told: Flaw[] = []
-  const stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+  const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
   for (let n = 0; n < count; n++) {
     await stand.add([{ params: { n: `${n}` } }])
     await stand.flush()
@@ -16,7 +16,7 @@ async function filesOf(count: number) {
   return { stand, told }
 }
 
-function spoil(stand: WarehouseStand, path: string): void {
+function spoil(stand: WarehouseFixture, path: string): void {
   const bytes = readFileSync(join(stand.folder, path))
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40)
   writeFileSync(join(stand.folder, path), bytes)
@@ -94,12 +94,12 @@ test('the operator reads of each file whose it is, its time, its rows and what i
   const [file] = stand.manifest.files()
   if (!file) throw new Error('expected a file')
   const flaw = { file, reason: 'it is gone' }
-  const { subject, text } = flawNotice([flaw])
+  const { subject, text } = damageNotice([flaw])
   expect(subject).toBe('a file of the history is damaged: 1 rows are left out')
   expect(text).toStartWith(
     'events/000000000001.parquet (organization org_1, 2026-01-05T12:00:00.000Z to 2026-01-05T12:00:00.000Z, 1 rows): it is gone.',
   )
-  const many = flawNotice(Array.from({ length: 30 }, () => flaw))
+  const many = damageNotice(Array.from({ length: 30 }, () => flaw))
   expect(many.subject).toBe('30 files of the history are damaged: 30 rows are left out')
   expect(many.text).toContain('And 10 more.')
 })

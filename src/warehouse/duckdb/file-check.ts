@@ -12,7 +12,7 @@ export interface Flaw {
   reason: string
 }
 
-export interface FileCheckParts {
+export interface FileCheckDeps {
   /** Where the files of the manifest lie. */
   folder: string
   manifest: Manifest
@@ -37,7 +37,7 @@ export class FileCheck {
   /** When a file was last found to be as it was written. */
   private readonly soundAt = new Map<string, Instant>()
 
-  constructor(private readonly parts: FileCheckParts) {}
+  constructor(private readonly parts: FileCheckDeps) {}
 
   /** At a start: leaves out what is gone or has another size, which is quick to see, and takes back what is whole again. */
   async start(): Promise<void> {
@@ -46,8 +46,8 @@ export class FileCheck {
       const reason = sizeFlaw(file, statSync(this.pathOf(file), { throwIfNoEntry: false })?.size ?? null)
       return reason === null ? [] : [{ file, reason }]
     })
-    this.leaveOut(flaws)
-    await this.takeBack(manifest.damaged().map(({ file }) => file))
+    this.exclude(flaws)
+    await this.restore(manifest.damaged().map(({ file }) => file))
   }
 
   /** One round of the check that goes through all files once a day. */
@@ -65,36 +65,36 @@ export class FileCheck {
       due.push(file)
       bytes += file.sizeBytes
     }
-    await this.leaveOutDamaged(due)
-    await this.takeBack(damaged)
+    await this.excludeDamaged(due)
+    await this.restore(damaged)
   }
 
   /**
    * Looks at each of these files, but for those that were sound since `since`, and leaves out what is not as it was
    * written. True when one of them was not.
    */
-  async leaveOutDamaged(files: readonly ManifestFile[], since = Number.POSITIVE_INFINITY): Promise<boolean> {
+  async excludeDamaged(files: readonly ManifestFile[], since = Number.POSITIVE_INFINITY): Promise<boolean> {
     const flaws: Flaw[] = []
     for (const file of files) {
       if ((this.soundAt.get(file.path) ?? Number.NEGATIVE_INFINITY) >= since) continue
       const reason = await this.flawOf(file)
       if (reason !== null) flaws.push({ file, reason })
     }
-    this.leaveOut(flaws)
+    this.exclude(flaws)
     return flaws.length > 0
   }
 
-  private leaveOut(flaws: readonly Flaw[]): void {
+  private exclude(flaws: readonly Flaw[]): void {
     const { manifest, clock, damaged } = this.parts
     // What left the manifest meanwhile is gone as it should be.
-    const left = flaws.filter(({ file }) => manifest.setAside(file.path, clock.now()))
+    const left = flaws.filter(({ file }) => manifest.markDamaged(file.path, clock.now()))
     if (left.length > 0) damaged(left)
   }
 
-  private async takeBack(files: readonly ManifestFile[]): Promise<void> {
+  private async restore(files: readonly ManifestFile[]): Promise<void> {
     const whole: ManifestFile[] = []
     for (const file of files) {
-      if ((await this.flawOf(file)) === null && this.parts.manifest.takeBack(file.path)) whole.push(file)
+      if ((await this.flawOf(file)) === null && this.parts.manifest.restore(file.path)) whole.push(file)
     }
     if (whole.length > 0) this.parts.restored(whole)
   }
@@ -131,7 +131,7 @@ function sizeFlaw({ sizeBytes }: ManifestFile, size: number | null): string | nu
 const MOST_NAMED = 20
 
 /** What an operator is told, once, of files that are left out from now on; of at least one. */
-export function flawNotice(flaws: readonly Flaw[]): { subject: string; text: string } {
+export function damageNotice(flaws: readonly Flaw[]): { subject: string; text: string } {
   const rows = flaws.reduce((sum, { file }) => sum + file.rows, 0)
   const named = flaws.slice(0, MOST_NAMED).map(({ file, reason }) => {
     const { first, last } = spanOf(file)

@@ -1,7 +1,7 @@
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
-import type { FoldedNames, SegmentCount } from '../../ingest/segment-count.ts'
-import { type CountedNames, type Crowd, MAX_NAMES, type NameCount, type Naming } from './counted-names.ts'
+import type { FoldedNames, SegmentCount } from '../../ingest/segment-content.ts'
 import { quoteText } from './dialect.ts'
+import { MAX_NAMES, type NameCount, type NameOverflow, type NamePlan, type TrackedNames } from './tracked-names.ts'
 
 /** What one file of events holds, as `profileOf` asks for it. */
 export interface ProfileRow {
@@ -49,9 +49,9 @@ type NameRow = NameCount & { names: number }
 /** Decides what the events of a new file are counted as; `run` answers SQL. */
 export async function nameEvents(
   run: <T>(sql: string) => Promise<T[]>,
-  names: CountedNames,
+  names: TrackedNames,
   events: string,
-): Promise<Naming> {
+): Promise<NamePlan> {
   const found = await run<NameRow>(namesOf(events))
   const cutOff = found.filter(({ names }) => names > MAX_ASKED)
   const domainIds = new Set(cutOff.map(({ domainId }) => domainId))
@@ -82,7 +82,7 @@ function namesAmong(events: string, names: readonly Name[]): string {
 const nameKey = ({ domainId, vendor, event }: Name) => JSON.stringify([domainId, vendor, event])
 
 /** How many events of each crowded domain have names that counts don't keep. */
-export function foldedIn(counts: readonly SegmentCount[], crowds: readonly Crowd[]): FoldedNames[] {
+export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameOverflow[]): FoldedNames[] {
   return crowds.flatMap(({ domainId, names }) => {
     const own = counts.filter((count) => count.domainId === domainId)
     const [first] = own

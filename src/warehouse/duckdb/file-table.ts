@@ -54,7 +54,7 @@ export class FileTable<File extends { path: string }> {
   }
 
   /** Leaves a present file out from now on; false when it is not present. */
-  setAside(path: string, damagedAt: Instant): boolean {
+  markDamaged(path: string, damagedAt: Instant): boolean {
     const file = this.files.find((file) => file.path === path)
     if (!file) return false
     prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = ? WHERE path = ?`).run(damagedAt, path)
@@ -64,7 +64,7 @@ export class FileTable<File extends { path: string }> {
   }
 
   /** Takes a damaged file back that is whole again; false when it is none. */
-  takeBack(path: string): boolean {
+  restore(path: string): boolean {
     const found = this.aside.find(({ file }) => file.path === path)
     if (!found) return false
     prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = NULL WHERE path = ?`).run(path)

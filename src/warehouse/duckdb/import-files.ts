@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
-import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { type Batch, batchesOf, HOUR, numbered, type StagedHour } from './import-numbers.ts'
 import { STAGED_COLUMNS } from './import-select.ts'
@@ -9,7 +8,8 @@ import type { EventFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { COUNTS, finalCountsOf, named } from './rollup.ts'
 import { inOrder, type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred.ts'
-import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
+import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
+import type { NameOverflow } from './tracked-names.ts'
 
 /** Events that were taken in, to be cut into files of the history. */
 export interface Cut {
@@ -19,7 +19,7 @@ export interface Cut {
   /** The events, as SQL. */
   events: string
   hours: readonly StagedHour[]
-  crowds: readonly Crowd[]
+  crowds: readonly NameOverflow[]
 }
 
 /** Files that are in place and not listed yet. */

@@ -2,9 +2,16 @@ import { DAY_MS } from '../../core/clock.ts'
 import { EVENT_COLUMNS, EVENT_STATUSES } from '../../core/event.ts'
 import { EARLIEST } from '../../core/timestamp.ts'
 import { MAX_KEY_LENGTH, MAX_PARAMS, MAX_VALUE_LENGTH } from '../../decoders/params.ts'
-import { ENVIRONMENTS, type ImportRules, KINDS, MAX_WEIGHT, OURS, TEXT_LENGTHS } from '../../ingest/import-line.ts'
+import {
+  ENVIRONMENTS,
+  type ImportRules,
+  KINDS,
+  MAX_WEIGHT,
+  SYSTEM_FIELDS,
+  TEXT_LENGTHS,
+} from '../../ingest/import-line.ts'
 import { quoteName, quoteText } from './dialect.ts'
-import { PARAMS } from './spooled.ts'
+import { PARAMS } from './spool-relation.ts'
 
 /** Columns of events on their way in, in order, with their SQL types. `row`: its place in the file, from 1. */
 export const STAGED_COLUMNS: Readonly<Record<string, string>> = {
@@ -208,7 +215,7 @@ function isFlat(map: string): string {
 /** The row as a line of JSON would say it, in a struct. */
 function lineOf(types: ColumnTypes): string {
   const fields = [...types].flatMap(([name, type]) => {
-    if (OURS.some((own) => own === name)) return []
+    if (SYSTEM_FIELDS.some((own) => own === name)) return []
     const isDecimal = type.startsWith('DECIMAL')
     const sql =
       IS_TIME.test(type) || IS_FLOATING.test(type)

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { ImportRules } from '../../ingest/import-line.ts'
 import type { ImportedSpan } from '../../ingest/import-store.ts'
-import type { SegmentContent } from '../../ingest/segment-count.ts'
+import type { SegmentContent } from '../../ingest/segment-content.ts'
 import type { EventImport, TakenRows } from '../event-import.ts'
 import { quoteText } from './dialect.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf } from './file-profile.ts'
@@ -72,8 +72,14 @@ export class DuckdbImport implements EventImport {
       `SELECT domainId, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt FROM ${events} GROUP BY domainId`,
     )
     const counts = countsFrom(found)
-    const content = { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.crowds) }
-    const parts = { parquet: this.parquet, name: this.name, events, hours: await this.hours(), crowds: naming.crowds }
+    const content = { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) }
+    const parts = {
+      parquet: this.parquet,
+      name: this.name,
+      events,
+      hours: await this.hours(),
+      crowds: naming.overflows,
+    }
     const { files, rollups } = await cutIntoFiles(parts, progress)
     manifest.addImported({ files, rollups, naming }, () => account(content, spans))
   }

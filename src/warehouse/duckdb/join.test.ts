@@ -3,19 +3,19 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
-import { anEvent, NASTY_KEYS, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { anEvent, type EventFields, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
 import { runMerge } from './compact.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import { Manifest } from './manifest.ts'
 import { planMerges } from './plan-merges.ts'
-import { RELATION_COLUMNS } from './spooled.ts'
-import { filesOnDisk } from './unlisted.ts'
+import { RELATION_COLUMNS } from './spool-relation.ts'
+import { filesOnDisk } from './unlisted-files.ts'
 
 /** A time at which the days of all events are over. */
-const later = (stand: WarehouseStand) => stand.clock.now() + 2 * DAY_MS
+const later = (stand: WarehouseFixture) => stand.clock.now() + 2 * DAY_MS
 
 /** Loads each of these as what came in an hour of its own, and compacts the hours. */
-async function loadHours(stand: WarehouseStand, hours: readonly (readonly Said[])[]): Promise<void> {
+async function loadHours(stand: WarehouseFixture, hours: readonly (readonly EventFields[])[]): Promise<void> {
   for (const said of hours) {
     await stand.add(said)
     await stand.flush()
@@ -25,15 +25,15 @@ async function loadHours(stand: WarehouseStand, hours: readonly (readonly Said[]
   for (const merge of merges) await runMerge(stand.parquet, stand.manifest, stand.folder, merge)
 }
 
-const pathsOf = ({ manifest }: WarehouseStand) =>
+const pathsOf = ({ manifest }: WarehouseFixture) =>
   manifest
     .files()
     .map(({ path }) => path)
     .toSorted()
-const onDisk = ({ folder }: WarehouseStand) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
+const onDisk = ({ folder }: WarehouseFixture) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
 
 /** What is asked of the events in the ways in which files are read: whole, a few keys, any parameter, none. */
-async function answersOf(stand: WarehouseStand) {
+async function answersOf(stand: WarehouseFixture) {
   const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
   const asked = { orgId: 'org_1', window: { from: stand.events[0]?.receivedAt ?? 0, to: stand.clock.now() - HOUR_MS } }
   const names = await stand.query('SELECT DISTINCT name FROM names ORDER BY name', {}, { over: 'names' })
@@ -45,12 +45,12 @@ async function answersOf(stand: WarehouseStand) {
   }
 }
 
-const shop = (count: number, params: Said['params'], said: Said = {}): Said[] =>
+const shop = (count: number, params: EventFields['params'], said: EventFields = {}): EventFields[] =>
   Array.from({ length: count }, () => ({ orgId: 'org_1', ...said, ...(params && { params }) }))
 
 describe('days of small hours', () => {
   test('become a file for each organization, and every answer stays', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await loadHours(stand, [
       [...shop(3, { a: '1', b: '2' }, { id: 'own', ts: 5 }), ...shop(1, { c: '' }, { orgId: 'org_2' })],
       [...shop(2, { a: '3', userId: 'x' }), ...shop(1, { c: '1' }, { orgId: 'org_2', violations: ['alr_1'] })],
@@ -74,7 +74,7 @@ describe('days of small hours', () => {
     const anHour = fc.array(anEvent, { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(fc.array(anHour, { minLength: 2, maxLength: 5 }), async (hours) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         await loadHours(stand, hours)
         const before = await answersOf(stand)
         await stand.compact(later(stand))
@@ -87,7 +87,7 @@ describe('days of small hours', () => {
   })
 
   test('take what came late, and keep a key that is rare in the day as one of a map', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await loadHours(stand, [shop(300, { a: '1' }), shop(1, { rare: 'x', a: '2' }), shop(1, { a: '3' })])
     await stand.compact(later(stand))
     expect(stand.manifest.files().map(({ keys }) => keys)).toEqual([['a']])
@@ -112,7 +112,7 @@ describe('dying while hours are joined', () => {
   const hours = [shop(2, { a: '1' }), shop(3, { b: '2' })]
 
   test('before the manifest knows leaves the hours in force; the next start removes the day', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await loadHours(stand, hours)
     const [before, paths] = [await answersOf(stand), pathsOf(stand)]
     const [merge] = planMerges(stand.manifest.files(), later(stand))
@@ -129,7 +129,7 @@ describe('dying while hours are joined', () => {
   })
 
   test('before the hours are removed leaves the day in force; the next start removes the hours', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await loadHours(stand, hours)
     const before = await answersOf(stand)
     const old = pathsOf(stand)
@@ -144,7 +144,7 @@ describe('dying while hours are joined', () => {
 })
 
 /** Writes a compacted file as version 0.1 did: every column filled, encodings of Parquet 1. */
-async function rewriteAsBefore(stand: WarehouseStand, path: string, keys: readonly string[]): Promise<void> {
+async function rewriteAsBefore(stand: WarehouseFixture, path: string, keys: readonly string[]): Promise<void> {
   const file = join(stand.folder, path)
   const columns = RELATION_COLUMNS.map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))
     .map((name) => (name === 'id' ? `coalesce(id, 'evt_' || seq) AS id` : name))
@@ -160,7 +160,7 @@ async function rewriteAsBefore(stand: WarehouseStand, path: string, keys: readon
 }
 
 test('files of an earlier version are read beside new ones, and joined with them', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const said = [...shop(2, { a: '1' }), ...shop(1, { b: '2' }, { id: 'own', ts: 5 })]
   await loadHours(stand, [said, said, said])
   const before = await answersOf(stand)

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
-import { followed } from '../warehouse.ts'
+import { plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
+import { forSignals } from '../warehouse.ts'
 
 test('a query of what follows series is answered while jobs take as long as they may', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await stand.add([{ vendor: 'GA' }])
   const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'
   const jobs = [endless, endless].map((sql) => stand.warehouse.query(plainQuery({ sql })).catch(() => 'ended'))
   const count = plainQuery({ sql: 'SELECT count(*) AS n FROM events' })
-  expect(await followed(stand.warehouse).query(count)).toEqual([{ n: 1 }])
+  expect(await forSignals(stand.warehouse).query(count)).toEqual([{ n: 1 }])
   expect(stand.warehouse.runningQueries).toBe(2)
   stand.warehouse.interrupt()
   expect(await Promise.all(jobs)).toEqual(['ended', 'ended'])

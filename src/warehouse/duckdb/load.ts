@@ -3,15 +3,15 @@ import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredPage } from '../../core/page.ts'
-import { EMPTY_SEGMENT, type SegmentContent } from '../../ingest/segment-count.ts'
+import { EMPTY_SEGMENT, type SegmentContent } from '../../ingest/segment-content.ts'
 import type { SealedSegment } from '../warehouse.ts'
-import type { Crowd, Naming } from './counted-names.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf, spanOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile, SegmentFiles } from './manifest.ts'
 import { pageLines, pagesIn } from './pages-relation.ts'
 import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
 import { COUNTS, countsOf, named } from './rollup.ts'
-import { freshRelation, spooledEvents } from './spooled.ts'
+import { freshRelation, spooledEvents } from './spool-relation.ts'
+import type { NameOverflow, NamePlan } from './tracked-names.ts'
 
 /**
  * Fresh files are small and short-lived: smaller groups take less memory and both cores, and nobody looks for one value
@@ -43,7 +43,7 @@ export async function writeSegment(
   const { file, naming, content } = await profile(parquet, own, rows)
   return {
     file: { ...file, unpackedBytes: size },
-    rollup: await rollUp(parquet, file, naming.crowds),
+    rollup: await rollUp(parquet, file, naming.overflows),
     pages: paged,
     naming,
     content,
@@ -106,7 +106,7 @@ async function profile(
   parquet: ParquetFiles,
   path: string,
   rows: number,
-): Promise<{ file: EventFile; naming: Naming; content: SegmentContent }> {
+): Promise<{ file: EventFile; naming: NamePlan; content: SegmentContent }> {
   const events = freshRelation([join(parquet.folder, path)])
   const found = await parquet.run<ProfileRow>(profileOf(events))
   const naming = await nameEvents((sql) => parquet.run(sql), parquet.manifest.names, events)
@@ -114,14 +114,14 @@ async function profile(
   const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
   const file = { path, ...span, hour, rows, ...(await parquet.measure(path)), level: 'fresh' as const, keys: null }
   const counts = countsFrom(found)
-  return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.crowds) } }
+  return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) } }
 }
 
 /** The counts of a fresh file, written beside it; null when nothing in it counts. */
 async function rollUp(
   parquet: ParquetFiles,
   { path, orgId, minReceivedAt, maxReceivedAt }: EventFile,
-  crowds: readonly Crowd[],
+  crowds: readonly NameOverflow[],
 ): Promise<RollupFile | null> {
   const own = `${COUNTS}/${path}`
   const events = named(freshRelation([join(parquet.folder, path)]), crowds)

@@ -1,7 +1,7 @@
 import type { Instant } from '../../core/clock.ts'
 import type { Db } from '../../store/database.ts'
-import { CountedNames, type Naming } from './counted-names.ts'
 import { commit, type DamagedFile, FileTable } from './file-table.ts'
+import { type NamePlan, TrackedNames } from './tracked-names.ts'
 
 /** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour or a day of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
@@ -92,7 +92,7 @@ export interface SegmentFiles {
   rollup: RollupFile | null
   pages?: PageFile | null
   /** Which names its counts have. */
-  naming?: Naming | null
+  naming?: NamePlan | null
 }
 
 /** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
@@ -101,10 +101,10 @@ export class Manifest {
   private readonly counted: FileTable<RollupFile>
   private readonly paged: FileTable<PageFile>
   /** The names that counts keep. */
-  readonly names: CountedNames
+  readonly names: TrackedNames
 
   constructor(private readonly db: Db) {
-    this.names = new CountedNames(db)
+    this.names = new TrackedNames(db)
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'sum', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
@@ -165,13 +165,13 @@ export class Manifest {
   }
 
   /** Leaves a file out from now on; false when it is not in force. */
-  setAside(path: string, damagedAt: Instant): boolean {
-    return this.tables().some((table) => table.setAside(path, damagedAt))
+  markDamaged(path: string, damagedAt: Instant): boolean {
+    return this.tables().some((table) => table.markDamaged(path, damagedAt))
   }
 
   /** Uses a damaged file again; false when it is none. */
-  takeBack(path: string): boolean {
-    return this.tables().some((table) => table.takeBack(path))
+  restore(path: string): boolean {
+    return this.tables().some((table) => table.restore(path))
   }
 
   /** All files in force. */
@@ -184,7 +184,7 @@ export class Manifest {
     if (paths.size > 0) commit(this.db, () => this.tables().map((table) => table.drop(paths)))
   }
 
-  private tables(): Pick<FileTable<ManifestFile>, 'present' | 'damaged' | 'setAside' | 'takeBack' | 'drop'>[] {
+  private tables(): Pick<FileTable<ManifestFile>, 'present' | 'damaged' | 'markDamaged' | 'restore' | 'drop'>[] {
     return [this.events, this.counted, this.paged]
   }
 
@@ -229,7 +229,7 @@ export class Manifest {
 
   /** Lists files of events of before, with whatever `account` writes, in one transaction, which is none of the caller's. */
   addImported(
-    { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: Naming | null },
+    { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null },
     account: () => void,
   ): void {
     commit(this.db, () => {

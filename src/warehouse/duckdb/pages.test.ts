@@ -5,12 +5,12 @@ import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { plainPage } from '../../core/page.fixture.ts'
 import type { StoredPage } from '../../core/page.ts'
-import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+import { HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 import { compactPages } from './pages.ts'
 import { GRACE_MS } from './plan-merges.ts'
 
 /** Loads segments of these pages, without any event. */
-async function load(stand: WarehouseStand, segments: readonly (readonly StoredPage[])[]): Promise<void> {
+async function load(stand: WarehouseFixture, segments: readonly (readonly StoredPage[])[]): Promise<void> {
   for (const pages of segments) {
     const { receivedAt = 0 } = pages[0] ?? {}
     const answer = { accepted: 0, rejected: 0, errors: [] }
@@ -28,7 +28,7 @@ async function load(stand: WarehouseStand, segments: readonly (readonly StoredPa
   }
 }
 
-const ask = (stand: WarehouseStand, orgId: string | null, window = { from: 0, to: Number.MAX_SAFE_INTEGER }) =>
+const ask = (stand: WarehouseFixture, orgId: string | null, window = { from: 0, to: Number.MAX_SAFE_INTEGER }) =>
   stand.warehouse.query<StoredPage>(
     plainQuery({
       sql: 'SELECT * FROM pages ORDER BY page, vendor',
@@ -40,7 +40,8 @@ const ask = (stand: WarehouseStand, orgId: string | null, window = { from: 0, to
     }),
   )
 
-const compactAt = (stand: WarehouseStand, now: number) => compactPages(stand.parquet, stand.manifest, stand.folder, now)
+const compactAt = (stand: WarehouseFixture, now: number) =>
+  compactPages(stand.parquet, stand.manifest, stand.folder, now)
 
 const aPage = fc.record({
   receivedAt: fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
@@ -63,7 +64,7 @@ describe('pages', () => {
         fc.array(fc.integer({ min: HOUR, max: HOUR + 5 * DAY_MS }), { maxLength: 3 }),
         fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
         async (said, compactions, from) => {
-          await using stand = await WarehouseStand.open()
+          await using stand = await WarehouseFixture.open()
           let page = 0
           const segments = said.map((pages) =>
             pages.map((one) => plainPage({ ...one, ts: one.receivedAt, page: ++page })),
@@ -85,7 +86,7 @@ describe('pages', () => {
   })
 
   test('become one file an hour and organization, then one a day', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const at = (minutes: number, orgId = 'org_1') => plainPage({ receivedAt: HOUR + minutes * MINUTE_MS, orgId })
     await load(
       stand,
@@ -106,7 +107,7 @@ describe('pages', () => {
   })
 
   test('are there after a restart; files of no manifest are kept, drafts are gone', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await load(stand, [[plainPage({ receivedAt: HOUR })]])
     await Bun.write(join(stand.folder, 'pages', 'left.parquet'), 'half')
     await Bun.write(join(stand.folder, 'tmp', '000000000007.parquet.ndjson'), 'half')

@@ -15,8 +15,7 @@ import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from './
 import { type PageSources, pagesIn } from './pages-relation.ts'
 import type { Sources } from './relation.ts'
 import { COUNTS, type CountSources } from './rollup.ts'
-import { SideBySide } from './side-by-side.ts'
-import { spoolRelation } from './spooled.ts'
+import { spoolRelation } from './spool-relation.ts'
 
 export interface ParquetOptions {
   /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
@@ -46,7 +45,7 @@ class Engine {
   private isClosed = false
 
   /** What is asked of it. */
-  readonly queries = new SideBySide()
+  readonly queries = new OutOfMemoryRetry()
 
   constructor(private readonly settings: Record<string, string>) {}
 
@@ -357,3 +356,38 @@ async function syncPath(path: string): Promise<void> {
     await file.close()
   }
 }
+
+/**
+ * Work that shares the memory of one engine: side by side, until something finds none. That is done again by itself, when
+ * what was under way has ended and before anything new begins.
+ */
+export class OutOfMemoryRetry {
+  private readonly underWay = new Set<Promise<unknown>>()
+  private begun = 0
+  /** Ends with what is done by itself; never rejects. */
+  private alone: Promise<unknown> = Promise.resolve()
+
+  /** Returns what `work` does. It is called twice at most, and once when it had the memory to itself. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    await this.alone
+    const wasAlone = this.underWay.size === 0
+    const place = ++this.begun
+    try {
+      return await this.track(work())
+    } catch (error) {
+      if (!isMemoryError(error) || (wasAlone && this.begun === place)) throw error
+    }
+    const again = this.alone.then(() => Promise.allSettled([...this.underWay])).then(work)
+    this.alone = again.catch(() => undefined)
+    return again
+  }
+
+  private track<T>(work: Promise<T>): Promise<T> {
+    this.underWay.add(work)
+    const done = () => this.underWay.delete(work)
+    work.then(done, done)
+    return work
+  }
+}
+
+const isMemoryError = (error: unknown) => messageOf(error).startsWith('Out of Memory Error')

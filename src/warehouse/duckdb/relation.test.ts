@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { Query } from '../query.ts'
-import { aKey, anEvent, HOUR, NASTY_KEYS, paramOf, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { aKey, anEvent, type EventFields, HOUR, NASTY_KEYS, paramOf, WarehouseFixture } from '../warehouse.fixture.ts'
 
 /** Params as entries, in no order: a map has none. */
 const entriesOf = (events: readonly StoredEvent[]) =>
@@ -15,7 +15,7 @@ const aStep = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('flush', 'merge', 'compact') },
 )
 
-async function carryOut(stand: WarehouseStand, step: Said[] | string): Promise<void> {
+async function carryOut(stand: WarehouseFixture, step: EventFields[] | string): Promise<void> {
   if (typeof step !== 'string') await stand.add(step)
   else if (step === 'flush') await stand.flush()
   else if (step === 'merge') await stand.merge()
@@ -28,7 +28,7 @@ describe('a parameter', () => {
     const keys = fc.uniqueArray(aKey, { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(steps, keys, async (steps, keys) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         for (const step of steps) await carryOut(stand, step)
         const expectAll = async () => {
           const values = stand.events.map((event) => keys.map((key) => paramOf(event, key)))
@@ -52,7 +52,7 @@ describe('a parameter', () => {
   })
 
   test('of every nasty name keeps apart from all others, before and after compaction', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (const [at, key] of NASTY_KEYS.entries()) await stand.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
     const expected = NASTY_KEYS.map((_, row) => NASTY_KEYS.map((_, at) => (row === at ? `${at}` : null)))
     expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
@@ -71,7 +71,7 @@ describe('a parameter', () => {
   })
 
   test('that is rare stays in the map beside the columns of the others', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const events = Array.from({ length: 400 }, (_, n) => ({
       params: {
         common: `c${n}`,
@@ -89,7 +89,7 @@ describe('a parameter', () => {
   })
 
   test('that no event can have is null, and not an error', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const keys = ['a\0b', '\0', 'a\ud800']
     expect(await stand.valuesOf(keys)).toEqual([])
     await stand.add([{ params: { a: '1' } }])
@@ -100,7 +100,7 @@ describe('a parameter', () => {
   })
 
   test('may be asked for twice', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{ params: { a: '1' } }])
     const ask = () => stand.query('SELECT "p:a" AS a FROM events', {}, { keys: ['a', 'a'] })
     expect(await ask()).toEqual([{ a: '1' }])
@@ -110,7 +110,7 @@ describe('a parameter', () => {
   })
 
   test('that is not asked for costs nothing: the relation has the columns of the event and those asked for', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const columnsOf = async () =>
       (
         await stand.query<{ column_name: string }>('SELECT * FROM (DESCRIBE SELECT * FROM events)', {}, { keys: ['A'] })
@@ -127,7 +127,7 @@ describe('a parameter', () => {
 })
 
 test('a whole event is what was stored, with its types, wherever it lies', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await stand.add([
     {},
     {
@@ -175,7 +175,7 @@ describe('a query', () => {
     )
     await fc.assert(
       fc.asyncProperty(steps, questions, async (steps, questions) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         for (const step of steps) {
           if (typeof step === 'number') stand.clock.advance(step * MINUTE_MS)
           else await carryOut(stand, step)
@@ -201,7 +201,7 @@ describe('a query', () => {
   })
 
   test('reads no file that can hold nothing of it', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2']) {
       await stand.add([{ orgId }])
       await stand.flush()

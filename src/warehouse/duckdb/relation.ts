@@ -11,7 +11,7 @@ import {
   RELATION_COLUMNS,
   spoolRelation,
   VIOLATED,
-} from './spooled.ts'
+} from './spool-relation.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {

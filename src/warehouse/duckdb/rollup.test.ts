@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
 import { COUNT_COLUMNS, MINUTES_MS } from '../relations.ts'
-import { type Asked, HOUR, plainQuery, type Said, WarehouseStand } from '../warehouse.fixture.ts'
+import { type EventFields, HOUR, plainQuery, type QueryScope, WarehouseFixture } from '../warehouse.fixture.ts'
 import { runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
 
@@ -26,7 +26,7 @@ const inOrder = (counts: Count[]) =>
   counts.map(rounded).sort((a, b) => ofText(JSON.stringify(Object.values(a)), JSON.stringify(Object.values(b))))
 
 /** What `counts` must say, from the events themselves. */
-function expectedCounts(events: readonly StoredEvent[], { orgId, window }: Asked = {}): Count[] {
+function expectedCounts(events: readonly StoredEvent[], { orgId, window }: QueryScope = {}): Count[] {
   const inScope = events.filter(
     (event) =>
       event.kind !== 'library' &&
@@ -48,22 +48,22 @@ function expectedCounts(events: readonly StoredEvent[], { orgId, window }: Asked
 }
 
 const minuteOf = ({ receivedAt }: StoredEvent) => Math.floor(receivedAt / MINUTE_MS) * MINUTE_MS
-const countsOf = async (stand: WarehouseStand, asked: Asked = {}) =>
+const countsOf = async (stand: WarehouseFixture, asked: QueryScope = {}) =>
   inOrder(await stand.query<Count>('SELECT * FROM counts', {}, { ...asked, over: 'counts' }))
-const agree = async (stand: WarehouseStand, asked: Asked = {}) =>
+const agree = async (stand: WarehouseFixture, asked: QueryScope = {}) =>
   expect(await countsOf(stand, asked)).toEqual(expectedCounts(stand.events, asked))
-const levelsOf = ({ manifest }: WarehouseStand) => manifest.rollups().map(({ level }) => level)
-const filesIn = (stand: WarehouseStand) =>
+const levelsOf = ({ manifest }: WarehouseFixture) => manifest.rollups().map(({ level }) => level)
+const filesIn = (stand: WarehouseFixture) =>
   readdirSync(join(stand.folder, 'counts'))
     .map((name) => `counts/${name}`)
     .toSorted()
-const pathsOf = ({ manifest }: WarehouseStand) =>
+const pathsOf = ({ manifest }: WarehouseFixture) =>
   manifest
     .rollups()
     .map(({ path }) => path)
     .toSorted()
 
-const aCounted: fc.Arbitrary<Said> = fc.record({
+const aCounted: fc.Arbitrary<EventFields> = fc.record({
   orgId: fc.constantFrom('org_1', "org_'2"),
   domainId: fc.constantFrom('dom_1', 'dom_2'),
   vendor: fc.constantFrom('Google Analytics 4', "it's", ''),
@@ -75,7 +75,7 @@ const aCounted: fc.Arbitrary<Said> = fc.record({
 })
 
 type Step =
-  | { do: 'add'; events: Said[] }
+  | { do: 'add'; events: EventFields[] }
   | { do: 'wait'; ms: number }
   | { do: 'flush' | 'compact' | 'rest' | 'crash' | 'killed loading' | 'killed merging' }
 
@@ -112,7 +112,7 @@ class Dying extends Manifest {
   }
 }
 
-async function carryOut(stand: WarehouseStand, step: Step): Promise<void> {
+async function carryOut(stand: WarehouseFixture, step: Step): Promise<void> {
   if (step.do === 'add') await stand.add(step.events)
   else if (step.do === 'wait') stand.clock.advance(step.ms)
   else if (step.do === 'flush') await stand.flush()
@@ -126,7 +126,7 @@ async function carryOut(stand: WarehouseStand, step: Step): Promise<void> {
 }
 
 /** The manifest is changed last, so whatever else was done is on disk. */
-async function dieIn(stand: WarehouseStand, what: 'killed loading' | 'killed merging'): Promise<void> {
+async function dieIn(stand: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
   const { addSegment, swapRollups } = Dying.prototype
   Object.assign(stand.manifest, { addSegment, swapRollups })
   const work = what === 'killed loading' ? stand.flush() : stand.compactCounts()
@@ -141,7 +141,7 @@ describe('counts', () => {
     const reached = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 4, maxLength: 16 }), async (steps) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         for (const step of steps) {
           await carryOut(stand, step)
           await agree(stand)
@@ -161,7 +161,7 @@ describe('counts', () => {
   })
 
   test('of a window are whole minutes of it and of this organization, across files', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const random = fc.sample(aCounted, { numRuns: 60, seed: 7 })
     for (const [index, event] of random.entries()) {
       await stand.add([event])
@@ -183,7 +183,7 @@ describe('counts', () => {
   })
 
   test('of nothing are none, with the columns of others', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const columns = async () =>
       (
         await stand.query<{ column_name: string; column_type: string }>(
@@ -204,7 +204,7 @@ describe('counts', () => {
   })
 
   test('do not read events', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{}, {}])
     await stand.flush()
     const [file] = stand.manifest.files()
@@ -213,7 +213,7 @@ describe('counts', () => {
   })
 
   test('know page views by their names, however these are capitalized', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const names = PAGE_VIEWS.flatMap((name) => [name, name.toUpperCase()])
     await stand.add(
       names.flatMap((event) => [
@@ -230,7 +230,7 @@ describe('counts', () => {
 })
 
 describe('files of counts', () => {
-  const minutes = async (stand: WarehouseStand, count: number) => {
+  const minutes = async (stand: WarehouseFixture, count: number) => {
     for (let n = 0; n < count; n++) {
       await stand.add([{ sessionId: `s${n % 3}` }, { orgId: 'org_2', sessionId: 's' }])
       await stand.flush()
@@ -239,7 +239,7 @@ describe('files of counts', () => {
   }
 
   test('become one when there are sixteen of a running hour, one when the hour ended, one for each organization then', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await minutes(stand, 17)
     await stand.compactCounts()
     expect(levelsOf(stand).toSorted()).toEqual(['fresh', 'merged'])
@@ -264,7 +264,7 @@ describe('files of counts', () => {
   })
 
   test('of an hour wait for its events that are still to be loaded', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{ sessionId: 'a' }])
     await stand.flush()
     await stand.add([{ sessionId: 'a' }])
@@ -278,7 +278,7 @@ describe('files of counts', () => {
   })
 
   test('of days take in what came late', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const late = async () => {
       await stand.add([{ event: 'late' }])
       await stand.flush()
@@ -298,14 +298,14 @@ describe('files of counts', () => {
   })
 
   test('of 70 days ago are by the quarter of an hour, and every sum over whole quarters stays', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await stand.add([event])
       stand.clock.advance(4 * MINUTE_MS)
     }
     await stand.flush()
     const day = Math.floor(HOUR / DAY_MS) * DAY_MS
-    const sums = (window: Asked['window']) =>
+    const sums = (window: QueryScope['window']) =>
       stand
         .query<Count>(
           `SELECT orgId, domainId, vendor, event, env, 0 AS minute, sum(events) AS events, sum(weight) AS weight,
@@ -333,7 +333,7 @@ describe('files of counts', () => {
   })
 
   test('of days are kept by the hour as well, and read where whole hours are asked for', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
     stand.clock.set(day)
     for (let hour = 0; hour < 5; hour++) {
@@ -342,7 +342,7 @@ describe('files of counts', () => {
       await stand.flush()
       stand.clock.advance(HOUR_MS + 7 * MINUTE_MS)
     }
-    const sums = async (stepMs: number, window: Asked['window'] = { from: day, to: day + 2 * DAY_MS }) => {
+    const sums = async (stepMs: number, window: QueryScope['window'] = { from: day, to: day + 2 * DAY_MS }) => {
       const sql = `SELECT orgId, domainId, event, minute // ${HOUR_MS} AS hour, sum(events) AS events, sum(weight) AS weight,
         count(*) AS rows FROM counts GROUP BY ALL ORDER BY ALL`
       const rows = await stand.warehouse.query<{ rows: number }>(plainQuery({ over: 'counts', sql, window, stepMs }))
@@ -368,9 +368,9 @@ describe('files of counts', () => {
     await stand.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
     const days = stand.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
-    stand.manifest.setAside(days[0]?.path ?? '', stand.clock.now())
+    stand.manifest.markDamaged(days[0]?.path ?? '', stand.clock.now())
     expect((await sums(HOUR_MS)).answers).toEqual((await sums(MINUTE_MS)).answers)
-    stand.manifest.takeBack(days[0]?.path ?? '')
+    stand.manifest.restore(days[0]?.path ?? '')
     expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
 
     // Late counts are in every answer before they are in the day, and then again.
@@ -396,7 +396,7 @@ describe('files of counts', () => {
   })
 
   test('by the hour that are written and not listed are removed by the next start', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(Array.from({ length: 1000 }, (_, n) => ({ event: `e${n}` })))
     await stand.flush()
     stand.clock.advance(2 * DAY_MS)
@@ -410,7 +410,7 @@ describe('files of counts', () => {
   })
 
   test('say truly what is in them', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 40, seed: 5 })) {
       await stand.add([event])
       await stand.flush()
@@ -429,7 +429,7 @@ describe('files of counts', () => {
   })
 
   test('that no manifest knows are kept, and not read', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{}])
     await stand.flush()
     const [known = ''] = filesIn(stand)
@@ -442,7 +442,7 @@ describe('files of counts', () => {
   })
 
   test('that are gone while they are merged do not come back', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await minutes(stand, 2)
     const [first] = stand.manifest.rollups()
     if (!first) throw new Error('expected a file')
@@ -456,7 +456,7 @@ describe('files of counts', () => {
 })
 
 test('every event is counted exactly once at any moment of its way', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   let known = 0
   let over = false
   const movers = (async () => {

@@ -2,11 +2,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
 import type { Query } from '../query.ts'
 import { COUNT_COLUMNS, OTHER } from '../relations.ts'
-import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { nameOf } from './lineage.ts'
 import { isInScope, type RollupFile } from './manifest.ts'
-import { spoolRelation } from './spooled.ts'
+import { spoolRelation } from './spool-relation.ts'
+import type { NameOverflow } from './tracked-names.ts'
 
 /** Files of counts, below the folder of events. */
 export const COUNTS = 'counts'
@@ -88,7 +88,7 @@ export function countsOf(source: string): string {
 }
 
 /** The events of `source` under the names by which they are counted. */
-export function named(source: string, crowds: readonly Crowd[]): string {
+export function named(source: string, crowds: readonly NameOverflow[]): string {
   if (crowds.length === 0) return source
   const among = (columns: string, rows: readonly (readonly string[])[]) => {
     const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)

@@ -2,7 +2,7 @@ import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
-import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spooled.ts'
+import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
 
 /** Parameters in at least this share of a file's events get a column of their own, and so many at most. */
 const MIN_SHARE = 0.01

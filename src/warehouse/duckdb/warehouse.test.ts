@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
-import type { SegmentCount } from '../../ingest/segment-count.ts'
+import type { SegmentCount } from '../../ingest/segment-content.ts'
 import type { Segment } from '../../ingest/spool.ts'
-import { anEvent, aValue, HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+import { anEvent, aValue, HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 import type { Flaw } from './file-check.ts'
 
 const some = (count: number, orgId = 'org_1') => Array.from({ length: count }, () => ({ orgId, params: { a: '1' } }))
@@ -16,7 +16,7 @@ const parquetIn = (folder: string) =>
     .toSorted()
 
 /** The only sealed segment. */
-async function sealedOf(stand: WarehouseStand): Promise<Segment> {
+async function sealedOf(stand: WarehouseFixture): Promise<Segment> {
   await stand.spool.seal()
   const [segment, ...more] = stand.spool.segments()
   if (!segment || more.length > 0) throw new Error('expected one segment')
@@ -24,7 +24,7 @@ async function sealedOf(stand: WarehouseStand): Promise<Segment> {
 }
 
 test('where nothing was received, that is known without a query', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   const has = (from: number, to: number) => stand.warehouse.hasEvents({ from, to })
   expect(has(0, HOUR + HOUR_MS)).toBe(false)
   await stand.add(some(1))
@@ -36,7 +36,7 @@ test('where nothing was received, that is known without a query', async () => {
 
 describe('loading a segment', () => {
   test('moves its events from the spool into one file', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(5))
     const segment = await sealedOf(stand)
     await stand.flush()
@@ -62,7 +62,7 @@ describe('loading a segment', () => {
   })
 
   test('again changes nothing: no event, no file, no counter', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(3))
     const segment = await sealedOf(stand)
     const copy = `${segment.path}.copy`
@@ -92,7 +92,7 @@ describe('loading a segment', () => {
   })
 
   test('without events leaves no file, and is not loaded again', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const answer = { accepted: 0, rejected: 1, errors: [] }
     const record = {
       key: 'k',
@@ -114,7 +114,7 @@ describe('loading a segment', () => {
   test('counts each of its events once, by organization, domain, host and hour', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(anEvent, fc.nat(50)), { minLength: 1, maxLength: 15 }), async (arrivals) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         for (const [event, minutes] of arrivals) {
           stand.clock.advance(minutes * MINUTE_MS)
           await stand.add([event])
@@ -139,7 +139,7 @@ describe('loading a segment', () => {
   test('tells the version that production had last, in the order in which it is to be written down', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEvent, { minLength: 1, maxLength: 15 }), async (events) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         await stand.add(events.map((event) => ({ ...event, domainId: event.domainId ?? 'dom_1' })))
         await stand.flush()
         const last = new Map<string, number>()
@@ -157,7 +157,7 @@ describe('loading a segment', () => {
 
 describe('dying while a segment is loaded', () => {
   test('before the manifest has it: the spool still has its events, and the next time it is loaded', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(4))
     const segment = await sealedOf(stand)
     const dying = stand.warehouse.load(
@@ -181,7 +181,7 @@ describe('dying while a segment is loaded', () => {
   })
 
   test('after the manifest has it, before the segment is removed: the next start removes it', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(4))
     const segment = await sealedOf(stand)
     await stand.warehouse.load(
@@ -199,7 +199,7 @@ describe('dying while a segment is loaded', () => {
 })
 
 test('drafts are removed at the start, and nothing that may be the only copy of something', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await stand.add(some(2))
   await stand.flush()
   const known = parquetIn(stand.folder)
@@ -215,7 +215,7 @@ test('drafts are removed at the start, and nothing that may be the only copy of 
 
 describe('every event is seen exactly once', () => {
   test('at any moment of its way from the spool to a compacted file', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     let known = 0
     let over = false
     const movers = (async () => {
@@ -252,7 +252,7 @@ describe('every event is seen exactly once', () => {
   })
 
   test('also by a query that waited for its turn while files came and went', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add(some(50))
     const asked = Array.from({ length: 30 }, () => stand.count())
     await stand.flush()
@@ -264,7 +264,7 @@ describe('every event is seen exactly once', () => {
 
 describe('an answer', () => {
   test('has numbers for 64-bit integers, objects for maps, lists for lists, null for null', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     await stand.add([{ params: {} }, { params: { key: 'k', value: 'v', ['__proto__']: 'p' }, violations: ['a'] }])
     const rows = await stand.query(
       'SELECT seq, count(*) OVER () AS n, params, violations, [seq] AS list, NULL AS nothing, true AS yes FROM events ORDER BY seq',
@@ -287,7 +287,7 @@ describe('an answer', () => {
   })
 
   test('takes values as values: none of them ever becomes SQL', async () => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     const hostile = ["'; DROP TABLE events; --", "' OR '1'='1", '$p1', '\\', '"', '%', 'a\0b', "'||version()||'"]
     const aText = fc.oneof(fc.constantFrom(...hostile), aValue)
     const vendors = hostile.filter((text) => !text.includes('\0'))
@@ -317,7 +317,7 @@ describe('an answer', () => {
     [null],
     [''],
   ])('takes %p as it is', async (value) => {
-    await using stand = await WarehouseStand.open()
+    await using stand = await WarehouseFixture.open()
     expect(await stand.query('SELECT $v AS v', { v: value })).toEqual([{ v: value }])
   })
 })
@@ -331,7 +331,7 @@ describe('a query that fails', () => {
     ['fails half-way', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
   ])('because it %s, says so, and why to the operator only', async (_why, sql) => {
     const reported: string[] = []
-    await using stand = await WarehouseStand.open({ report: (error) => void reported.push(messageOf(error)) })
+    await using stand = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
     await stand.add([{ vendor: 'secret' }])
     const failing = stand.query(sql)
     expect(failing).rejects.toMatchObject({ ...unavailable, message: 'the warehouse did not answer' })
@@ -340,7 +340,7 @@ describe('a query that fails', () => {
   })
 
   test('because it takes too long, is given up, and others go on', async () => {
-    await using stand = await WarehouseStand.open({ timeoutMs: 100 })
+    await using stand = await WarehouseFixture.open({ timeoutMs: 100 })
     await stand.add(some(1))
     const long = stand.query(
       'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3',
@@ -352,7 +352,7 @@ describe('a query that fails', () => {
   })
 
   test('because it takes longer than its caller may ask for, is ended in the engine, and told so', async () => {
-    await using stand = await WarehouseStand.open({ callersTimeoutMs: 100 })
+    await using stand = await WarehouseFixture.open({ callersTimeoutMs: 100 })
     await stand.add(some(1))
     const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'
     for (const lane of ['search', 'insights'] as const) {
@@ -368,7 +368,7 @@ describe('a query that fails', () => {
 
   test('because a file is lost, is answered without it, and that is told', async () => {
     const told: Flaw[] = []
-    await using stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+    await using stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
     await stand.add(some(1))
     await stand.flush()
     stand.clock.advance(HOUR_MS)
@@ -386,7 +386,7 @@ describe('a query that fails', () => {
 })
 
 test('a file is not removed while a query may still read it', async () => {
-  await using stand = await WarehouseStand.open()
+  await using stand = await WarehouseFixture.open()
   await stand.add(some(10))
   await stand.flush()
   const path = join(stand.folder, stand.manifest.files()[0]?.path ?? '')

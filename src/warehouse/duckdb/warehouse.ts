@@ -3,27 +3,26 @@ import { attemptEach } from '../../core/attempt-each.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import { abortedError, FairQueue } from '../../core/fair-queue.ts'
-import type { SegmentContent } from '../../ingest/segment-count.ts'
+import type { SegmentContent } from '../../ingest/segment-content.ts'
 import type { EventImport } from '../event-import.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
-import type { Lane, Loaded, Look, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
+import type { Lane, Loaded, Piece, ScanResult, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
 import { compactEvents } from './compact.ts'
 import { compactRollups } from './compact-rollups.ts'
-import { duckdbDialect } from './dialect.ts'
+import { duckdbDialect, quoteText } from './dialect.ts'
 import { DiskUse } from './disk-use.ts'
 import { DuckdbImport } from './import.ts'
 import { writeSegment } from './load.ts'
-import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
-import { maskedCounts, maskedEvents } from './masked.ts'
+import { type EventFile, isInScope, type Manifest, type ManifestFile, spanOf } from './manifest.ts'
+import { maskedCounts, maskedEvents } from './masked-events.ts'
 import { MergeRetries } from './merge-retries.ts'
-import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
 import { parameterRelations } from './parameters.ts'
 import { ParquetFiles, type ParquetOptions, type Reader } from './parquet-files.ts'
-import { eventsRelation } from './relation.ts'
+import { eventsRelation, filterFor, type Sources } from './relation.ts'
 import { countsRelation } from './rollup.ts'
-import { storedParts } from './stored-parts.ts'
+import { spoolRelation } from './spool-relation.ts'
 
 export interface EngineOptions extends ParquetOptions {
   /** A query that takes longer is ended. */
@@ -31,7 +30,7 @@ export interface EngineOptions extends ParquetOptions {
   /** The same of queries that a caller waits for. */
   callersTimeoutMs?: number
   /** Gets what an operator must know. */
-  tellOperator?(notice: { subject: string; text: string }): void
+  notifyOperator?(notice: { subject: string; text: string }): void
   /** Told why a query failed. */
   report?(error: unknown, where: string): void
 }
@@ -126,7 +125,7 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  async lookThrough<T>(query: Query): Promise<Look<T> | null> {
+  async scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null> {
     const { manifest, clock, folder } = this.options
     const all = manifest.files().filter(({ lookedAt }) => !lookedAt)
     const files = firstOf(all)
@@ -141,14 +140,14 @@ export class DuckdbWarehouse implements Warehouse {
     const eventsIn = (some: readonly { rows: number }[]) => some.reduce((sum, { rows }) => sum + rows, 0)
     return {
       ...{ rows, events: eventsIn(files), left: eventsIn(all) - eventsIn(files) },
-      settle: (account) => manifest.markLooked(files, clock.now(), account),
+      commit: (account) => manifest.markLooked(files, clock.now(), account),
     }
   }
 
   compact(): Promise<void> {
-    const { manifest, folder, clock, tellOperator } = this.options
+    const { manifest, folder, clock, notifyOperator } = this.options
     const { parquet, retries } = this
-    const events = () => compactEvents({ parquet, manifest, folder, retries, tellOperator }, clock.now())
+    const events = () => compactEvents({ parquet, manifest, folder, retries, notifyOperator }, clock.now())
     const others = [compactRollups, compactPages].map((merge) => () => merge(parquet, manifest, folder, clock.now()))
     return attemptEach('merges', [events, ...others], (merge) => merge())
   }
@@ -250,8 +249,8 @@ export class DuckdbWarehouse implements Warehouse {
     if (message.startsWith('INTERRUPT')) return false
     // The engine names the file, but not always; where one is damaged there may be many.
     const named = isFirst ? files.filter(({ path }) => message.includes(path)) : []
-    if (named.length > 0 && (await check.leaveOutDamaged(named))) return true
-    return check.leaveOutDamaged(files, this.options.clock.now() - RECHECK_MS)
+    if (named.length > 0 && (await check.excludeDamaged(named))) return true
+    return check.excludeDamaged(files, this.options.clock.now() - RECHECK_MS)
   }
 }
 
@@ -261,3 +260,49 @@ const tookTooLong = (timeoutMs: number) =>
     `the query took longer than ${timeoutMs / SECOND_MS} s and was ended; ask for a shorter time, or for one domain`,
     RETRY_AFTER_S,
   )
+
+/**
+ * The relation `names` as one SELECT: each name of a parameter once. Those that have columns are known to the manifest,
+ * whether an event of the window has them or not; the others are looked for.
+ */
+function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pick<Query, 'orgId' | 'window'>): string {
+  const inScope = files.filter((file) => isInScope(file, { orgId, window }))
+  const branches = [
+    ...Map.groupBy(inScope, (file) => `${file.keys === null}${filterFor(file, { orgId, window })}`),
+  ].map(([, [first, ...rest]]) => (first ? namesIn(folder, [first, ...rest], filterFor(first, { orgId, window })) : ''))
+  const columns = new Set(inScope.flatMap(({ keys }) => keys ?? []))
+  if (columns.size > 0) branches.push(`SELECT unnest([${[...columns].map(quoteText).join(', ')}]) AS name`)
+  if (spool.length > 0) {
+    const org = orgId === null ? '' : ` AND orgId = ${quoteText(orgId)}`
+    const when = `receivedAt >= ${window.from} AND receivedAt < ${window.to}${org}`
+    branches.push(`SELECT unnest(map_keys(params)) AS name FROM ${spoolRelation(spool)} WHERE ${when}`)
+  }
+  if (branches.length === 0) return 'SELECT NULL::VARCHAR AS name WHERE false'
+  return `SELECT DISTINCT name FROM (${branches.join('\nUNION ALL\n')})`
+}
+
+/** Names in the maps of files of one kind: compacted ones, or those that keep JSON. */
+function namesIn(folder: string, files: readonly EventFile[], filter: string): string {
+  const list = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
+  const keys = files[0]?.keys === null ? 'json_keys(params)' : 'map_keys(params)'
+  return `SELECT unnest(${keys}) AS name FROM read_parquet([${list}])${filter}`
+}
+
+/** All files that the manifest knows, damaged ones too. */
+function storedParts(manifest: Manifest): StoredPart[] {
+  return [
+    ...manifest.present().map((file) => partOf(file, false)),
+    ...manifest.damaged().map(({ file }) => partOf(file, true)),
+  ]
+}
+
+function partOf(file: ManifestFile, isDamaged: boolean): StoredPart {
+  const { path: name, orgId, rows, sizeBytes: bytes } = file
+  const { first: firstAt, last: lastAt } = spanOf(file)
+  return { name, kind: kindOf(file), orgId, firstAt, lastAt, rows, bytes, isDamaged }
+}
+
+function kindOf(file: ManifestFile): StoredPart['kind'] {
+  if ('minMinute' in file) return 'counts'
+  return 'maxSeq' in file ? 'events' : 'pages'
+}

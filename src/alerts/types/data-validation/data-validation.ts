@@ -158,7 +158,7 @@ function violationsSql({ dialect }: Binder, named: string): Statement {
         max(lastSeq) AS sampleSeq,
         CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
         CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
-        ${dialect.firstOf('host', ['-weight', 'host'], MAX_HOSTS)} AS hosts
+        ${dialect.firstValues('host', ['-weight', 'host'], MAX_HOSTS)} AS hosts
       FROM (
         SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
           max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { PLAIN_PRIVACY } from '../../../conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
-import { type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
+import { type EventFields, WarehouseFixture } from '../../../warehouse/warehouse.fixture.ts'
 import { warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
@@ -69,10 +69,10 @@ const someTraffic = fc.array(
 interface Sent {
   afterMs: number
   work: 'nothing' | 'flush' | 'merge' | 'compact'
-  events: (Said & { lateMs: number })[]
+  events: (EventFields & { lateMs: number })[]
 }
 
-async function receive(stand: WarehouseStand, sent: readonly Sent[]): Promise<void> {
+async function receive(stand: WarehouseFixture, sent: readonly Sent[]): Promise<void> {
   for (const { afterMs, work, events } of sent) {
     stand.clock.advance(afterMs)
     const now = stand.clock.now()
@@ -85,7 +85,7 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[]): Promise<vo
 }
 
 /** Returns the findings of these windows, queried in parts of this size. */
-async function inParts(stand: WarehouseStand, alert: Alert, windows: readonly Window[], size: number) {
+async function inParts(stand: WarehouseFixture, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {
     const past = journey.historyQuery(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
@@ -112,7 +112,7 @@ test('of many windows at once, each has the findings of the scheduler and of the
       fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'),
       fc.integer({ min: 1, max: 7 }),
       async (rules, sent, evening, period, timezone, size) => {
-        await using stand = await WarehouseStand.open()
+        await using stand = await WarehouseFixture.open()
         stand.clock.set(evening)
         await receive(stand, sent)
         stand.clock.advance(HOUR_MS)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
 import type { StoredEvent } from '../../../core/event.ts'
-import { HOUR, inSql, type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
+import { type EventFields, HOUR, inSql, WarehouseFixture } from '../../../warehouse/warehouse.fixture.ts'
 import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
@@ -154,7 +154,7 @@ describe('sessions', () => {
 
 describe('sessions over midnight and over borders of files', () => {
   const midnight = HOUR + 12 * HOUR_MS
-  const sent = (sessionId: string, vendor: string, event: string, path: string): Said => ({
+  const sent = (sessionId: string, vendor: string, event: string, path: string): EventFields => ({
     ...{ orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', sessionId, vendor, event, path },
   })
   const view = (id: string) => sent(id, 'ga4', 'page_view', '/thanks')
@@ -164,15 +164,15 @@ describe('sessions over midnight and over borders of files', () => {
     return { from, to: from + HOUR_MS / 2, complete: true }
   })
   const work = {
-    flush: (stand: WarehouseStand) => stand.flush(),
-    merge: (stand: WarehouseStand) => stand.flush().then(() => stand.merge()),
-    compact: (stand: WarehouseStand) => stand.flush().then(() => stand.compact()),
+    flush: (stand: WarehouseFixture) => stand.flush(),
+    merge: (stand: WarehouseFixture) => stand.flush().then(() => stand.merge()),
+    compact: (stand: WarehouseFixture) => stand.flush().then(() => stand.compact()),
     nothing: async () => {},
   }
 
   test.each(Object.entries(work))('%s', async (_, between) => {
-    await using stand = await WarehouseStand.open()
-    const at = async (minute: number, events: Said[]) => {
+    await using stand = await WarehouseFixture.open()
+    const at = async (minute: number, events: EventFields[]) => {
       stand.clock.set(midnight + minute * MINUTE_MS)
       await stand.add(events)
       await between(stand)

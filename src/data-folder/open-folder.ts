@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import type { Clock } from '../core/clock.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { spooledSegments } from '../ingest/segment-reader.ts'
+import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts'
+import { Spool } from '../ingest/spool.ts'
+import { type Db, openDatabase } from '../store/database.ts'
+import { lockFolder } from '../store/folder-lock.ts'
+import { inspectDatabase, isDamage, openToRead } from '../store/inspect-database.ts'
+import { compareFolder, ListError, listedFiles, storedFiles } from '../warehouse/inspect-folder.ts'
+import { openWarehouse } from '../warehouse/open-warehouse.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
+import { sealStoredTargets } from './encrypt-targets.ts'
+import { cutDatabase, damagedDatabase, lostDatabase, lostEvents, olderDatabase, strayWarning } from './folder-errors.ts'
+import { type FolderPaths, folderPaths } from './folder-paths.ts'
+import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
+
+/**
+ * Opens the database and the key of a data folder, and makes both in a folder without data. Fails with `FolderError`,
+ * and changes nothing, when the database is damaged, is missing although the folder has data, or has secrets that the
+ * key does not open.
+ */
+export function openStores(folder: string): { db: Db; box: SecretBox } {
+  const paths = folderPaths(folder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (checkDatabase(paths) === 'sound') {
+    using db = toRead(paths)
+    readable(paths, () => checkKey(paths, db.value))
+  }
+  return openChecked(paths)
+}
+
+function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
+  const db = readable(paths, () => openDatabase(paths.database))
+  try {
+    const box = openBox(paths, db)
+    sealStoredTargets(db, box)
+    return { db, box }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Returns what `work` returns. Fails with `FolderError` when damage of the database shows only then. */
+function readable<T>(paths: FolderPaths, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (isDamage(error)) throw damagedDatabase(paths, error.message)
+    throw error
+  }
+}
+
+function toRead({ database }: FolderPaths) {
+  const db = openToRead(database)
+  return { value: db, [Symbol.dispose]: () => db.close() }
+}
+
+/**
+ * Returns the state of the database. Fails with `FolderError` when it is damaged, or missing although there are events.
+ */
+export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
+  const state = inspectDatabase(paths.database)
+  if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
+  if (state.kind === 'cut') throw cutDatabase(paths, state.reason)
+  if (state.kind === 'sound') return state.kind
+  const [files, segments] = [storedFiles(paths.events), spooledSegments(paths.spool).length]
+  if (files + segments > 0) throw lostDatabase(paths, { files, segments })
+  return state.kind
+}
+
+/** Callbacks for errors, the log, and the operator. */
+export interface FolderReports {
+  /** A caller's query of the history that takes longer is ended; 20 s when left out. */
+  queryTimeoutMs?: number
+  /** Called for errors after the start. */
+  report(error: unknown, where: string): void
+  /** The log. */
+  log: { info(message: string): void; warn(message: string): void }
+  /** Sends a mail to the operator. */
+  notifyOperator(notice: { subject: string; text: string }): void
+}
+
+/** All opened stores of a data folder. */
+export type Stores = Awaited<ReturnType<typeof openAllStores>>
+
+/**
+ * Locks the folder and opens all its stores. Fails with `FolderError` when its parts don't belong together; then
+ * nothing was changed.
+ */
+export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
+  const paths = folderPaths(folder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  using opened = new DisposableStack()
+  opened.adopt(lockFolder(folder), (unlock) => unlock())
+  const { strays, leftovers } = await checkFolder(paths, clock)
+  for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (strays.length > 0) reports.log.warn(strayWarning(paths, strays))
+  const { db, box } = openChecked(paths)
+  opened.adopt(db, (db) => db.close())
+  const exposed = keyModeWarning(paths)
+  if (exposed) reports.log.warn(exposed)
+  const warehouse = await readList(paths, () =>
+    openWarehouse({
+      ...{ folder: paths.events, db, clock, leftovers, callersTimeoutMs: reports.queryTimeoutMs },
+      spoolFiles: (window) => spool.files(window),
+      report: reports.report,
+      info: (message) => reports.log.info(message),
+      notifyOperator: reports.notifyOperator,
+    }),
+  )
+  opened.adopt(warehouse, (warehouse) => warehouse.close())
+  const spool = openSpool(paths.spool, clock, warehouse, reports.notifyOperator)
+  const all = opened.move()
+  return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
+}
+
+/** Returns what `work` returns. Fails with `FolderError` when the list of files is damaged. */
+export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ListError) throw damagedDatabase(paths, 'its list of files is garbled')
+    if (isDamage(error)) throw damagedDatabase(paths, error.message)
+    throw error
+  }
+}
+
+/**
+ * Checks that the parts of the folder belong together; returns the paths of event files that the database does not
+ * list. Reads only, so that a refused folder is unchanged. Fails with `FolderError`.
+ */
+async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
+  if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
+  using db = toRead(paths)
+  readable(paths, () => checkKey(paths, db.value))
+  const listed = existsSync(paths.events) ? 0 : await readList(paths, async () => listedFiles(db.value))
+  if (listed > 0) throw lostEvents(paths, listed)
+  const parts = { db: db.value, folder: paths.events, spoolFolder: paths.spool }
+  const { strays, leftovers, isOlder } = await readList(paths, () => compareFolder(parts, clock))
+  if (isOlder) throw olderDatabase(paths, strays)
+  return { strays, leftovers }
+}
+
+/** Opens the spool, and mails damage to the operator. */
+function openSpool(
+  folder: string,
+  clock: Clock,
+  { loaded }: Pick<Warehouse, 'loaded'>,
+  notifyOperator: FolderReports['notifyOperator'],
+): Spool {
+  const found: SegmentDamage[] = []
+  let damaged = (damage: SegmentDamage): void => void found.push(damage)
+  const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
+  // One mail for all damage found at the start.
+  if (found.length > 0) notifyOperator(segmentNotice(found))
+  damaged = (damage) => notifyOperator(segmentNotice([damage]))
+  return spool
+}

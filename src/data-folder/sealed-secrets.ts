@@ -1,0 +1,111 @@
+import { existsSync, renameSync, statSync } from 'node:fs'
+import type { Clock } from '../core/clock.ts'
+import { type SecretBox, secretBox } from '../core/secret-box.ts'
+import { forgetClosedSecrets } from '../flows/store.ts'
+import { clearSecrets, sealedIntegrations } from '../integrations/store.ts'
+import { writeAuditEntry } from '../org/audit-log.ts'
+import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
+import { type Db, tx } from '../store/database.ts'
+import { KEY_BYTES, masterKey } from '../store/master-key.ts'
+import { closedKey, lostKey } from './folder-errors.ts'
+import type { FolderPaths } from './folder-paths.ts'
+
+/** The sealed secrets in a database: webhook secrets of organizations, secrets of integrations. */
+export interface Sealed {
+  orgs: { id: string; secret: Buffer }[]
+  integrations: { id: string; orgId: string; secret: Buffer }[]
+}
+
+/** The number of each. */
+export interface SealedCounts {
+  orgs: number
+  integrations: number
+}
+
+function sealedIn(db: Db): Sealed {
+  return { orgs: sealedOrgs(db), integrations: sealedIntegrations(db) }
+}
+
+function countsOf({ orgs, integrations }: Sealed): SealedCounts {
+  return { orgs: orgs.length, integrations: integrations.length }
+}
+
+const total = ({ orgs, integrations }: SealedCounts) => orgs + integrations
+
+/** Returns the sealed secrets that the box can't open. */
+function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
+  const isClosed = ({ secret }: { secret: Buffer }) => {
+    try {
+      box.open(secret)
+      return false
+    } catch {
+      // Sealed with another key, or damaged.
+      return true
+    }
+  }
+  return { orgs: orgs.filter(isClosed), integrations: integrations.filter(isClosed) }
+}
+
+/**
+ * Fails with `FolderError` when the key is missing, invalid, or does not open the sealed secrets, which would otherwise
+ * be noticed only when a secret is needed. No key is needed while nothing is sealed.
+ */
+export function checkKey(paths: FolderPaths, db: Db): void {
+  const sealed = sealedIn(db)
+  const problem = keyProblem(paths)
+  if (problem === null) {
+    const closed = countsOf(unopenable(secretBox(masterKey(paths.key)), sealed))
+    if (total(closed) > 0) throw closedKey(paths, { closed, sealed: countsOf(sealed) })
+  } else if (existsSync(paths.key) || total(countsOf(sealed)) > 0) {
+    throw lostKey(paths, problem, countsOf(sealed))
+  }
+}
+
+/**
+ * Returns the box that seals and opens secrets in this folder; makes a key if nothing is sealed yet. Fails as
+ * `checkKey` does.
+ */
+export function openBox(paths: FolderPaths, db: Db): SecretBox {
+  checkKey(paths, db)
+  return secretBox(masterKey(paths.key))
+}
+
+/** Returns why the file can't be a key; null when it can. */
+function keyProblem({ key }: FolderPaths): string | null {
+  if (!existsSync(key)) return 'is not there'
+  const bytes = statSync(key).size
+  return bytes === KEY_BYTES ? null : `is not a master key: it has ${bytes} bytes instead of ${KEY_BYTES}`
+}
+
+/**
+ * Drops the secrets that the key does not open: organizations get new webhook secrets, integrations and flow tests need
+ * theirs entered again, with an entry in the audit log of each organization. Makes a key if there is none; renames an
+ * invalid key file.
+ */
+export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
+  const aside = `${paths.key}.damaged-${clock.now()}`
+  if (keyProblem(paths) && existsSync(paths.key)) renameSync(paths.key, aside)
+  const box = secretBox(masterKey(paths.key))
+  const closed = unopenable(box, sealedIn(db))
+  tx(db, () => {
+    for (const { id } of closed.orgs) {
+      rotateWebhookSecret(db, box, id)
+      writeAuditEntry(db, clock, { orgId: id, act: 'forgetSecrets', target: id, note: { newWebhookSecret: true } })
+    }
+    for (const { id, orgId } of closed.integrations) {
+      clearSecrets(db, id)
+      writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
+    }
+    for (const { id, orgId } of forgetClosedSecrets(db, box)) {
+      writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
+    }
+  })
+  return countsOf(closed)
+}
+
+/** Returns a warning when other users of the machine can read the key; else null. */
+export function keyModeWarning({ key }: FolderPaths): string | null {
+  const mode = statSync(key).mode & 0o777
+  if ((mode & 0o077) === 0) return null
+  return `${key} can be read by other users of this machine (mode ${mode.toString(8)}): whoever has it and the database knows every secret; "chmod 600 ${key}" mends it`
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { SECOND_MS } from '../core/clock.ts'
+import { IngestRates } from './ingest-rates.ts'
+
+const START = Date.UTC(2026, 0, 5, 12)
+
+test('of an organization that sent nothing since the start, what was known before is said', () => {
+  const counts = new IngestRates((orgId) => (orgId === 'org_1' ? 7 : null))
+  counts.add('org_1', START, 0)
+  expect(counts.of('org_1', START)).toEqual({ lastStoredAt: 7, eventsPerMinute: 0 })
+  expect(counts.of('org_2', START)).toEqual({ lastStoredAt: null, eventsPerMinute: 0 })
+  counts.add('org_1', START, 3)
+  expect(counts.of('org_1', START)).toEqual({ lastStoredAt: START, eventsPerMinute: 3 })
+  expect(counts.of('org_2', START)).toEqual({ lastStoredAt: null, eventsPerMinute: 0 })
+})
+
+test('events of the last sixty seconds count, whatever came before', () => {
+  const batch = fc.record({
+    after: fc.integer({ min: 0, max: 90 * SECOND_MS }),
+    events: fc.integer({ min: 1, max: 9 }),
+  })
+  fc.assert(
+    fc.property(fc.array(batch, { maxLength: 30 }), fc.nat(90 * SECOND_MS), (batches, later) => {
+      const counts = new IngestRates(() => null)
+      let at = START
+      const stored = batches.map(({ after, events }) => {
+        at += after
+        counts.add('org_1', at, events)
+        return { second: Math.floor(at / SECOND_MS), events }
+      })
+      const now = at + later
+      const first = Math.floor(now / SECOND_MS) - 59
+      const expected = stored.reduce((sum, { second, events }) => (second >= first ? sum + events : sum), 0)
+      expect(counts.of('org_1', now)).toEqual({
+        lastStoredAt: stored.length > 0 ? at : null,
+        eventsPerMinute: expected,
+      })
+    }),
+  )
+})
+
+test('a clock that was put back leaves no events in the future', () => {
+  const counts = new IngestRates(() => null)
+  counts.add('org_1', START, 5)
+  expect(counts.of('org_1', START - 10 * SECOND_MS).eventsPerMinute).toBe(0)
+  counts.add('org_1', START - 10 * SECOND_MS, 2)
+  expect(counts.of('org_1', START - 10 * SECOND_MS)).toEqual({
+    lastStoredAt: START - 10 * SECOND_MS,
+    eventsPerMinute: 2,
+  })
+})

@@ -1,0 +1,79 @@
+import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+
+/** How long reading a domain's live events keeps their capture on. */
+export const ARMED_MS = 60 * SECOND_MS
+/** Limits of the buffer of each domain, in events and characters; one batch may have a megabyte. */
+const RING_LENGTH = 1000
+const RING_CHARACTERS = 8 * 1024 * 1024
+
+/** The result of reading the live events of a domain. */
+export interface LiveView {
+  /** In the order of `seq`. */
+  events: StoredEvent[]
+  /** `seq` of the last event, to be sent as `since` for the next ones; without events, the caller's `since`, or 0. */
+  latestSeq: number
+  armedUntil: Instant
+}
+
+interface Capture {
+  armedUntil: Instant
+  captured: { event: StoredEvent; characters: number }[]
+}
+
+/**
+ * Buffers the latest events of domains that are being watched. Capture is on for a minute from each read, so that other
+ * domains cost nothing; when it ends, the buffer is dropped.
+ */
+export class LiveBuffer {
+  private readonly captures = new Map<string, Capture>()
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Adds events to the buffer of their domain, if it is watched. Call it once they are on disk. */
+  add(domainId: string, events: readonly StoredEvent[]): void {
+    if (this.captures.size === 0) return
+    const capture = this.captures.get(domainId)
+    if (!capture) return
+    if (capture.armedUntil < this.clock.now()) {
+      this.captures.delete(domainId)
+      return
+    }
+    const { captured } = capture
+    for (const event of events) {
+      const characters = charactersOf(event)
+      captured.push({ event: event.id === '' ? { ...event, id: `evt_${event.seq}` } : event, characters })
+    }
+    // Batches that were written together may be added in any order.
+    captured.sort((a, b) => a.event.seq - b.event.seq)
+    let [first, characters] = [captured.length, 0]
+    while (first > 0 && captured.length - first < RING_LENGTH) {
+      characters += captured[first - 1]?.characters ?? 0
+      if (characters > RING_CHARACTERS) break
+      first--
+    }
+    captured.splice(0, first)
+  }
+
+  /**
+   * Turns capture on for a minute, and returns the first `limit` events with `seq` above `since`; without `since` the
+   * latest ones. After a pause of more than a minute the buffer starts empty again.
+   */
+  read(domainId: string, since: number | null, limit: number): LiveView {
+    const now = this.clock.now()
+    for (const [id, { armedUntil }] of this.captures) if (armedUntil < now) this.captures.delete(id)
+    const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [] }
+    capture.armedUntil = now + ARMED_MS
+    this.captures.set(domainId, capture)
+    const all = capture.captured.map(({ event }) => event)
+    const events = since === null ? all.slice(-limit) : all.filter(({ seq }) => seq > since).slice(0, limit)
+    return { events, latestSeq: events.at(-1)?.seq ?? since ?? 0, armedUntil: capture.armedUntil }
+  }
+}
+
+/** Returns the approximate size of an event in characters: parameters, path and title. */
+function charactersOf({ params, path, title }: StoredEvent): number {
+  let characters = (path?.length ?? 0) + (title?.length ?? 0)
+  for (const key in params) characters += key.length + (params[key]?.length ?? 0)
+  return characters
+}

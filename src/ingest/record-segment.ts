@@ -1,0 +1,86 @@
+import type { Instant } from '../core/clock.ts'
+import { recordHostUsage, recordSightings } from '../domains/sightings.ts'
+import type { Db } from '../store/database.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
+import type { BatchLog } from './batch-log.ts'
+import type { SeenBatches } from './seen-batches.ts'
+import type { FoldedNames, SegmentContent, SegmentCount } from './segment-content.ts'
+import type { BatchRecord } from './segment-file.ts'
+
+/**
+ * Records what a segment holds beside its events: batches to recognise, usage, hostnames, the ledger. Runs inside the
+ * transaction that adds the segment's file, so all of it counts exactly once. A segment that failed at first is
+ * recorded after later ones, and does not overwrite newer values of theirs.
+ */
+export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, content: SegmentContent): void {
+  memory.record(batches)
+  recordLedger(db, batches.notable)
+  recordNamesFolded(db, content)
+  recordSightings(db, content)
+  recordHostUsage(db, content.counts)
+  recordUsage(db, content.counts)
+}
+
+/** Records in the ledger how many events have names that counts don't keep. */
+export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void {
+  recordLedger(db, folded.map(noteOf))
+}
+
+/** Returns the ledger entry for events whose names exceed the limit. */
+const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): LedgerRecord => ({
+  ...origin,
+  receivedAt: lastReceivedAt,
+  ledger: [{ reason: 'counts: more names than are counted by themselves', count: events, sample: '' }],
+})
+
+/** Something for the ledger. */
+export type LedgerRecord = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
+
+export function recordLedger(db: Db, batches: readonly LedgerRecord[]): void {
+  // The domain may have been deleted before its last batches were loaded.
+  const note = db.prepare(
+    `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)
+     SELECT @domainId, @orgId, @reason, @count, @sample, @receivedAt, @receivedAt
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count,
+       sample = iif(excluded.lastSeenAt >= lastSeenAt, excluded.sample, sample),
+       firstSeenAt = min(firstSeenAt, excluded.firstSeenAt), lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)`,
+  )
+  for (const { orgId, domainId, receivedAt, ledger } of batches) {
+    for (const { reason, count, sample } of ledger) note.run({ orgId, domainId, receivedAt, reason, count, sample })
+  }
+}
+
+/** Adds to the hourly usage of domains. */
+export function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
+  const usage = db.prepare(
+    `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
+     ON CONFLICT DO UPDATE SET events = events + excluded.events`,
+  )
+  for (const count of counts) usage.run(count)
+}
+
+/** Raises the usage of an hour to at least this, if the domain exists. Idempotent. */
+export function raiseUsage(
+  db: Db,
+  hours: readonly { orgId: string; domainId: string; hour: Instant; events: number }[],
+): void {
+  const raise = db.prepare(
+    `INSERT INTO usage SELECT @domainId, @orgId, @hour, @events
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId AND orgId = @orgId)
+     ON CONFLICT DO UPDATE SET events = excluded.events WHERE excluded.events > events`,
+  )
+  for (const hour of hours) raise.run(hour)
+}
+
+/** Deletes hourly usage that is older than counts are kept, and all of deleted organizations. */
+export function removeOldUsage(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(
+    now - RECORD_RETENTION_MS,
+  )
+}
+
+/** Deletes ledger entries that were last seen before the retention time. */
+export function removeOldLedger(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(now - RECORD_RETENTION_MS)
+}

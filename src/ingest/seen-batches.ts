@@ -1,0 +1,180 @@
+import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { type Db, prepared } from '../store/database.ts'
+import type { BatchAnswer } from './batch.ts'
+import { highHalf, lowHalf } from './batch-hash.ts'
+import { type BatchLog, NOTHING_REFUSED, type Refused } from './batch-log.ts'
+
+/** A repeated batch is recognised for this long. */
+const MEMORY_MS = DAY_MS
+/** Batches in a generation; more when there would otherwise be more than 64 generations. */
+const GENERATION_BATCHES = 20_000
+const GENERATIONS = 64
+/** Batches deleted by one call, so that none blocks the event loop for long. */
+const FORGOTTEN_AT_ONCE = 10_000
+
+interface Generation {
+  id: number
+  firstReceivedAt: Instant
+  lastReceivedAt: Instant
+  batches: number
+}
+
+interface BatchRow {
+  accepted: number
+  refused: string | null
+}
+
+/**
+ * The batches that the warehouse has, and the answers their senders got. Stored in SQLite by generation. After a start,
+ * a Bloom filter in memory is filled from the latest generation to the oldest, one with each segment that is recorded.
+ */
+export class SeenBatches {
+  private readonly seen: SeenFilter
+  /** Batches of this generation and of later ones are in the filter. */
+  private mirroredFrom: number
+
+  constructor(
+    private readonly db: Db,
+    clock: Clock,
+  ) {
+    this.seen = new SeenFilter(clock, MEMORY_MS)
+    this.mirroredFrom = (latestOf(db)?.id ?? 0) + 1
+  }
+
+  /**
+   * Returns the answer that the sender got, by the hash of its batch; null for a batch that was not seen in 24 hours.
+   */
+  answerOf(hash: bigint): BatchAnswer | null {
+    const isLikely = this.seen.mayHold(hash)
+    if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
+    const row = prepared<[bigint, number], BatchRow>(
+      this.db,
+      `SELECT accepted, refused FROM batchGeneration CROSS JOIN batch ON generation = id AND hash = ?
+       WHERE id < ? ORDER BY id DESC LIMIT 1`,
+    ).get(hash, isLikely ? Number.MAX_SAFE_INTEGER : this.mirroredFrom)
+    if (!row) return null
+    const refused = row.refused === null ? NOTHING_REFUSED : (JSON.parse(row.refused) as Refused)
+    return { accepted: row.accepted, ...refused }
+  }
+
+  /** Stores the batches of one segment, inside the transaction that adds its events. */
+  record(batches: BatchLog): void {
+    if (batches.knownCount === 0) return
+    this.mirrorOne()
+    const generation = this.generationFor(batches)
+    const known = [...batches.knownBatches()]
+    for (const { hash } of known) this.seen.add(hash)
+    const insert = this.db.prepare('INSERT OR IGNORE INTO batch VALUES (?, ?, ?, ?)')
+    for (const { hash, accepted, refused } of known) {
+      if (refused) insert.run(generation, hash, accepted, JSON.stringify(refused))
+    }
+    // Thousands at once: inserted row by row they would block the event loop twice as long.
+    const insertAll = this.db.prepare('INSERT OR IGNORE INTO batch SELECT ?, value, ?, NULL FROM json_each(?)')
+    const plain = known.filter(({ refused }) => refused === null)
+    for (const [accepted, some] of Map.groupBy(plain, (batch) => batch.accepted)) {
+      insertAll.run(generation, accepted, `[${some.map(({ hash }) => hash).join()}]`)
+    }
+  }
+
+  private generationFor({ firstReceivedAt, lastReceivedAt, knownCount: batches }: BatchLog): number {
+    const latest = latestOf(this.db)
+    const total = this.db.prepare<[], number>('SELECT sum(batches) FROM batchGeneration').pluck().get() ?? 0
+    const isFull = !latest || latest.batches >= Math.max(GENERATION_BATCHES, total / GENERATIONS)
+    const id = isFull || firstReceivedAt - latest.firstReceivedAt >= HOUR_MS ? (latest?.id ?? 0) + 1 : latest.id
+    this.db
+      .prepare(
+        `INSERT INTO batchGeneration VALUES (@id, @firstReceivedAt, @lastReceivedAt, @batches)
+         ON CONFLICT DO UPDATE SET lastReceivedAt = max(lastReceivedAt, excluded.lastReceivedAt),
+           batches = batches + excluded.batches`,
+      )
+      .run({ id, firstReceivedAt, lastReceivedAt, batches })
+    return id
+  }
+
+  private mirrorOne(): void {
+    if (this.mirroredFrom === FIRST_GENERATION) return
+    const next = this.db
+      .prepare<[number], number | null>('SELECT max(id) FROM batchGeneration WHERE id < ?')
+      .pluck()
+      .get(this.mirroredFrom)
+    const hashes = this.db
+      .prepare<[number], bigint>('SELECT hash FROM batch WHERE generation = ?')
+      .pluck()
+      .safeIntegers()
+    for (const hash of hashes.iterate(next ?? 0)) this.seen.add(hash)
+    this.mirroredFrom = next ?? FIRST_GENERATION
+  }
+}
+
+const FIRST_GENERATION = 1
+
+function latestOf(db: Db): Generation | undefined {
+  return db.prepare<[], Generation>('SELECT * FROM batchGeneration ORDER BY id DESC LIMIT 1').get()
+}
+
+/**
+ * Deletes up to 10,000 expired batches, in the caller's transaction. Returns how many; null when none was left.
+ */
+export function deleteExpiredBatches(db: Db, now: Instant): number | null {
+  const old = db
+    .prepare<[number], number>('SELECT id FROM batchGeneration WHERE lastReceivedAt < ? ORDER BY id LIMIT 1')
+    .pluck()
+    .get(now - MEMORY_MS)
+  if (old === undefined) return null
+  const { changes } = db
+    .prepare('DELETE FROM batch WHERE generation = ? AND hash IN (SELECT hash FROM batch WHERE generation = ? LIMIT ?)')
+    .run(old, old, FORGOTTEN_AT_ONCE)
+  if (changes < FORGOTTEN_AT_ONCE) db.prepare('DELETE FROM batchGeneration WHERE id = ?').run(old)
+  return changes
+}
+
+const FILTER_POWER = 25
+const FILTER_BITS = 2 ** FILTER_POWER
+const MASK = FILTER_BITS - 1
+
+/**
+ * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB a period: tells that a hash was certainly not added,
+ * or that it may have been. It saves a database look-up for almost every batch, because almost every one is new.
+ */
+class SeenFilter {
+  private current = new Uint32Array(FILTER_BITS / 32)
+  private before = new Uint32Array(FILTER_BITS / 32)
+  private begunAt: Instant
+
+  /** A hash is kept for at least `periodMs`, and at most twice that. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly periodMs: number,
+  ) {
+    this.begunAt = clock.now()
+  }
+
+  /** Adds the lowest 64 bits of a hash. */
+  add(hash: bigint): void {
+    const now = this.clock.now()
+    // The clock was set back: the period starts again.
+    if (now < this.begunAt) this.begunAt = now
+    if (now - this.begunAt >= this.periodMs) {
+      this.before = this.current
+      this.current = new Uint32Array(FILTER_BITS / 32)
+      this.begunAt = now
+    }
+    mark(this.current, lowHalf(hash))
+    mark(this.current, highHalf(hash))
+  }
+
+  mayHold(hash: bigint): boolean {
+    const [first, second] = [lowHalf(hash), highHalf(hash)]
+    return holds(this.current, first, second) || holds(this.before, first, second)
+  }
+}
+
+function mark(bits: Uint32Array, hash: number): void {
+  bits[(hash & MASK) >>> 5] = wordOf(bits, hash) | (1 << (hash & 31))
+}
+
+function holds(bits: Uint32Array, first: number, second: number): boolean {
+  return (wordOf(bits, first) & (1 << (first & 31))) !== 0 && (wordOf(bits, second) & (1 << (second & 31))) !== 0
+}
+
+const wordOf = (bits: Uint32Array, hash: number) => bits[(hash & MASK) >>> 5] ?? 0

@@ -1,0 +1,163 @@
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+
+const UsageSchema = Closed(
+  {
+    days: Type.Array(
+      Closed({ day: Type.String({ description: 'YYYY-MM-DD, UTC' }), domainId: Type.String(), events: Int() }),
+    ),
+    totalEvents: Int(),
+    diskBytes: Int({
+      description: 'Of events, of their counts and of page timings; of what is shared with others, the own part',
+    }),
+    oldestEventAt: Nullable(InstantSchema),
+  },
+  {
+    $id: 'Usage',
+    examples: [
+      {
+        days: [{ day: '2026-01-05', domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta', events: 1200 }],
+        totalEvents: 1200,
+        diskBytes: 48_000,
+        oldestEventAt: 1_767_614_400_000,
+      },
+    ],
+  },
+)
+
+const RejectionSchema = Closed(
+  {
+    domainId: Type.String(),
+    reason: Type.String(),
+    count: Int(),
+    sample: Type.String({ description: 'Where it happened, without values' }),
+    firstSeenAt: InstantSchema,
+    lastSeenAt: InstantSchema,
+  },
+  {
+    $id: 'Rejection',
+    examples: [
+      {
+        domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+        reason: 'events: vendor: Required property',
+        count: 3,
+        sample: 'events[0].vendor: Required property',
+        firstSeenAt: 1_767_614_400_000,
+        lastSeenAt: 1_767_616_200_000,
+      },
+    ],
+  },
+)
+
+const RejectionListSchema = Closed(
+  { rejections: Type.Array(RejectionSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'RejectionList' },
+)
+
+const domainId = Type.Optional(Type.String({ maxLength: 100 }))
+const projectId = Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' }))
+const UsageQuery = Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })), projectId })
+const RejectionQuery = Closed({ domainId, projectId, ...pagingFields })
+
+interface UsageRow {
+  domainId: string
+  day: number
+  events: number
+}
+
+/** `domainIds`: only these; null: all, deleted ones too. */
+function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly string[] | null) {
+  const rows = db
+    .prepare<[object], UsageRow>(
+      // Not a bound parameter: numbers are bound as doubles, and the day would be a fraction.
+      `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
+       WHERE orgId = @orgId AND hour >= @from
+         AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
+       GROUP BY domainId, day ORDER BY day, domainId`,
+    )
+    .all({ orgId, from, domainIds: domainIds && JSON.stringify(domainIds) })
+  return rows.map(({ domainId, day, events }) => ({
+    day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    domainId,
+    events,
+  }))
+}
+
+/** What the routes need beside the database. */
+export interface UsageRouteDeps {
+  db: Db
+  clock: Clock
+  /** What an organization has on disk, and when its oldest event was received; null without events. */
+  storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
+  /** Returns a function that masks personal data in a text. */
+  maskTextOf(orgId: string): (text: string) => string
+}
+
+/** Routes for usage, storage, and the ledger of refused items. */
+export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps): Route[] {
+  return [
+    route({
+      id: 'getUsage',
+      method: 'GET',
+      path: '/v1/usage',
+      access: 'read',
+      tag: 'Usage',
+      summary: 'Events taken in by day and domain, and the disk they use',
+      description: '`diskBytes` and `oldestEventAt` are those of the whole organization.',
+      refusals: ['notFound'],
+      tool: true,
+      query: UsageQuery,
+      answer: UsageSchema,
+      async handle({ principal: { orgId }, query: { days = 30, projectId } }) {
+        const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
+        const used = usageOf(db, orgId, today - (days - 1) * DAY_MS, domainIdsNamed(db, orgId, { projectId }))
+        const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
+        return { days: used, totalEvents, ...(await storageOf(orgId)) }
+      },
+    }),
+    route({
+      id: 'listRejections',
+      method: 'GET',
+      path: '/v1/events/rejected',
+      access: 'read',
+      tag: 'Events',
+      summary: 'What the collector refused or changed, and why; latest first',
+      refusals: ['notFound'],
+      tool: true,
+      query: RejectionQuery,
+      answer: RejectionListSchema,
+      handle({ principal: { orgId }, query: { limit = DEFAULT_LIMIT, cursor, ...asked } }) {
+        const domainIds = domainIdsNamed(db, orgId, asked)
+        const rows = rejectionsOf(db, { orgId, domainIds, limit: limit + 1 }, cursor)
+        const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
+        const mask = maskTextOf(orgId)
+        // Names of fields come from outside.
+        const masked = items.map((row) => ({ ...row, reason: mask(row.reason), sample: mask(row.sample) }))
+        return { rejections: masked, nextCursor }
+      },
+    }),
+  ]
+}
+
+interface RejectionFilter {
+  orgId: string
+  /** Null: all. */
+  domainIds: readonly string[] | null
+  limit: number
+}
+
+function rejectionsOf(db: Db, { domainIds, ...filter }: RejectionFilter, cursor?: string) {
+  const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
+  return db
+    .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
+      `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
+       WHERE orgId = @orgId AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
+         AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
+       ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
+    )
+    .all({ ...filter, domainIds: domainIds && JSON.stringify(domainIds), lastSeenAt, lastDomainId, lastReason })
+}

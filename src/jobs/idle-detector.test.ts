@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { IdleDetector } from './idle-detector.ts'
+
+/** A program that used so many ms of processor time before, and its seconds. */
+function program(usedMs: number) {
+  let [seconds, used] = [0, 0]
+  const given: number[] = []
+  const usage = () => ({ user: used * 700, system: used * 300 })
+  const watch = new IdleDetector(
+    usage,
+    () => given.push(seconds),
+    () => seconds * 1000,
+  )
+  used = usedMs
+  return {
+    given,
+    /** Lets so many seconds pass, in each of which it works so long. */
+    live(count: number, ms: number) {
+      for (let second = 0; second < count; second++) {
+        seconds++
+        used += ms
+        watch.check()
+      }
+    },
+  }
+}
+
+test('pages are given back once after a start, when four seconds were quiet', () => {
+  const { live, given } = program(300)
+  live(3, 1)
+  live(1, 400)
+  live(3, 49)
+  expect(given).toEqual([])
+  live(100, 1)
+  expect(given).toEqual([8])
+})
+
+test('nothing is given back while it works', () => {
+  const { live, given } = program(300)
+  live(1000, 51)
+  expect(given).toEqual([])
+})
+
+test('they are given back again after work, at most once a minute', () => {
+  const { live, given } = program(300)
+  for (let round = 0; round < 20; round++) {
+    live(2, 500)
+    live(8, 1)
+  }
+  expect(given).toEqual([6, 66, 126, 186])
+})

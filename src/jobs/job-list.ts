@@ -1,0 +1,133 @@
+import type { Audits } from '../audits/audits.ts'
+import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
+import { type NoticeParts, noticeReleases } from '../changes/notice.ts'
+import { type ConsentCheckDeps, checkConsent } from '../compliance/consent-check.ts'
+import { type ScanDeps, scan } from '../compliance/scan.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import type { Emitter } from '../core/emitter.ts'
+import type { DigestSender } from '../digest/sender.ts'
+import { type DomainDirectory, hasDomains } from '../domains/directory.ts'
+import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
+import { type FollowSeriesParts, followSeries } from '../evaluation/evaluate-series.ts'
+import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
+import type { NotifierDeps } from '../integrations/delivery/notifier.ts'
+import type { Listeners } from '../integrations/inbound/listeners.ts'
+import type { Poller } from '../integrations/inbound/poller.ts'
+import type { StatusSync } from '../integrations/status/status-sync.ts'
+import { unmuteDue } from '../issues/store.ts'
+import { releaseFilePages } from '../native/release-file-pages.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
+import { type AutoAlertDeps, autoAlertJob } from './auto-alerts.ts'
+import { type CheckHostsDeps, checkHosts } from './check-hosts.ts'
+import { deliver } from './deliver.ts'
+import type { DiskBudget } from './disk-budget.ts'
+import { type FlushDeps, flush, SEGMENT_AGE_MS } from './flush.ts'
+import { IdleDetector } from './idle-detector.ts'
+import type { Job } from './job.ts'
+import { type RetainDeps, retain } from './retain.ts'
+
+/** What the jobs need. */
+export interface JobDeps {
+  clock: Clock
+  /** When jobs last succeeded; written here. */
+  lastRuns: { flushAt: Instant | null; evaluationAt: Instant | null }
+  /** Checks whether the clock was set back, and records a heartbeat. */
+  heartbeat(): void
+  flushing: FlushDeps
+  warehouse: Pick<Warehouse, 'compact' | 'check'>
+  evaluating: EvaluateParts
+  scanning: ScanDeps
+  series: FollowSeriesParts
+  autoAlerts: AutoAlertDeps
+  consent: ConsentCheckDeps
+  retaining: RetainDeps
+  diskBudget: Pick<DiskBudget, 'enforce'>
+  domains: Pick<DomainDirectory, 'refresh'>
+  notifying: NotifierDeps
+  dispatcher: Dispatcher
+  /** Rings when something to send was committed. */
+  outboxEmitter: Emitter
+  statusSync: Pick<StatusSync, 'start'>
+  polls: Pick<Poller, 'start'>
+  listeners: Pick<Listeners, 'start'>
+  audits: Pick<Audits, 'start'>
+  digests: Pick<DigestSender, 'run'>
+  hosts: CheckHostsDeps
+  changes: ChangeParts & NoticeParts
+  /** Flow tests: queues what is due, and begins what waits. */
+  flows: { plan(): void; start(): void }
+}
+
+const EVERY_SECOND = '* * * * * *'
+
+/** Returns all jobs. The order matters: of jobs that are late together, the first in the list starts first. */
+export function jobsOf(parts: JobDeps): Job[] {
+  const { clock, lastRuns } = parts
+  const restWatch = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
+  const keepAutoAlerts = autoAlertJob(parts.autoAlerts)
+  return [
+    // First, so that collection gaps are known before counts are judged.
+    { name: 'heartbeat', pattern: EVERY_SECOND, run: async () => parts.heartbeat() },
+    {
+      name: 'flush',
+      pattern: EVERY_SECOND,
+      async run() {
+        await flush(parts.flushing, SEGMENT_AGE_MS)
+        lastRuns.flushAt = clock.now()
+      },
+    },
+    { name: 'compact', pattern: '*/5 * * * * *', run: () => parts.warehouse.compact() },
+    { name: 'check files', pattern: '20 * * * * *', run: () => parts.warehouse.check() },
+    {
+      name: 'evaluate',
+      pattern: EVERY_SECOND,
+      trigger: parts.evaluating.woken.emitter,
+      async run(stopping) {
+        await evaluate(parts.evaluating, stopping)
+        lastRuns.evaluationAt = clock.now()
+      },
+    },
+    {
+      name: 'unmute issues',
+      pattern: EVERY_SECOND,
+      run: async () => unmuteDue(parts.evaluating.db, clock.now(), parts.evaluating.enqueue),
+    },
+    { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
+    { name: 'look for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
+    { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
+    { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
+    { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
+    { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.enforce() },
+    { name: 'refresh domains', pattern: EVERY_SECOND, run: async () => parts.domains.refresh() },
+    {
+      name: 'deliver',
+      pattern: EVERY_SECOND,
+      trigger: parts.outboxEmitter,
+      run: async () => deliver(parts.notifying, parts.dispatcher),
+    },
+    { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
+    { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
+    { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
+    { name: 'carry out audits', pattern: EVERY_SECOND, run: async () => parts.audits.start() },
+    { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
+    {
+      name: 'notice releases',
+      pattern: '*/5 * * * * *',
+      async run(stopping) {
+        // A new server has no history to ask, and needs no engine for it.
+        if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
+      },
+    },
+    { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
+    {
+      name: 'run flow tests',
+      pattern: EVERY_SECOND,
+      async run() {
+        parts.flows.plan()
+        parts.flows.start()
+      },
+    },
+    { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
+    { name: 'give pages back', pattern: EVERY_SECOND, run: async () => restWatch.check() },
+  ]
+}

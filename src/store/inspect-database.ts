@@ -1,0 +1,90 @@
+import { existsSync, statSync } from 'node:fs'
+import Database from 'better-sqlite3/linux-x64'
+import { messageOf } from '../core/error.ts'
+import type { Db } from './database.ts'
+import { walFault } from './wal-check.ts'
+
+/** What a database file is, found without changing it. */
+export type DatabaseState =
+  /** There is no file, or nothing was ever stored in it. */
+  | { kind: 'empty' }
+  | { kind: 'sound'; schema: number }
+  /** SQLite can't read all of it, or it contradicts itself. */
+  | { kind: 'damaged'; reason: string }
+  /** It is sound, but without its latest changes: the write-ahead log is gone or damaged. */
+  | { kind: 'cut'; reason: string }
+
+export interface InspectOptions {
+  /** True when a server is writing to it: its write-ahead log is not checked. */
+  isLive?: boolean
+  /** True to check all tables, however long it takes. */
+  isThorough?: boolean
+}
+
+/**
+ * Checks a whole database file with its write-ahead log; of a large file without the table of recognised batches,
+ * unless `isThorough`. SQLite keeps no checksums of values, so a changed character of a text or digit of a number is
+ * not found. See https://www.sqlite.org/pragma.html#pragma_integrity_check
+ */
+export function inspectDatabase(
+  path: string,
+  { isLive = false, isThorough = false }: InspectOptions = {},
+): DatabaseState {
+  // SQLite deletes the log of an empty file.
+  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'empty' }
+  // Before the database is opened, because opening makes an empty log.
+  const cut = isLive ? null : walFault(path)
+  try {
+    // Opened read-only, SQLite neither checkpoints the log nor cuts off its unreadable part.
+    const db = openToRead(path)
+    try {
+      const fault = faultOf(db, isThorough)
+      if (fault !== null) return { kind: 'damaged', reason: oneLine(fault) }
+      if (cut !== null) return { kind: 'cut', reason: cut }
+      const schema = db.pragma('user_version', { simple: true }) as number
+      const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get()
+      return schema === 0 && tables === 0 ? { kind: 'empty' } : { kind: 'sound', schema }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return { kind: 'damaged', reason: oneLine(messageOf(error)) }
+  }
+}
+
+/** Takes about five seconds to check. */
+const LARGE_BYTES = 200 * 2 ** 20
+/**
+ * The one table that grows with the traffic, up to a hundred million rows: checking it would delay the start too long.
+ */
+const BATCHES = 'batch'
+
+/** Returns the first problem that SQLite finds; null when it finds none. */
+function faultOf(db: Db, isThorough: boolean): string | null {
+  const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
+  for (const part of isThorough || bytes < LARGE_BYTES ? ['1'] : tablesBut(db, BATCHES)) {
+    const fault = db.pragma(`integrity_check(${part})`, { simple: true })
+    if (fault !== 'ok') return String(fault)
+  }
+  return null
+}
+
+function tablesBut(db: Db, table: string): string[] {
+  const sql = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> ? AND name NOT LIKE 'sqlite_%'`
+  return db.prepare<[string], string>(sql).pluck().all(table)
+}
+
+/** Opens an existing database read-only; closing it leaves its files unchanged. */
+export function openToRead(path: string): Db {
+  return new Database(path, { readonly: true, fileMustExist: true })
+}
+
+/** True for SQLite's errors about a damaged file; not for missing permission or a full disk. */
+export function isDamage(error: unknown): error is Error {
+  return /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String((error as { code?: unknown } | null)?.code))
+}
+
+function oneLine(text = 'no reason given'): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
+import { Binder, type Masking } from '../query.ts'
+import { duckdbDialect, quoteText } from './dialect.ts'
+import type { ParquetFiles, Reader } from './parquet-files.ts'
+import { eventsRelation, type Scope, type Sources, wholeEventsBranch } from './relation.ts'
+import { type CountScope, type CountSources, countsRelation } from './rollup.ts'
+import { PARAMS, VIOLATED } from './spool-relation.ts'
+
+interface MaskedDeps {
+  parquet: ParquetFiles
+  reader: Reader
+  signals: readonly AbortSignal[]
+  /** Is disposed of after the query. */
+  cleanup: AsyncDisposableStack
+}
+
+/** Maximum number of masked events written at once. */
+const LINES_AT_ONCE = 500
+const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
+
+/**
+ * Returns the relation `events` in which each event that masking changes is replaced by its masked copy. The copies are in a
+ * file that exists for one query only. Events that come in meanwhile are left out, because no copy of them was made.
+ */
+export async function maskedEvents(
+  sources: Sources,
+  scope: Scope,
+  masking: Masking,
+  { parquet, reader, signals, cleanup }: MaskedDeps,
+): Promise<string> {
+  const { orgId, window } = scope
+  const ask = <T>(sql: string, asked: Omit<Scope, 'orgId' | 'window'>, more: object = {}) => {
+    const relation = eventsRelation(sources, { ...asked, orgId, window })
+    return parquet.read<T>(reader, `WITH events AS NOT MATERIALIZED (${relation})\n${sql}`, { signals, ...more })
+  }
+  const [newest] = await ask<{ seq: number | null }>('SELECT max(seq) AS seq FROM events', {})
+  const last = newest?.seq ?? 0
+  const path = join(parquet.folder, 'tmp', `masked-${randomUUID()}.ndjson`)
+  const file = await open(path, 'wx', 0o600)
+  const copies = new Copies(file)
+  cleanup.defer(async () => {
+    await file.close()
+    await rm(path, { force: true })
+  })
+  const binder = new Binder(duckdbDialect)
+  const statement = { ...masking.candidates(binder), wholeParams: true }
+  const read = (event: StoredEvent) => {
+    const masked = masking.mask(event)
+    if (JSON.stringify(masked) !== JSON.stringify(event)) copies.add(masked)
+    return null
+  }
+  await ask(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
+  const written = await copies.end()
+  // A test of the text of all parameters would be answered by what is stored, and leave nothing out.
+  const { either: _, ...asked } = scope
+  const stored = `SELECT * FROM (${eventsRelation(sources, asked)}) WHERE seq <= ${last}`
+  if (written === 0) return stored
+  const seqs = `SELECT seq FROM read_json([${quoteText(path)}], format = 'newline_delimited', columns = {seq: 'BIGINT'})`
+  return `${stored} AND seq NOT IN (${seqs})\nUNION ALL\n${wholeEventsBranch(copiesIn(path), asked)}`
+}
+
+function copiesIn(path: string): string {
+  const types = Object.entries({ ...EVENT_COLUMNS, params: PARAMS }).map(
+    ([name, type]) => `${name}: ${quoteText(type)}`,
+  )
+  const lines = `read_json([${quoteText(path)}], format = 'newline_delimited', columns = {${types.join(', ')}})`
+  return `(SELECT ${COLUMNS}, violations IS NOT NULL AS ${VIOLATED}, params FROM ${lines})`
+}
+
+/** Writes events as lines of JSON, in the order in which they are added. */
+class Copies {
+  private lines: string[] = []
+  private writing: Promise<unknown> = Promise.resolve()
+  private count = 0
+
+  constructor(private readonly file: FileHandle) {}
+
+  add(event: object): void {
+    this.count++
+    if (this.lines.push(`${JSON.stringify(event)}\n`) >= LINES_AT_ONCE) this.write()
+  }
+
+  /** Resolves to the number of lines, when all are written. */
+  async end(): Promise<number> {
+    this.write()
+    await this.writing
+    return this.count
+  }
+
+  private write(): void {
+    const text = this.lines.join('')
+    this.lines = []
+    this.writing = this.writing.then(() => this.file.appendFile(text))
+    // Failures are reported by `end`.
+    this.writing.catch(() => {})
+  }
+}
+
+/** Returns the relation `counts` with masked names of vendors and events. */
+export async function maskedCounts(
+  sources: CountSources,
+  scope: CountScope,
+  masking: Masking,
+  { parquet, reader, signals }: MaskedDeps,
+): Promise<string> {
+  const relation = countsRelation(sources, scope)
+  const masked = async (field: 'vendor' | 'event') => {
+    const sql = `WITH counts AS NOT MATERIALIZED (${relation})\nSELECT DISTINCT ${field} AS name FROM counts`
+    const names = await parquet.read<{ name: string }>(reader, sql, { signals })
+    const changed = names.flatMap(({ name }) => {
+      const shown = masking.maskName(name, field)
+      return shown === name ? [] : [`WHEN ${quoteText(name)} THEN ${quoteText(shown)}`]
+    })
+    return changed.length > 0 ? [`CASE ${field} ${changed.join(' ')} ELSE ${field} END AS ${field}`] : []
+  }
+  const replaced = [...(await masked('vendor')), ...(await masked('event'))]
+  return replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM (${relation})` : relation
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { execute } from './execute.ts'
+import { OutOfMemoryRetry } from './parquet-files.ts'
+
+const noMemory = new Error('Out of Memory Error: failed to allocate data')
+
+/** Work that goes on until it is ended, with what it was called for so far. */
+function held() {
+  const calls: PromiseWithResolvers<string>[] = []
+  const work = () => {
+    const call = Promise.withResolvers<string>()
+    calls.push(call)
+    return call.promise
+  }
+  return { calls, work }
+}
+
+/** Lets everything that waits for nothing else go on. */
+const settle = () => Bun.sleep(0)
+
+test('what finds no memory beside others is done again when they have ended, and before anything new', async () => {
+  const queries = new OutOfMemoryRetry()
+  const [first, second, third] = [held(), held(), held()]
+  const [one, two] = [queries.run(first.work), queries.run(second.work)]
+  await settle()
+  second.calls[0]?.reject(noMemory)
+  await settle()
+  const three = queries.run(third.work)
+  await settle()
+  expect([first.calls.length, second.calls.length, third.calls.length]).toEqual([1, 1, 0])
+  first.calls[0]?.resolve('one')
+  await settle()
+  expect([second.calls.length, third.calls.length]).toEqual([2, 0])
+  second.calls[1]?.resolve('two')
+  await settle()
+  third.calls[0]?.resolve('three')
+  expect(await Promise.all([one, two, three])).toEqual(['one', 'two', 'three'])
+})
+
+test('what fails by itself, for another reason, or once more, fails', async () => {
+  const queries = new OutOfMemoryRetry()
+  await expect(queries.run(() => Promise.reject(noMemory))).rejects.toBe(noMemory)
+  const [other, failing, twice] = [held(), held(), held()]
+  const [one, two, three] = [queries.run(other.work), queries.run(failing.work), queries.run(twice.work)]
+  await settle()
+  failing.calls[0]?.reject(new Error('Parser Error: no'))
+  await expect(two).rejects.toThrow('Parser Error: no')
+  twice.calls[0]?.reject(noMemory)
+  other.calls[0]?.resolve('one')
+  await settle()
+  twice.calls[1]?.reject(noMemory)
+  await expect(three).rejects.toBe(noMemory)
+  expect([await one, failing.calls.length, twice.calls.length]).toEqual(['one', 1, 2])
+  expect(await queries.run(async () => 'next')).toBe('next')
+})
+
+test('queries that have no room in an engine together are all answered', async () => {
+  const engine = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', threads: '1' })
+  const queries = new OutOfMemoryRetry()
+  // A list can't go to the disk; two of them are more than the engine has.
+  const sql = 'SELECT len(list(range)) AS n FROM range(3000000)'
+  const answers = await Promise.all([1, 2, 3, 4].map(() => queries.run(() => execute<{ n: number }>(engine, sql))))
+  expect(answers.flat().map(({ n }) => Number(n))).toEqual([3e6, 3e6, 3e6, 3e6])
+  engine.closeSync()
+})

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cast } from '../../../test/fixtures.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { createDomain, deleteDomain } from '../../domains/store.ts'
+import { type EventFields, HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
+import { admitNames, MAX_NAMES, type NameCount } from './tracked-names.ts'
+
+const TODAY = Math.floor(HOUR / DAY_MS)
+const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({
+  ...{ domainId: 'dom_1', vendor: 'V', event, events },
+  lastReceivedAt: day * DAY_MS,
+})
+const keyOf = (event: string) => `V\0${event}`
+const places = (...all: [event: string, events: number, lastDay: number][]) =>
+  new Map(all.map(([event, events, lastDay]) => [keyOf(event), { vendor: 'V', events, lastDay }]))
+/** All of them taken, by names of which so much is known. */
+const full = (events: number, lastDay: number) =>
+  places(...Array.from({ length: MAX_NAMES }, (_, at): [string, number, number] => [`e${at}`, events, lastDay]))
+
+describe('a place among the names that counts keep', () => {
+  test('is given to every name as long as there are places, then to those with the most events', () => {
+    const flood = Array.from({ length: 3 * MAX_NAMES }, (_, at) => nameOf(`e${at}`, at))
+    const { entering, leaving } = admitNames(places(['known', 1, TODAY]), flood)
+    expect([...entering].map(({ events }) => events)).toEqual(
+      Array.from({ length: MAX_NAMES - 1 }, (_, at) => 3 * MAX_NAMES - 1 - at),
+    )
+    expect(leaving).toEqual([])
+  })
+
+  test.each<[string, number, number, boolean]>([
+    ['had few events, and one today', 99, TODAY, false],
+    ['had few events, the last of them yesterday', 99, TODAY - 1, true],
+    ['had a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
+    ['had a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],
+  ])('is kept by a name until it is needed and the name %s', (_, events, lastDay, isFree) => {
+    const { entering, leaving } = admitNames(full(events, lastDay), [nameOf('new')])
+    expect([entering.size, leaving.length]).toEqual(isFree ? [1, 1] : [0, 0])
+    expect(admitNames(full(events, lastDay), [nameOf('e7')])).toEqual({ entering: new Set(), leaving: [] })
+  })
+
+  test('never leaves a name that just came, nor one that came often before, whatever else comes', () => {
+    const aName = fc.tuple(fc.nat(2 * MAX_NAMES), fc.integer({ min: 1, max: 200 }))
+    const aPlace = fc.tuple(fc.nat(2 * MAX_NAMES), fc.nat(100), fc.integer({ min: TODAY - 40, max: TODAY }))
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(aPlace, { selector: ([name]) => name, minLength: 20, maxLength: MAX_NAMES, size: 'max' }),
+        fc.uniqueArray(aName, { selector: ([name]) => name, minLength: 1, maxLength: 2 * MAX_NAMES, size: 'max' }),
+        (known, came) => {
+          const before = places(...known.map(([name, ...rest]): [string, number, number] => [`e${name}`, ...rest]))
+          const seen = came.map(([name, events]) => nameOf(`e${name}`, events))
+          const { entering, leaving } = admitNames(before, seen)
+          const present = new Set(seen.map(({ event }) => keyOf(event)))
+          expect(before.size + entering.size - leaving.length).toBeLessThanOrEqual(MAX_NAMES)
+          expect(leaving.filter((key) => present.has(key))).toEqual([])
+          const established = ([, { events, lastDay }]: [string, { events: number; lastDay: number }]) =>
+            events === 100 && lastDay >= TODAY - 35
+          expect([...before].filter(established).filter(([key]) => leaving.includes(key))).toEqual([])
+          const least = Math.min(...[...entering].map(({ events }) => events))
+          const outside = seen.filter((name) => !before.has(keyOf(name.event)) && !entering.has(name))
+          for (const { events } of outside) expect(events).toBeLessThanOrEqual(least)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+/** A stand with a domain that its database knows. */
+async function standWith() {
+  const stand = await WarehouseFixture.open()
+  const { orgId } = cast(stand.db, stand.clock)
+  const domainId = createDomain(stand.db, stand.clock, orgId, { name: 'Shop' })
+  const add = async (said: readonly EventFields[]) => {
+    await stand.add(said.map((values) => ({ orgId, domainId, ...values })))
+    await stand.flush()
+  }
+  const sums = () =>
+    stand.query<{ vendor: string; event: string; events: number; pageViews: number }>(
+      `SELECT vendor, event, sum(events)::BIGINT AS events, sum(pageViews) AS pageViews FROM counts
+       GROUP BY ALL ORDER BY vendor, event`,
+      {},
+      { over: 'counts' },
+    )
+  return { stand, orgId, domainId, add, sums }
+}
+
+const invented = (count: number, of: EventFields = {}): EventFields[] =>
+  Array.from({ length: count }, (_, at) => ({ vendor: `v${at}`, event: `e${at}`, ...of }))
+
+describe('names beyond those that counts keep', () => {
+  test('are one name of their vendor, or of none, and every event still counts once', async () => {
+    const { stand, add, sums } = await standWith()
+    await using _ = stand
+    await add([{ vendor: 'Shop', event: 'purchase' }])
+    await add(invented(MAX_NAMES - 1))
+    await add([
+      ...invented(20, { vendor: 'Shop' }),
+      ...invented(30, { vendor: 'Other' }),
+      { vendor: 'Shop', event: 'Page_View' },
+      { vendor: 'Other', event: 'PAGE_VIEW' },
+      { vendor: 'Other', event: 'kept', kind: 'library' },
+      { vendor: 'Shop', event: 'purchase' },
+      { vendor: 'Shop', event: 'purchase' },
+    ])
+    const check = async () => {
+      const all = await sums()
+      expect(all.filter(({ vendor }) => !/^v\d/.test(vendor))).toEqual([
+        { vendor: '(other)', event: '(other)', events: 30, pageViews: 0 },
+        { vendor: '(other)', event: 'page_view', events: 1, pageViews: 1 },
+        { vendor: 'Shop', event: '(other)', events: 20, pageViews: 0 },
+        { vendor: 'Shop', event: 'page_view', events: 1, pageViews: 1 },
+        { vendor: 'Shop', event: 'purchase', events: 3, pageViews: 0 },
+      ])
+      expect(all.reduce((sum, { events }) => sum + events, 0)).toBe(stand.events.length - 1)
+    }
+    await check()
+    await stand.compactCounts(stand.clock.now() + 2 * HOUR_MS)
+    await check()
+    await stand.compactCounts(stand.clock.now() + 2 * DAY_MS)
+    await check()
+    const names = await stand.query('SELECT DISTINCT vendor, event FROM events')
+    expect(names).toHaveLength(MAX_NAMES + 20 + 30 + 3)
+  })
+
+  test('are so of one domain alone', async () => {
+    const { stand, add, sums } = await standWith()
+    await using _ = stand
+    await add(invented(MAX_NAMES + 5))
+    await add(invented(3, { domainId: 'dom_neighbour', vendor: 'Theirs' }))
+    const all = await sums()
+    expect(all.filter(({ vendor }) => vendor === 'Theirs')).toHaveLength(3)
+    expect(all.filter(({ event }) => event === '(other)')).toEqual([
+      { vendor: '(other)', event: '(other)', events: 5, pageViews: 0 },
+    ])
+  })
+
+  test('get a place on the next day, and a restart knows who has one', async () => {
+    const { stand, add, sums } = await standWith()
+    await using _ = stand
+    await add(Array.from({ length: 100 }, () => ({ vendor: 'Shop', event: 'purchase' })))
+    await add(invented(MAX_NAMES))
+    await add([{ vendor: 'New', event: 'sign_up' }])
+    await stand.reopen()
+    await add([{ vendor: 'New', event: 'sign_up' }])
+    stand.clock.advance(DAY_MS)
+    await add([{ vendor: 'New', event: 'sign_up' }])
+    await add(invented(MAX_NAMES, { vendor: 'More' }))
+    stand.clock.advance(MINUTE_MS)
+    await add([{ vendor: 'Shop', event: 'purchase' }])
+    const all = (await sums()).filter(({ vendor }) => vendor === 'New' || vendor === 'Shop')
+    expect(all).toEqual([
+      { vendor: 'New', event: 'sign_up', events: 1, pageViews: 0 },
+      { vendor: 'Shop', event: 'purchase', events: 101, pageViews: 0 },
+    ])
+  })
+
+  test('leave nothing behind when their domain is deleted', async () => {
+    const { stand, orgId, domainId, add } = await standWith()
+    await using _ = stand
+    await add(invented(10))
+    deleteDomain(stand.db, { orgId, id: domainId })
+    await add(invented(10))
+    expect(stand.db.prepare('SELECT count(*) FROM countedName').pluck().get()).toBe(0)
+  })
+})

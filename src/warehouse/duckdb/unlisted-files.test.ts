@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { MINUTE_MS } from '../../core/clock.ts'
+import { firstFew } from '../../core/text.ts'
+import { aKey, anEvent, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
+import { compactEvents } from './compact.ts'
+import { columnName, keyOfColumn } from './dialect.ts'
+import { Manifest } from './manifest.ts'
+import { compactPages } from './pages.ts'
+import { addToListing, type Listing, selectListable } from './rebuild-listing.ts'
+import {
+  filesOnDisk,
+  findDifferences,
+  isManifestOlder,
+  listedPaths,
+  segmentOf,
+  type UnlistedFile,
+} from './unlisted-files.ts'
+
+const partsOf = (stand: WarehouseFixture, manifest = stand.manifest) => ({
+  ...{ parquet: stand.parquet, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
+})
+
+/** A stand with files of every level, of three organizations. */
+async function filled(): Promise<WarehouseFixture> {
+  const stand = await WarehouseFixture.open()
+  const events = fc.sample(anEvent, { numRuns: 60, seed: 7 })
+  for (let at = 0; at < events.length; at += 3) {
+    await stand.add(events.slice(at, at + 3))
+    await stand.flush()
+    stand.clock.advance(20 * MINUTE_MS)
+    await compactEvents({ parquet: stand.parquet, manifest: stand.manifest, folder: stand.folder }, stand.clock.now())
+    await stand.compactCounts()
+    await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
+  }
+  return stand
+}
+
+/** What would be listed if nothing were. */
+async function relisted(stand: WarehouseFixture): Promise<Listing> {
+  const strays: UnlistedFile[] = (await findDifferences(partsOf(stand, emptyManifest(stand)))).strays
+  const listing: Listing = { files: [], rollups: [], pages: [] }
+  for (const path of selectListable(strays, filesOnDisk(stand.folder))) {
+    await addToListing(listing, stand.parquet, stand.folder, path)
+  }
+  return listing
+}
+
+const emptyManifest = (stand: WarehouseFixture) =>
+  new (class extends Manifest {
+    override files = () => []
+    override rollups = () => []
+    override pages = () => []
+    override lastSegment = () => null
+  })(stand.db)
+
+const byPath = <File extends { path: string }>(files: readonly File[]) =>
+  [...files].sort((a, b) => (a.path < b.path ? -1 : 1)).map((file) => ({ ...file }))
+
+describe('a list that is made of the files alone', () => {
+  test('is the one that was lost', async () => {
+    await using stand = await filled()
+    expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
+    const { files, rollups } = await relisted(stand)
+    const sorted = (list: typeof files) =>
+      // What nobody wrote into the file is estimated from then on.
+      byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
+    expect(sorted(files)).toEqual(sorted([...stand.manifest.files()]))
+    expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
+  })
+
+  test('leaves out what others took the place of, however a merge was cut off', async () => {
+    await using stand = await WarehouseFixture.open()
+    for (const orgId of ['org_1', 'org_2', 'org_1']) {
+      await stand.add([{ orgId }])
+      await stand.flush()
+    }
+    const old = filesOnDisk(stand.folder)
+    const events = old.filter((path) => !path.startsWith('counts/'))
+    for (const path of events) copyFileSync(join(stand.folder, path), join(stand.folder, `${path}.kept`))
+    await stand.compact()
+    const made = listedPaths(stand.manifest).filter((path) => !path.startsWith('counts/'))
+    expect(made).toHaveLength(2)
+    const listedNow = async () => byPath((await relisted(stand)).files).map(({ path }) => path)
+    for (const path of events) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
+    expect(await listedNow()).toEqual([...made].sort())
+    // Not all of what it writes is there: what it reads stays in force.
+    rmSync(join(stand.folder, made[0] ?? ''))
+    expect(await listedNow()).toEqual(events)
+    // What it read is gone in part, so what it wrote is needed.
+    rmSync(join(stand.folder, events[0] ?? ''))
+    expect(await listedNow()).toEqual([made[1] ?? ''])
+  })
+
+  test('has the names of the parameters that became columns', () => {
+    for (const key of NASTY_KEYS) expect(keyOfColumn(columnName(key))).toBe(key)
+    fc.assert(fc.property(aKey, (key) => expect(keyOfColumn(columnName(key))).toBe(key)))
+    expect(keyOfColumn('receivedAt')).toBeNull()
+  })
+})
+
+describe('a list that is older than the files', () => {
+  test('is known by a later segment, by later events, and by files that took the place of its own', async () => {
+    await using stand = await filled()
+    const older = async (manifest: Manifest) => {
+      const parts = partsOf(stand, manifest)
+      return isManifestOlder(parts, await findDifferences(parts))
+    }
+    const view = (files: typeof Manifest.prototype.files, more: Partial<Manifest> = {}) =>
+      Object.assign(new Manifest(stand.db), { files, ...more })
+    const all = stand.manifest.files()
+    expect(await older(stand.manifest)).toBe(false)
+    const last = all.at(-1)
+    const before = all.slice(0, -1)
+    expect(await older(view(() => before, { lastSegment: () => '000000000001' }))).toBe(true)
+    const knownAt = last === undefined ? 0 : last.maxReceivedAt
+    expect(await older(view(() => before, { lastKnownAt: () => knownAt - 1 }))).toBe(true)
+    // A file that is as old as others and that nobody knows is put aside by somebody, or left by a deletion.
+    const first = all.slice(1)
+    expect(await older(view(() => first))).toBe(false)
+    expect(await older(emptyManifest(stand))).toBe(true)
+  })
+})
+
+test.each([
+  ['000000000012.parquet', '000000000012'],
+  ['counts/000000000012.parquet', '000000000012'],
+  ['c0-0123456789abcdef.parquet', null],
+  ['counts/d12-0123456789abcdef.parquet', null],
+])('%s is of the segment %p', (path, segment) => {
+  expect(segmentOf(path)).toBe(segment)
+})
+
+test('of many paths a few are named', () => {
+  expect(firstFew(['a', 'b', 'c'])).toBe('a, b, c')
+  expect(firstFew(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more')
+})

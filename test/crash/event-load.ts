@@ -1,0 +1,93 @@
+import { call } from '../run-program.ts'
+
+/** Numbers from 0 to below 1, the same ones for the same seed (mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export interface Load {
+  /** Ids of all events whose batch was answered with 202, each with the instant at which it was first sent. */
+  readonly acknowledged: ReadonlyMap<string, number>
+  /** How often a batch had to be sent again. */
+  readonly repeats: number
+  /** Where to send; null: nobody listens, wait. */
+  to: string | null
+  /** Every sender goes on until its last batch is acknowledged, then stops. Fails with what went wrong on the way. */
+  finish(): Promise<void>
+  /** Stops at once, whatever is acknowledged. */
+  [Symbol.dispose](): void
+}
+
+const SENDERS = 3
+const BATCH_EVENTS = 4
+const MAX_PAUSE_MS = 25
+const VIOLATING_SHARE = 0.2
+
+/**
+ * Sends batches like a careful client: each again and again, under the same batchId, until it is acknowledged. Every
+ * event has an id that no other has; some hold an e-mail address.
+ */
+export function startLoad(token: string, random: () => number): Load {
+  const acknowledged = new Map<string, number>()
+  let finished = false
+  let abandoned = false
+  const load = { acknowledged, repeats: 0, to: null as string | null }
+  const batchOf = (sender: number, number: number) => ({
+    batchId: `sender-${sender}-batch-${number}`,
+    page: { url: 'https://shop.example/checkout' },
+    events: Array.from({ length: BATCH_EVENTS }, (_, index) => ({
+      id: `${sender}.${number}.${index}`,
+      vendor: 'Shop',
+      event: 'purchase',
+      params: { value: number, email: random() < VIOLATING_SHARE ? `buyer${number}@example.com` : '' },
+    })),
+  })
+  const send = async (sender: number) => {
+    for (let number = 0; !finished; number++) {
+      const batch = batchOf(sender, number)
+      const firstAt = Date.now()
+      while (!(await offer(load.to, token, batch))) {
+        if (abandoned) return
+        load.repeats++
+        await Bun.sleep(MAX_PAUSE_MS)
+      }
+      for (const { id } of batch.events) acknowledged.set(id, firstAt)
+      await Bun.sleep(random() * MAX_PAUSE_MS)
+    }
+  }
+  const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
+  // A sender that fails is told of when the load is finished.
+  senders.catch(() => undefined)
+  return Object.assign(load, {
+    async finish() {
+      finished = true
+      await senders
+    },
+    [Symbol.dispose]() {
+      finished = true
+      abandoned = true
+    },
+  })
+}
+
+/** True when the batch was acknowledged. Fails at an answer that is neither that nor a plea for patience. */
+async function offer(to: string | null, token: string, batch: { events: unknown[] }): Promise<boolean> {
+  if (to === null) return false
+  let answer: Awaited<ReturnType<typeof call>>
+  try {
+    answer = await call('POST', `${to}/api/v1/events`, { as: token, body: batch })
+  } catch {
+    // The server died under the request: whether it was stored is unknown, which is what the batchId is for.
+    return false
+  }
+  if (answer.status === 503) return false
+  const good = answer.status === 202 && answer.body.accepted === batch.events.length && answer.body.rejected === 0
+  if (!good) throw new Error(`the collector answered ${answer.status} ${JSON.stringify(answer.body)}`)
+  return true
+}

@@ -1,0 +1,30 @@
+import { type Received, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+
+const REFUSED_SHARE = 0.03
+const SLOW_SHARE = 0.25
+const SLOW_MS = 300
+
+/** A webhook receiver that is slow at times, so that a kill meets deliveries under way, and refuses some at first. */
+export function flakyReceiver(random: () => number) {
+  const seen = new Set<string>()
+  return receiver(async ({ headers }) => {
+    const id = headers['webhook-id'] ?? ''
+    const isNew = !seen.has(id)
+    seen.add(id)
+    if (isNew && random() < REFUSED_SHARE) return new Response('not now', { status: 503 })
+    if (random() < SLOW_SHARE) await Bun.sleep(SLOW_MS)
+    return new Response('ok')
+  })
+}
+
+export interface Arrival {
+  webhookId: string
+  /** Issue, kind of message and the moment it is about: the same for each attempt, different for each notice. */
+  notice: string
+  body: string
+}
+
+export function arrivalOf({ headers, body }: Received): Arrival {
+  const { type, timestamp, data } = JSON.parse(body)
+  return { webhookId: headers['webhook-id'] ?? '', notice: `${data.issue.id} ${type} ${timestamp}`, body }
+}

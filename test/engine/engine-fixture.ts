@@ -1,0 +1,110 @@
+import { alertOf } from '../../src/alerts/alert.fixture.ts'
+import type { Alert, AlertInput } from '../../src/alerts/alert.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
+import { plainPage } from '../../src/core/page.fixture.ts'
+import type { StoredPage } from '../../src/core/page.ts'
+import { createDomain } from '../../src/domains/store.ts'
+import type { Principal } from '../../src/http/principal.ts'
+import type { Sources } from '../../src/insights/insight.ts'
+import { Follower } from '../../src/signals/series-monitor.ts'
+import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
+import { cast } from '../fixtures.ts'
+import { BothEngines } from './both-engines.ts'
+import { ClickhouseHistory, type loadClickhouse } from './clickhouse.ts'
+import { type EventOrigin, generateBatches } from './generated-events.ts'
+
+const EVENTS = 20_000
+
+/** Two days of an organization with two domains, and of another with one, in both engines. */
+export interface EngineFixture {
+  both: BothEngines
+  stand: WarehouseFixture
+  orgId: string
+  /** The organization's, then the other's. */
+  domainIds: readonly [string, string, string]
+  /** All events lie in here; it begins and ends with an hour. */
+  window: { from: Instant; to: Instant }
+  alert(input: Partial<AlertInput>, id?: string): Alert
+  principal: Principal
+  sources: Sources
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Clickhouse = Exclude<Awaited<ReturnType<typeof loadClickhouse>>, string>
+
+export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFixture> {
+  const stand = await WarehouseFixture.open()
+  const { db, clock } = stand
+  const { alice, mallory } = cast(db, clock)
+  const { orgId, userId } = alice
+  const shop = (name: string, of = orgId) => createDomain(db, clock, of, { name })
+  const domainIds = [shop('Shop'), shop('Blog'), shop('Other', mallory.orgId)] as const
+  const places: EventOrigin[] = domainIds.map((domainId, at) => ({ orgId: at === 2 ? mallory.orgId : orgId, domainId }))
+  const pages = await measure(stand, places)
+  await fill(stand, places)
+  const clickhouse = await ClickhouseHistory.with(open(), stand.events, pages)
+  const both = new BothEngines(stand, clickhouse)
+  const to = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS
+  const follower = new Follower({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
+  const watched = domainIds.slice(0, 2).map((id) => ({ id, createdAt: 0 }))
+  return {
+    ...{ both, stand, orgId, domainIds, window: { from: HOUR, to } },
+    alert: (input, id = 'alr_1') =>
+      alertOf({ name: 'A', alertType: 'data_validation', period: '1h', channels: [], ...input }, id, orgId),
+    principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
+    sources: {
+      ...{ db, follower, watermark: () => to, retentionMs: 90 * DAY_MS },
+      history: both,
+      domains: () => watched,
+      privacy: () => PLAIN_PRIVACY,
+      chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
+    },
+    async [Symbol.asyncDispose]() {
+      clickhouse.close()
+      await stand[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What browsers said of 600 page views. Sums of these fractions are exact. */
+async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
+  const vendors = [
+    ['Meta Pixel', 'www.facebook.com'],
+    ['Meta Pixel', 'connect.facebook.net'],
+    ["it's", 'größe 😀'],
+    ['', ''],
+  ] as const
+  const pages = Array.from({ length: 600 }, (_, page) => {
+    const loaf = page % 3 > 0
+    const shared = { page, loaf, ...places[page % places.length], receivedAt: HOUR + page, weight: 1 + (page % 2) }
+    const own = page % 5 === 0 ? vendors.slice(3) : vendors.slice(page % 4 === 0 ? 1 : 0, 1 + (page % 3))
+    return own.map(([vendor, vendorHost], n) => {
+      const requests = vendor === '' ? 0 : (page + n) % 4
+      return plainPage({
+        ...{ ...shared, vendor, vendorHost, requests, bytes: page % 7 === 0 ? null : page * 31 },
+        durMs: Array.from({ length: requests }, (_, at) => (page * 7 + at * 13) / 2),
+        blockMs: loaf ? ((page * n) % 90) / 2 : null,
+      })
+    })
+  }).flat()
+  const { orgId = '', domainId = '' } = places[0] ?? {}
+  const answer = { accepted: 0, rejected: 0, errors: [] }
+  await stand.spool.append([], { key: null, orgId, domainId, receivedAt: HOUR, answer, ledger: [], pages })
+  return pages
+}
+
+/** So that some events lie in files of each kind, and the last ones in the spool. */
+async function fill(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<void> {
+  const batches = generateBatches(HOUR, places, EVENTS)
+  for (const [n, { at, events }] of batches.entries()) {
+    stand.clock.set(at)
+    await stand.add(events)
+    const left = batches.length - n
+    if (n % 40 === 39 && left > 5) await stand.flush()
+    if (n % 120 === 119 && left > 40) {
+      await stand.compact(at + MINUTE_MS)
+      await stand.compactCounts(at + MINUTE_MS)
+    }
+  }
+}
