@@ -16,9 +16,9 @@ import {
   WEBHOOK_SECRET,
   watch,
 } from '../run-program.ts'
-import { arrivalOf, flakyReceiver } from './flaky-receiver.ts'
-import { seededRandom, startLoad } from './event-load.ts'
 import { churnIssues } from './churn-issues.ts'
+import { seededRandom, startLoad } from './event-load.ts'
+import { arrivalOf, flakyReceiver } from './flaky-receiver.ts'
 
 const SEED = Number(process.env.CRASH_SEED ?? 1)
 const KILLS = 20

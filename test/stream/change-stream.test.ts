@@ -5,7 +5,7 @@ import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
-import { type StreamSubscription, readEventStream } from './event-stream-client.ts'
+import { readEventStream, type StreamSubscription } from './event-stream-client.ts'
 
 /*
  * What callers hear of the changes in their organization, of every kind, by the ways in which things change.
