@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { temporaryFolder } from './run-program.ts'
 
-/** A project of which nothing is installed but a Bun that writes down what it is asked. */
+/** A project with only a fake Bun installed, which records its arguments. Returns a function that calls `run`. */
 function project(path: string): (...args: string[]) => string[] {
   copyFileSync(join(import.meta.dir, '../run'), join(path, 'run'))
   const folder = join(path, 'node_modules/@oven/bun-linux-x64/bin')
@@ -24,7 +24,7 @@ const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
 const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
 
 test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
-  'for %j what only tests need is not installed, unless it is there',
+  'for %j packages of the tests are installed only if they already are',
   (args) => {
     using folder = temporaryFolder()
     const run = project(folder.path)
@@ -34,10 +34,15 @@ test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
   },
 )
 
-test.each([[['test']], [['test/all.ts', 'check']], [['bench/index.ts']], [[]]])(
-  'for %j everything is installed',
+test.each([[['test']], [['test/run-tests.ts', 'check']], [['bench/index.ts']], [[]]])(
+  'for %j all packages are installed',
   (args) => {
     using folder = temporaryFolder()
     expect(project(folder.path)(...args)[0]).toBe(EVERYTHING)
   },
 )
+
+test('tests get a time limit of ten minutes', () => {
+  using folder = temporaryFolder()
+  expect(project(folder.path)('test', 'src/labels')[1]).toBe('--no-env-file test --timeout=600000 src/labels')
+})
