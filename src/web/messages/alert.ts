@@ -10,7 +10,6 @@ export const alert = {
   whenToFire: 'When to fire',
   whoHears: 'Notifications',
   startFrom: 'Start from',
-  startFromHint: 'Fills in a common rule.',
   nothing: 'Blank alert',
   templates: {
     stopped: 'A conversion stopped',
@@ -155,6 +154,5 @@ export const alert = {
   time: 'Time',
   where: 'Where',
   whole: 'Full event',
-  asking: 'Loading',
   recent: 'Open issues of this alert',
 }

@@ -21,7 +21,6 @@ export const charts = {
   said: (observed: string) => `${observed} observed`,
   expectedSaid: (range: string) => `${range} expected`,
   bad: 'Bad',
-  good: 'Good',
   empty: 'No data in this time range.',
   sessions: 'Sessions',
   share: 'Share',

@@ -38,13 +38,11 @@ export const compliance = {
   file: 'File an issue',
   ignore: 'Ignore',
   watch: 'Watch again',
-  of: (act: string, what: string) => `${act}: ${what}`,
   filed: 'Issue filed.',
   ignored: 'Finding ignored.',
   watched: 'Finding watched again.',
   openIssue: 'Open the issue',
   note: 'Note:',
   action: 'Decision',
-  kind: 'Type',
   vendor: 'Vendor',
 }

@@ -40,7 +40,6 @@ export const domains = {
   version: 'Version',
   openIssues: 'Open issues',
   vendorCount: 'Vendors',
-  facts: 'Details',
   setup: {
     install: (system: string) => `Installation: ${system}`,
     code: 'Code',
@@ -120,7 +119,6 @@ export const domains = {
     prod: 'Page views stored in production',
     dev: 'Page views stored in development',
     all: 'all',
-    about: (share: string) => `about ${share}`,
     hour: 'Page views in a typical hour',
     quiet: 'Page views in a quiet hour',
     kept: 'Stored in a typical hour',
@@ -133,7 +131,6 @@ export const domains = {
     rename: 'Rename domain',
     renamed: 'Domain renamed.',
     saved: 'Settings saved.',
-    saveUrls: 'Save',
     endpoint: 'Endpoint of the script',
     modes: {
       default: 'This server',

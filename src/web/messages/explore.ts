@@ -66,7 +66,6 @@ export const explore = {
     about: (pages: string, share: string) =>
       `Measured on ${pages} page views. Blocking time is known for ${share} of them, because not all browsers report it.`,
     vendor: 'Vendor',
-    hosts: 'Hosts',
     pages: 'Page views',
     requests: 'Requests per page',
     half: 'Median',
@@ -92,7 +91,6 @@ export const explore = {
     histogramSummary: 'Number of events over the time range.',
     param: 'Parameter',
     paramHint: 'key=value or $path=/cart',
-    account: 'Account',
     host: 'Host',
     when: 'Time',
     details: 'Event',
@@ -101,7 +99,6 @@ export const explore = {
     session: 'View session',
     copyJson: 'Copy as JSON',
     breaks: 'Violations',
-    noValue: 'not sent',
   },
   session: {
     title: 'Session',
@@ -138,7 +135,6 @@ export const explore = {
   },
   orders: {
     about: 'Paid orders from your shop, compared with the purchases that tags reported to each vendor.',
-    choose: 'Choose domain',
     none: 'No orders received for this domain.',
     how: 'How to send orders',
     howText:

@@ -43,6 +43,4 @@ export const forms = {
   remove: (field: string) => `Remove ${field}`,
   shape: 'Type',
   notJson: 'This is not valid JSON.',
-  integration: (field: string) => `Integration of ${field}`,
-  anAddress: 'Other address',
 }

@@ -84,7 +84,6 @@ export const integrations = {
       count === 0 ? '' : count === 1 ? '1 tag is reported by name.' : `${count} tags are reported by name.`,
     publish: 'Review the changes in Google Tag Manager and publish them.',
   },
-  channel: 'Channel',
   channelId: 'Channel ID',
   channelName: 'Channel name',
   chooseChannel: 'Save channel',

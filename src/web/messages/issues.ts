@@ -14,7 +14,6 @@ export const issues = {
   domain: 'Domain',
   type: 'Type',
   alert: 'Alert',
-  project: 'Project',
   sortBy: 'Sort by',
   sorts: {
     severity: 'Severity',

@@ -11,8 +11,6 @@ export const overview = {
     `${problems === 1 ? '1 critical problem' : `${problems} critical problems`} on ${bad} of ${domains(all)}`,
   high: (problems: number, bad: number, all: number) =>
     `${problems === 1 ? '1 serious problem' : `${problems} serious problems`} on ${bad} of ${domains(all)}`,
-  problems: (problems: number) =>
-    problems === 1 ? '1 problem needs attention' : `${problems} problems need attention`,
   silent: (count: number) => (count === 1 ? 'A domain has gone silent' : `${count} domains have gone silent`),
   small: (count: number) =>
     count === 1 ? 'Nothing urgent. 1 minor issue is open.' : `Nothing urgent. ${count} minor issues are open.`,
@@ -59,7 +57,6 @@ export const overview = {
   noVolume: 'No events in this time range.',
   score: { availability: 'Availability', accuracy: 'Accuracy', compliance: 'Compliance' },
   noChanges: 'No releases or container versions yet.',
-  allChanges: 'All changes',
   resolved: 'resolved in 30 days',
   open: 'open',
   noValue: 'No alert has a value yet. Set one to see what problems cost.',

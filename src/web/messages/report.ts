@@ -39,5 +39,4 @@ export const report = {
   status: 'Status',
   value: 'Value',
   since: 'Since',
-  made: 'Created by Tagwarden',
 }

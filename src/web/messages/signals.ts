@@ -13,7 +13,6 @@ export const signals = {
   mode: 'Mode',
   domain: 'Domain',
   vendor: 'Vendor',
-  event: 'Event',
   states: { silent: 'Silent', low: 'Low', high: 'High', learning: 'Learning', normal: 'Normal', off: 'Off' },
   modes: { auto: 'Auto', muted: 'Muted', off: 'Off' },
   sensitivityOf: (vendor: string, event: string) => `Sensitivity of ${vendor} ${event}`,
