@@ -22,8 +22,8 @@ test('every audit log action has a label', async () => {
   await using server = await testApp()
   const routeActions = server.app.routes.filter(({ access }) => PERMISSIONS[access].audited).map(({ id }) => id)
   expect(routeActions.length).toBeGreaterThan(25)
-  const { acts } = english.settings.auditLog
-  expect(Object.keys(acts).sort()).toEqual([...new Set([...routeActions, ...explicitActions()])].sort())
+  const { actions } = english.settings.auditLog
+  expect(Object.keys(actions).sort()).toEqual([...new Set([...routeActions, ...explicitActions()])].sort())
 })
 
 test('alert types have the same titles in the dashboard and in the API', () => {

@@ -10,5 +10,5 @@ export function reportDropped(dropped: readonly Dropped[]): void {
   if (parts.length === 0) return
   for (const part of parts) told.add(part)
   // The router reads addresses while it draws.
-  queueMicrotask(() => notices.say(messages.shell.dropped(parts.join(', '))))
+  queueMicrotask(() => notices.say(messages.shell.ignoredFilters(parts.join(', '))))
 }

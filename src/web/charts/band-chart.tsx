@@ -64,7 +64,7 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
         </LegendItem>
       )}
       {isBad && (
-        <LegendItem word={messages.charts.notAsExpected}>
+        <LegendItem word={messages.charts.outsideRange}>
           <rect width={16} height={12} className={classes.bad} />
           <path d="M0,1.5H16" className={classes.badEdge} />
         </LegendItem>
@@ -122,7 +122,7 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
     <>
       <Drawing drawing={drawing} width={width} height={height} />
       <Walker
-        label={messages.charts.walk(title)}
+        label={messages.charts.dataPoints(title)}
         xs={drawing.xs}
         index={shown ? index : null}
         show={show}
@@ -180,9 +180,9 @@ function sayPoint(point: BandPoint, step: number, zone: string): string {
   const range = sayRange(point)
   return [
     formatBucket(point.start, zone, step),
-    messages.charts.said(sayCount(point.observed)),
-    range && messages.charts.expectedSaid(range),
-    isOutside(point) && messages.charts.notAsExpected,
+    messages.charts.observedCount(sayCount(point.observed)),
+    range && messages.charts.expectedCount(range),
+    isOutside(point) && messages.charts.outsideRange,
     point.partial && messages.charts.partial,
   ]
     .filter(Boolean)
@@ -220,7 +220,7 @@ function Card({ point, changes, step, zone }: CardProps) {
           </span>
         </div>
       )}
-      {isOutside(point) && <div>{messages.charts.notAsExpected}</div>}
+      {isOutside(point) && <div>{messages.charts.outsideRange}</div>}
       {point.partial && <div>{messages.charts.partialHint}</div>}
       {changesIn(changes, point.start, step).map(({ id, title }) => (
         <div key={id}>
@@ -238,7 +238,7 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
       { name: messages.charts.time },
       { name: messages.charts.observed, isNumber: true },
       { name: messages.charts.expectedRange, isNumber: true },
-      { name: messages.charts.remarks },
+      { name: messages.charts.notes },
     ],
     rows: points.map((point) => ({
       key: point.start,
@@ -255,7 +255,7 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
 function Remarks({ point, changes }: { point: BandPoint; changes: readonly ChartChange[] }) {
   return (
     <>
-      {[isOutside(point) && messages.charts.notAsExpected, point.partial && messages.charts.partial]
+      {[isOutside(point) && messages.charts.outsideRange, point.partial && messages.charts.partial]
         .filter(Boolean)
         .join(', ')}
       {changes.map(({ id, title }) => (

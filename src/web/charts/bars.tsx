@@ -55,7 +55,7 @@ export function Bars({ points, unit, scope, badWord, onPick, height = HEIGHT_PX,
         <Plot {...{ points, width, height, zone }}>
           {(xs) => (
             <Walker
-              label={messages.charts.walk(chart.title)}
+              label={messages.charts.dataPoints(chart.title)}
               xs={xs}
               index={shown ? index : null}
               show={show}
@@ -127,7 +127,7 @@ function barsTable(points: readonly BarPoint[], zone: string, badWord: string) {
     head: [
       { name: messages.charts.time },
       { name: messages.charts.count, isNumber: true },
-      { name: messages.charts.remarks },
+      { name: messages.charts.notes },
     ],
     rows: points.map((point) => ({
       key: point.start,

@@ -4,8 +4,8 @@ import type { FlowNode } from './flow.ts'
 
 /** The name of a node: its page, `3 others`, or `left`. */
 export function nodeName({ kind, path, count }: FlowNode): string {
-  if (kind === 'left') return messages.charts.left
-  return path ?? messages.charts.others(count)
+  if (kind === 'left') return messages.charts.leftSite
+  return path ?? messages.charts.otherPages(count)
 }
 
 /** The share of all sessions, in words. */

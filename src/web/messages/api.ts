@@ -13,9 +13,9 @@ export const api = {
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
   /** What a screen reader announces for –. */
-  notKnown: 'unknown',
+  unknown: 'unknown',
   ago: (age: string) => `${age} ago`,
-  ahead: (age: string) => `in ${age}`,
+  fromNow: (age: string) => `in ${age}`,
   copyTime: (kind: string) => `Copy ${kind}`,
   never: 'Never',
   justNow: 'just now',

@@ -1,13 +1,13 @@
 /** `/compliance`: personal data that tags send, and tags that ignore consent. */
 export const compliance = {
   about: 'Personal data that tags send, and tags that ignore consent. Values are masked.',
-  what: 'Deciding on findings',
+  restrictedAction: 'Deciding on findings',
   personal: 'Personal data',
   consent: 'Consent',
   findings: 'Findings',
   none: (events: string) => `No findings in ${events} events of the last 30 days.`,
   noneYet: 'No findings. No events have been scanned yet. Events are scanned as they arrive.',
-  inKey: 'in',
+  in: 'in',
   times: (count: number, text: string) => (count === 1 ? 'once' : `${text} times`),
   kinds: {
     email: 'E-mail address',
@@ -21,7 +21,7 @@ export const compliance = {
     after_denial: 'Sent after consent was denied',
     update_rate: 'Fewer visitors answer the banner',
   },
-  own: (pattern: string) => `Custom pattern ${pattern}`,
+  customPattern: (pattern: string) => `Custom pattern ${pattern}`,
   fields: {
     $title: 'the page title',
     $path: 'the page path',

@@ -1,16 +1,16 @@
 /** `/deliveries`: notifications and the status of their delivery. */
 export const deliveries = {
-  what: 'Replaying deliveries',
+  restrictedAction: 'Replaying deliveries',
   none: 'No notifications yet. Notifications are sent when an alert with a channel opens an issue.',
   newAlert: 'New alert',
   channel: 'Channel',
   transition: 'Notification',
   /** Separates the transition from the name of the alert. */
-  of: ':',
+  separator: ':',
   status: 'Status',
   attempts: 'Attempts',
-  when: 'Created',
-  next: 'next attempt',
+  created: 'Created',
+  nextAttempt: 'next attempt',
   issue: 'Issue',
   replay: 'Replay',
   replayed: 'Queued to be sent again.',

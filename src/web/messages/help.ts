@@ -27,7 +27,7 @@ export const help = {
     term: 'Score',
     sentence: '100 means no known problems. The text below it names the three largest causes.',
   },
-  beside: {
+  comparison: {
     term: 'Violating vs. valid event',
     sentence: 'The most recent event that violated the rule, next to the most recent valid event of the same kind.',
   },

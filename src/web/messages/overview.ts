@@ -15,19 +15,19 @@ export const overview = {
   small: (count: number) =>
     count === 1 ? 'Nothing urgent. 1 minor issue is open.' : `Nothing urgent. ${count} minor issues are open.`,
   learning: 'Signals are still learning. Alerts are active.',
-  learnedBy: 'Ready by',
+  readyBy: 'Ready by',
   empty: 'This project has no domains.',
   toProjects: 'Edit projects',
-  well: (signals: number) =>
+  allGood: (signals: number) =>
     signals === 1
       ? 'All good. 1 signal is within its expected range.'
       : `All good. ${signals} signals are within their expected ranges.`,
-  wellWithout: 'All good. No known problems.',
+  allGoodNoSignals: 'All good. No known problems.',
   waiting: 'Waiting for the first event',
   behind: 'Tagwarden is behind in storing events. The numbers below are incomplete.',
-  since: 'Started',
+  started: 'Started',
   lastEvent: 'Last event',
-  more: (count: number) => (count === 1 ? '1 more issue is open.' : `${count} more issues are open.`),
+  moreOpen: (count: number) => (count === 1 ? '1 more issue is open.' : `${count} more issues are open.`),
   likelyCause: 'Likely cause:',
   openIssue: 'Open the issue',
   whatChanged: 'What changed',
@@ -41,7 +41,7 @@ export const overview = {
     blank: 'A parameter is blank',
     personal: 'Personal data is sent',
   },
-  noneOpen: 'No open issues.',
+  noOpenIssues: 'No open issues.',
   unit: {
     minute: 'events per minute',
     five_minutes: 'events per 5 minutes',
@@ -49,7 +49,7 @@ export const overview = {
     day: 'events per day',
   },
   summary: (domain: string | null, last: string) => `Events of ${domain ?? 'all domains'}. ${last}`,
-  lastIs: (observed: string, expected: string) =>
+  lastInterval: (observed: string, expected: string) =>
     `In the last complete interval, ${observed} arrived and ${expected} were expected.`,
   noExpectation: 'The expected range is still being learned.',
   domain: 'Domain',

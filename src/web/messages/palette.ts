@@ -8,7 +8,7 @@ export const palette = {
   pages: 'Pages',
   things: 'Results',
   nothing: 'No results.',
-  ofSelected: (act: string, count: number) => `${act}: ${count} selected`,
+  forSelected: (act: string, count: number) => `${act}: ${count} selected`,
   newAlert: 'New alert',
   newAlertKeywords: 'add rule',
   addDomain: 'Add a domain',

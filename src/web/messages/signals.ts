@@ -1,10 +1,10 @@
 /** `/signals`: the volume of each event, compared with its expected range. */
 export const signals = {
-  what: 'Changing signals',
+  restrictedAction: 'Changing signals',
   intro: 'Tagwarden learns the normal volume of every event and opens an issue when it leaves the expected range.',
   none: 'No signals yet. A signal is created once an event has been seen on 3 days.',
   addDomain: 'Add a domain',
-  state: 'Status',
+  status: 'Status',
   signal: 'Signal',
   lastWeek: 'Last 7 days',
   now: 'Now',
@@ -21,6 +21,6 @@ export const signals = {
   spark: (vendor: string, event: string, state: string) => `${vendor} ${event} in the last 7 days: ${state}`,
   until: 'until',
   since: 'since',
-  explained: 'Part of a larger issue',
+  partOfIssue: 'Part of a larger issue',
   range: (low: string, high: string) => `${low} to ${high}`,
 }

@@ -36,7 +36,7 @@ export function At({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
 function sayDistance(distance: Distance): string {
   if (distance.is === 'now') return messages.api.justNow
   if (distance.is === 'date') return distance.date
-  return distance.is === 'ago' ? messages.api.ago(distance.age) : messages.api.ahead(distance.age)
+  return distance.is === 'ago' ? messages.api.ago(distance.age) : messages.api.fromNow(distance.age)
 }
 
 function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: boolean }) {

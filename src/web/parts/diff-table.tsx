@@ -68,7 +68,7 @@ function Row({ row: { key, left, right, differs }, isPair }: { row: DiffRow; isP
 }
 
 function Value({ value }: { value: string | null }) {
-  if (value === null) return <Table.Td className={classes.none}>{messages.parts.absent}</Table.Td>
+  if (value === null) return <Table.Td className={classes.none}>{messages.parts.notSent}</Table.Td>
   if (value.trim() === '') return <Table.Td className={classes.none}>{messages.parts.blank}</Table.Td>
   return (
     <Table.Td className={classes.value}>

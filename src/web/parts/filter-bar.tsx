@@ -134,7 +134,7 @@ function Chip({ filter, value, remove }: { filter: Filter; value: unknown; remov
   return (
     <span className={classes.chip}>
       {messages.parts.chip(label)} {isOurs ? text : <Data className={classes.value}>{text}</Data>}
-      <CloseButton size="xs" aria-label={messages.parts.without(label)} onClick={remove} />
+      <CloseButton size="xs" aria-label={messages.parts.removeFilter(label)} onClick={remove} />
     </span>
   )
 }

@@ -78,13 +78,13 @@ export function Pager({ first, count, size, total, isAsking, goTo, goOn, onGo }:
           onGo?.()
         }}
       >
-        {messages.parts.back}
+        {messages.parts.previous}
       </Button>
       <Button variant="default" disabled={isLast} loading={isAsking} onClick={() => void goOn().then(onGo)}>
-        {messages.parts.goOn}
+        {messages.parts.next}
       </Button>
       <Text c="dimmed" fz="sm">
-        {messages.parts.place(
+        {messages.parts.position(
           formatNumber(first + 1),
           formatNumber(first + count),
           total === null ? null : formatNumber(total),

@@ -176,7 +176,7 @@ function SavedSecret(props: SchemaFieldProps) {
       <Stack gap="xs" align="flex-start">
         <SchemaField {...props} isSet={undefined} />
         <Button variant="subtle" size="compact-sm" onClick={keep}>
-          {messages.forms.keep}
+          {messages.forms.keepCurrent}
         </Button>
       </Stack>
     )
@@ -233,7 +233,7 @@ function BooleanField(props: SchemaFieldProps) {
 function OneField(props: SchemaFieldProps) {
   const { schema, value, change, isRequired } = props
   const values = valuesOf(schema)
-  const left = isRequired && value !== undefined ? [] : [{ value: '', label: messages.forms.left }]
+  const left = isRequired && value !== undefined ? [] : [{ value: '', label: messages.forms.default }]
   return (
     <NativeSelect
       {...around(props)}
@@ -347,7 +347,7 @@ function ShapeField(props: SchemaFieldProps) {
         <FrameError {...props} />
         {mark !== null && (
           <NativeSelect
-            label={messages.forms.shape}
+            label={messages.forms.type}
             description={schema.description && <Sentence>{schema.description}</Sentence>}
             value={String(index)}
             onChange={({ currentTarget }) => change(startOf(shapes[Number(currentTarget.value)] ?? {}))}

@@ -12,7 +12,7 @@ import { useLive } from './live-dot.tsx'
 export function NotFound() {
   return (
     <>
-      <PageHead title={messages.shell.noSuchPage} />
+      <PageHead title={messages.shell.notFound} />
       <Anchor component={Link} to="/">
         {messages.shell.toOverview}
       </Anchor>

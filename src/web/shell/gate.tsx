@@ -48,7 +48,7 @@ export function Gate() {
             closeOnEscape={false}
             title={messages.signIn.title}
           >
-            <SignInForms reason={messages.signIn.ended} />
+            <SignInForms reason={messages.signIn.sessionExpired} />
           </Modal>
         )}
       </Once>

@@ -152,7 +152,7 @@ function Organizations() {
   }
   return others.map(({ id, name }) => (
     <Menu.Item key={id} onClick={() => change(id)}>
-      {messages.shell.changeTo} <bdi translate="no">{name}</bdi>
+      {messages.shell.switchTo} <bdi translate="no">{name}</bdi>
     </Menu.Item>
   ))
 }

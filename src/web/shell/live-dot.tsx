@@ -22,7 +22,7 @@ export function LiveDot() {
     <span
       className={classes.live}
       data-live={isLive || undefined}
-      title={isLive ? messages.shell.live : messages.shell.notLiveHelp}
+      title={isLive ? messages.shell.live : messages.shell.notLiveHint}
     >
       <span className={classes.dot} aria-hidden />
       <span aria-live="polite" className={isLive ? 'heard' : undefined}>

@@ -17,7 +17,7 @@ export function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void })
             {title}
           </Table.Caption>
           <Table.Tbody>
-            {keys.map(({ key, does }) => (
+            {keys.map(({ key, action }) => (
               <Table.Tr key={key}>
                 <Table.Th scope="row" w={160} fw={400}>
                   {key.split(' ').map((part) => (
@@ -26,7 +26,7 @@ export function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void })
                     </Kbd>
                   ))}
                 </Table.Th>
-                <Table.Td>{does}</Table.Td>
+                <Table.Td>{action}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

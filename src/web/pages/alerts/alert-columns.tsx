@@ -21,7 +21,7 @@ interface Known {
 export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
   const t = messages.alerts
   return [
-    { id: 'on', head: t.on, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
+    { id: 'on', head: t.enabled, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
     {
       ...{ id: 'name', head: t.name, isLink: true },
       cell: ({ name }) => <Data>{name}</Data>,
@@ -37,7 +37,7 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       ...{ id: 'severity', head: t.severity, width: '120px', isUnderMain: true },
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
-    { id: 'told', head: t.told, width: '160px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
+    { id: 'told', head: t.notifies, width: '160px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
     {
       ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
       cell: ({ id }) =>

@@ -39,7 +39,7 @@ export function AlertsPage() {
       <PageHead title={messages.shell.pages.alerts}>
         <Actions />
       </PageHead>
-      <MayLine needs="member" what={messages.alerts.what} />
+      <MayLine needs="member" what={messages.alerts.restrictedAction} />
       <FilterBar fields={ALERTS} filters={filters} />
       <QueryState
         query={query}
@@ -137,11 +137,11 @@ function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof
       options: [...domains].map(([value, label]) => ({ value, label })),
     },
     {
-      ...{ is: 'one', name: 'enabled', label: t.state },
+      ...{ is: 'one', name: 'enabled', label: t.status },
       options: [
-        { value: '', label: t.states.all },
-        { value: 'true', label: t.states.true },
-        { value: 'false', label: t.states.false },
+        { value: '', label: t.statusFilters.all },
+        { value: 'true', label: t.statusFilters.true },
+        { value: 'false', label: t.statusFilters.false },
       ],
     },
   ]

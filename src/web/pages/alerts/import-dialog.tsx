@@ -67,17 +67,17 @@ function Result({ result: { created, errors }, names }: Done) {
   return (
     <div role="status">
       <Text mb="sm">
-        {t.made(created)} {errors.length > 0 && t.refused(errors.length)}
+        {t.importedCount(created)} {errors.length > 0 && t.rejectedCount(errors.length)}
       </Text>
       <SimpleTable
-        name={t.imported}
+        name={t.importTable}
         rows={[...names.entries()].toSorted(([a], [b]) => Number(reasons.has(b)) - Number(reasons.has(a)) || a - b)}
         keyOf={([index]) => String(index)}
         columns={[
-          { head: t.name, cell: ([, name]) => (name ? <Data>{name}</Data> : t.noName) },
+          { head: t.name, cell: ([, name]) => (name ? <Data>{name}</Data> : t.unnamed) },
           {
-            head: t.outcome,
-            cell: ([index]) => (reasons.has(index) ? <Data>{reasons.get(index)}</Data> : t.madeOne),
+            head: t.result,
+            cell: ([index]) => (reasons.has(index) ? <Data>{reasons.get(index)}</Data> : t.imported),
           },
         ]}
       />

@@ -61,7 +61,7 @@ export async function toggleAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: bo
       },
       { queryKey: [{ _id: 'getAlert' }], update: (answer: Alert) => change(answer) },
     ],
-    message: enabled ? messages.alerts.switchedOn(name) : messages.alerts.switchedOff(name),
+    message: enabled ? messages.alerts.wasEnabled(name) : messages.alerts.wasDisabled(name),
     undo: () => void toggleAlert(alert, !enabled),
   })
 }

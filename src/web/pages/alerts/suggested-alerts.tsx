@@ -71,7 +71,7 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
         <Text fz="sm" c="dimmed">
           <Sentence>{reason}</Sentence>
         </Text>
-        <Text fz="sm">{t.fired(backtest.fired, backtest.days)}</Text>
+        <Text fz="sm">{t.wouldFire(backtest.fired, backtest.days)}</Text>
       </div>
       {may && (
         <Button
@@ -79,9 +79,9 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
           component={Link}
           to="/alerts/new"
           state={{ rule } as never}
-          aria-label={t.takeOf(rule.name)}
+          aria-label={t.applyNamedRule(rule.name)}
         >
-          {t.take}
+          {t.applyRule}
         </Button>
       )}
     </Group>
@@ -110,9 +110,7 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
             ),
           },
           { head: t.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={messages.api.never} /> },
-          ...(may
-            ? [{ head: t.switchOff, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }]
-            : []),
+          ...(may ? [{ head: t.disable, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }] : []),
         ]}
       />
     </Card>
@@ -127,8 +125,8 @@ function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
     await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
   }
   return (
-    <Button variant="default" size="compact-sm" aria-label={t.switchOffOf(name)} onClick={() => void switchOff()}>
-      {t.switchOff}
+    <Button variant="default" size="compact-sm" aria-label={t.disableNamed(name)} onClick={() => void switchOff()}>
+      {t.disable}
     </Button>
   )
 }

@@ -37,7 +37,7 @@ export function AuditPage() {
   })
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.noSuchAudit}>
+    <NoSuch sentence={t.auditNotFound}>
       <Link to="/audits">{t.toAudits}</Link>
     </NoSuch>
   )
@@ -73,7 +73,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={messages.tests.sharing} />
+      <MayLine needs="member" what={messages.tests.restrictedSharing} />
       <Stack gap="lg">
         <Summary audit={audit} />
         {audit.differences && <Differences differences={audit.differences} />}
@@ -89,7 +89,7 @@ function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }
   const facts = [
     ...[[t.pagesTotal, summary.pagesTotal] as const, [t.pagesFailed, summary.pagesFailed] as const],
     ...[[t.vendors, summary.vendors] as const, [t.missing, summary.missing] as const],
-    ...[[t.twice, summary.duplicates] as const, [t.beforeConsent, summary.beforeConsent] as const],
+    ...[[t.duplicates, summary.duplicates] as const, [t.beforeConsent, summary.beforeConsent] as const],
     [t.errors, summary.errors] as const,
   ]
   return (
@@ -115,7 +115,7 @@ function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }
         <Data>{startUrls.join(', ')}</Data>
         <Ago at={createdAt} />
         <span>
-          {t.took} <Duration ms={durationMs} />
+          {t.duration} <Duration ms={durationMs} />
         </span>
       </Group>
     </Paper>

@@ -33,7 +33,7 @@ export function AuditsPage() {
     <>
       <PageHead title={t.audits}>{create}</PageHead>
       <SectionLinks here="audits" />
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <QueryState
         query={query}
         skeleton={<Rows />}
@@ -71,6 +71,6 @@ function columns(): Column<Audit>[] {
     count('pagesTotal', t.pages),
     count('missing', t.missing),
     count('beforeConsent', t.beforeConsent),
-    { id: 'when', head: t.when, width: '120px', cell: ({ createdAt }) => <Ago at={createdAt} isQuiet /> },
+    { id: 'when', head: t.time, width: '120px', cell: ({ createdAt }) => <Ago at={createdAt} isQuiet /> },
   ]
 }

@@ -26,7 +26,7 @@ export function NewAuditPage() {
   return (
     <>
       <PageHead title={messages.tests.newAudit} />
-      <MayLine needs="member" what={messages.tests.what} />
+      <MayLine needs="member" what={messages.tests.restrictedAction} />
       {may && (
         <Paper>
           <AuditForm />
@@ -43,11 +43,11 @@ function AuditForm() {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
     const { data } = await createAudit({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
-    notices.say(t.auditBegun)
+    notices.say(t.auditStarted)
     await goOn({ to: '/audits/$id', params: { id: data.id } })
   })
   return (
-    <Form sending={sending} button={t.begin} isWide>
+    <Form sending={sending} button={t.startAudit} isWide>
       <Stack gap="md" maw={640}>
         <TextInput label={t.name} {...field('name')} required maxLength={200} />
         <DomainField {...field('domainId')} />

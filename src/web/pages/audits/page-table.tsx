@@ -29,7 +29,7 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
   return [
     { id: 'page', head: t.page, isMain: true, cell: (page) => <Page page={page} isShort={areOfOneHost} /> },
     {
-      ...{ id: 'status', head: t.answer, width: '70px', isFigure: true },
+      ...{ id: 'status', head: t.response, width: '70px', isFigure: true },
       cell: ({ status }) => <Num value={status} />,
     },
     {
@@ -37,7 +37,7 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
       cell: ({ tags }) => <Num value={tags.length} />,
     },
     {
-      ...{ id: 'twice', head: t.twice, width: '90px', isFigure: true, hideBelow: 1200 },
+      ...{ id: 'twice', head: t.duplicates, width: '90px', isFigure: true, hideBelow: 1200 },
       cell: ({ duplicates }) => <Num value={duplicates.length} />,
     },
     {

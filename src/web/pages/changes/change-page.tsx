@@ -28,7 +28,7 @@ export function ChangePage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(changeQuery(id))
   const gone = (
-    <NoSuch sentence={messages.changes.noSuch}>
+    <NoSuch sentence={messages.changes.notFound}>
       <Link to="/changes">{messages.changes.toList}</Link>
     </NoSuch>
   )
@@ -53,7 +53,7 @@ function ChangeDetail({ change }: { change: Change }) {
             <Text>{t.sentences[status]}</Text>
             {status === 'watching' && (
               <Text component="div">
-                {t.until} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
+                {t.verdictDue} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
               </Text>
             )}
           </Group>
@@ -92,7 +92,7 @@ function FindingTable({ findings }: { findings: readonly Finding[] }) {
         { head: t.harmful, cell: ({ harmful }) => (harmful ? t.harmful : t.harmless) },
         { head: t.before, isNumber: true, cell: (finding) => value(finding, finding.before) },
         { head: t.after, isNumber: true, cell: (finding) => value(finding, finding.after) },
-        { head: t.effect, isNumber: true, cell: ({ effect }) => <Pct value={effect} /> },
+        { head: t.difference, isNumber: true, cell: ({ effect }) => <Pct value={effect} /> },
       ]}
     />
   )

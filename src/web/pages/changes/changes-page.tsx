@@ -47,7 +47,7 @@ export function ChangesPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.changes}>{may && button}</PageHead>
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Filters />
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.changes.length === 0} empty={empty}>
         {({ pages }) => (

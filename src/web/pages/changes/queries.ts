@@ -39,6 +39,6 @@ export const changeQuery = (id: string) => ({
       if (found) return found
       cursor = data.nextCursor
     } while (cursor !== null)
-    throw new Refusal(messages.changes.noSuch, 404, null)
+    throw new Refusal(messages.changes.notFound, 404, null)
   },
 })

@@ -25,7 +25,7 @@ export function CompliancePage() {
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Filters />
       <Stack gap="xl" className="column">
         <Findings title={t.personal} query={personal} none={<CheckedEvents />} />

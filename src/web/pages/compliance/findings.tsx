@@ -61,11 +61,12 @@ export function Findings({ title, query, none }: FindingsProps) {
 const ownEntry = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 
-const kindOf = (kind: string): string => ownEntry(messages.compliance.kinds, kind) ?? messages.compliance.own(kind)
+const kindOf = (kind: string): string =>
+  ownEntry(messages.compliance.kinds, kind) ?? messages.compliance.customPattern(kind)
 
 const Where = ({ name }: { name: string }) => (
   <>
-    {messages.compliance.inKey} {ownEntry(messages.compliance.fields, name) ?? <Code>{name}</Code>}
+    {messages.compliance.in} {ownEntry(messages.compliance.fields, name) ?? <Code>{name}</Code>}
   </>
 )
 
@@ -129,7 +130,7 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
 
 function Acts({ finding }: { finding: ComplianceFinding }) {
   const t = messages.compliance
-  const where = finding.key === CONSENT ? '' : ` ${t.inKey} ${finding.key}`
+  const where = finding.key === CONSENT ? '' : ` ${t.in} ${finding.key}`
   const what = `${kindOf(finding.kind)}${where}, ${finding.vendor}`
   const names = { file: t.file, ignore: t.ignore, watch: t.watch }
   return (['file', 'ignore', 'watch'] as const)

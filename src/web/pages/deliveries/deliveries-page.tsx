@@ -37,7 +37,7 @@ export function DeliveriesPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.deliveries} />
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <FilterBar
         fields={DELIVERIES}
         filters={[
@@ -111,7 +111,7 @@ function useColumns(): Column<Delivery>[] {
       cell: ({ attempts }) => <Num value={attempts} />,
     },
     {
-      ...{ id: 'when', head: t.when, width: '120px', isUnderMain: true },
+      ...{ id: 'when', head: t.created, width: '120px', isUnderMain: true },
       cell: ({ createdAt }) => <Ago at={createdAt} isQuiet />,
     },
     {
@@ -135,7 +135,7 @@ function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt,
         )}
         {alertName && (
           <>
-            {t.of} <Data>{alertName}</Data>
+            {t.separator} <Data>{alertName}</Data>
           </>
         )}
       </div>
@@ -143,7 +143,7 @@ function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt,
         <div className="under">
           {status === 'pending' && dueAt !== null && (
             <>
-              {t.next} <Ago at={dueAt} isQuiet />
+              {t.nextAttempt} <Ago at={dueAt} isQuiet />
               <Dot />
             </>
           )}

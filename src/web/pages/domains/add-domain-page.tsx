@@ -16,7 +16,7 @@ export function AddDomainPage() {
   return (
     <>
       <PageHead title={messages.domains.add} />
-      <MayLine needs="admin" what={messages.domains.what} />
+      <MayLine needs="admin" what={messages.domains.restrictedAction} />
       {may && (
         <Paper maw={560}>
           <AddForm />

@@ -41,7 +41,7 @@ export function DomainsPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.domains}>{may && add}</PageHead>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
       <QueryState
         query={query}
@@ -72,7 +72,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const t = messages.domains
   return [
     { id: 'name', head: t.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: t.health, width: '150px', isUnderMain: true, cell: DomainStatus },
+    { id: 'state', head: t.status, width: '150px', isUnderMain: true, cell: DomainStatus },
     {
       ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true },
       cell: ({ id }: Domain) =>

@@ -55,7 +55,7 @@ const columns = (): SimpleColumn<Vendor>[] => {
     { head: t.longest, isNumber: true, cell: ({ maxExecMs }) => <Duration ms={known(maxExecMs, maxExecMs)} /> },
     { head: t.failures, isNumber: true, cell: ({ failures }) => <Num value={failures} digits={0} /> },
     {
-      head: t.failed,
+      head: t.failureRate,
       isNumber: true,
       cell: ({ failurePct }) => <Meter share={failurePct / 100} isBad={failurePct > 0} />,
     },

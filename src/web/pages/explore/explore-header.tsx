@@ -85,7 +85,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
 }
 
 /** Says that there are no events, and offers a longer time range. */
-export function NoEvents({ sentence = messages.explore.nothing }: { sentence?: string }) {
+export function NoEvents({ sentence = messages.explore.noEvents }: { sentence?: string }) {
   const [{ range, from, to }, setShared] = useShared()
   const isLongest = range === '30d' && from === null && to === null
   return (
@@ -93,7 +93,7 @@ export function NoEvents({ sentence = messages.explore.nothing }: { sentence?: s
       <Text>{sentence}</Text>
       {!isLongest && (
         <Button variant="default" onClick={() => setShared({ range: '30d', from: null, to: null })}>
-          {messages.explore.longer}
+          {messages.explore.show30Days}
         </Button>
       )}
     </Stack>

@@ -44,12 +44,12 @@ export function LabelsPage() {
   const remove = async ({ id, label }: Label) => {
     await deleteLabel({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: LIST })
-    notices.say(t.removed(label))
+    notices.say(t.deleted(label))
   }
   return (
     <>
       <ExploreHeader name="labels" />
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.about}
       </Text>
@@ -82,9 +82,9 @@ export function LabelsPage() {
         close={() => leave(null)}
         asks={
           leaving && {
-            title: t.remove(leaving.label),
-            sentence: t.removeHint,
-            button: t.removeButton,
+            title: t.deleteNamed(leaving.label),
+            sentence: t.deleteHint,
+            button: t.delete,
             act: () => remove(leaving),
           }
         }
@@ -138,7 +138,7 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={t.remove(label.label)}
+                  aria-label={t.deleteNamed(label.label)}
                   onClick={() => leave(label)}
                 >
                   {messages.settings.delete}
@@ -173,7 +173,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
             <CloseButton
               size="sm"
               flex="none"
-              aria-label={t.take(`${member.vendor} ${member.event}`, label)}
+              aria-label={t.removeEvent(`${member.vendor} ${member.event}`, label)}
               onClick={() => void take(member)}
             />
           )}

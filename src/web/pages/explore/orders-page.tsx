@@ -108,7 +108,7 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
         columns={[
           { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
           { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
-          { head: t.matched, isNumber: true, cell: ({ matched }) => <Num value={matched} /> },
+          { head: t.pairCount, isNumber: true, cell: ({ matched }) => <Num value={matched} /> },
           { head: t.browserOnly, isNumber: true, cell: ({ browserOnly }) => <Num value={browserOnly} /> },
           { head: t.serverOnly, isNumber: true, cell: ({ serverOnly }) => <Num value={serverOnly} /> },
           {
@@ -153,9 +153,9 @@ function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) 
         { head: t.share, isNumber: true, cell: ({ capturePct }) => <Pct value={capturePct / 100} /> },
         { head: t.missing, isNumber: true, cell: ({ missing }) => <Num value={missing} /> },
         { head: t.missingValue, isNumber: true, cell: ({ missingValue }) => <Money value={missingValue} /> },
-        { head: t.extra, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
+        { head: t.withoutOrder, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
         { head: t.duplicates, isNumber: true, cell: ({ duplicates }) => <Num value={duplicates} /> },
-        { head: t.mismatches, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
+        { head: t.valueDiffers, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
       ]}
     />
   )
@@ -200,8 +200,8 @@ function HowTo() {
     <Paper maw={840}>
       <Stack gap="sm">
         <Text>{t.none}</Text>
-        <Title order={2}>{t.how}</Title>
-        <Text>{t.howText}</Text>
+        <Title order={2}>{t.howToSend}</Title>
+        <Text>{t.howToSendText}</Text>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
         <pre className="scroll" tabIndex={0}>
           <Code>{EXAMPLE}</Code>

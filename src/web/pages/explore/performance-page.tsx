@@ -24,7 +24,7 @@ export function PerformancePage() {
         <QueryState
           query={query}
           isEmpty={({ vendors }) => vendors.length === 0}
-          empty={<NoEvents sentence={messages.explore.performance.nothing} />}
+          empty={<NoEvents sentence={messages.explore.performance.notMeasured} />}
         >
           {({ vendors, pagesSampled, loafCoverage }) => (
             <>
@@ -61,20 +61,20 @@ const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
       ),
     },
     {
-      head: t.blocks,
+      head: t.p75Blocking,
       isNumber: true,
       cell: ({ p75BlockMs }) => <Duration ms={isBlockingKnown ? p75BlockMs : null} />,
     },
     {
-      head: t.blockShare,
+      head: t.blockingShare,
       isNumber: true,
       cell: ({ blockShare }) => (isBlockingKnown ? <Meter share={blockShare} /> : <Num value={null} />),
     },
     { head: t.pages, isNumber: true, cell: ({ pages }) => <Num value={pages} /> },
-    { head: t.requests, isNumber: true, cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} /> },
-    { head: t.half, isNumber: true, cell: ({ p50DurMs }) => <Duration ms={p50DurMs} /> },
-    { head: t.most, isNumber: true, cell: ({ p75DurMs }) => <Duration ms={p75DurMs} /> },
+    { head: t.requestsPerPage, isNumber: true, cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} /> },
+    { head: t.median, isNumber: true, cell: ({ p50DurMs }) => <Duration ms={p50DurMs} /> },
+    { head: t.p75, isNumber: true, cell: ({ p75DurMs }) => <Duration ms={p75DurMs} /> },
     { head: t.longest, isNumber: true, cell: ({ maxMs }) => <Duration ms={maxMs} /> },
-    { head: t.kb, isNumber: true, cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" /> },
+    { head: t.kbPerPage, isNumber: true, cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" /> },
   ]
 }

@@ -29,7 +29,7 @@ export function ConnectPage() {
   return (
     <>
       <PageHead title={t.connect} />
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       {may && made === null && (
         <QueryState query={query}>
           {({ integrations }) => {
@@ -72,7 +72,7 @@ function NewForm({ form, show }: NewFormProps) {
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     const { data } = await createIntegration({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
-    notices.say(messages.integrations.made)
+    notices.say(messages.integrations.wasConnected)
     if (data.secret ?? data.webhookUrl) show(data)
     else await goOn({ to: '/integrations/$id', params: { id: data.id } })
   }
@@ -86,10 +86,10 @@ function OneTimeSecrets({ made: { id, secret, webhookUrl } }: { made: NewIntegra
   return (
     <Paper maw={640}>
       <Stack gap="md">
-        {webhookUrl && <TextInput label={t.callAddress} description={t.callAddressHint} value={webhookUrl} readOnly />}
+        {webhookUrl && <TextInput label={t.callUrl} description={t.callUrlHint} value={webhookUrl} readOnly />}
         {secret && (
           <Secret
-            {...{ label: t.secretMade, hint: t.secretMadeHint, value: secret }}
+            {...{ label: t.secret, hint: t.secretHint, value: secret }}
             button={messages.settings.keys.stored}
             close={() => void navigate({ to: '/integrations/$id', params: { id } })}
           />

@@ -30,7 +30,7 @@ export function ContainerTags({ path, selected, choose }: TagsProps) {
         <Listed path={path} selected={selected} choose={choose} />
       ) : (
         <Button variant="default" w="fit-content" onClick={() => load(path)}>
-          {t.readTags}
+          {t.loadTags}
         </Button>
       )}
     </Stack>

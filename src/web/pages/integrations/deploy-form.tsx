@@ -77,13 +77,16 @@ function Container({ draft, change, errorOf }: FieldsProps) {
         label={t.domain}
         value={draft.domainId}
         onChange={({ currentTarget }) => change({ domainId: currentTarget.value })}
-        data={[{ value: '', label: t.choose }, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
+        data={[
+          { value: '', label: t.chooseDomain },
+          ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name)),
+        ]}
         error={errorOf('domainId')}
         required
       />
       <TextInput
-        label={t.address}
-        description={t.addressHint}
+        label={t.containerUrl}
+        description={t.containerUrlHint}
         value={draft.address}
         onChange={({ currentTarget }) => change({ address: currentTarget.value })}
         error={errorOf('containerPath')}
@@ -152,7 +155,7 @@ function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { stat
       {t.calls(callsDone, callsTotal)}{' '}
       {waitsUntil !== null && (
         <>
-          {t.waits} <Ago at={waitsUntil} />
+          {t.nextCallAllowed} <Ago at={waitsUntil} />
         </>
       )}
     </>
@@ -168,7 +171,7 @@ function Result({ done: { workspaceName, tag, monitoredTags } }: { done: TagDepl
         {t.done} <Data>{workspaceName}</Data>
       </Text>
       <Text>
-        {t.written[tag]} {t.monitored(monitoredTags)} {t.publish}
+        {t.outcomes[tag]} {t.reportedByName(monitoredTags)} {t.publish}
       </Text>
     </Stack>
   )

@@ -26,8 +26,8 @@ export function IntegrationForm({ form, saved, button, send }: IntegrationFormPr
     <Form sending={sending} button={button}>
       <Stack gap="md">
         <TextInput
-          label={messages.integrations.label}
-          description={messages.integrations.labelHint}
+          label={messages.integrations.name}
+          description={messages.integrations.nameHint}
           value={label}
           onChange={({ currentTarget }) => setLabel(currentTarget.value)}
           error={sending.errorOf('label')}

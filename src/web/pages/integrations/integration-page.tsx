@@ -28,7 +28,7 @@ export function IntegrationPage() {
   const query = useQuery(getIntegrationOptions({ path: { id } }))
   const t = messages.integrations
   const gone = (
-    <NoSuch sentence={t.noSuch}>
+    <NoSuch sentence={t.notFound}>
       <Link to="/integrations">{t.toList}</Link>
     </NoSuch>
   )
@@ -52,7 +52,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
     await deleteIntegration({ path: { id }, throwOnError: true })
     await goOn({ to: '/integrations' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
-    notices.say(t.removed(label))
+    notices.say(t.deleted(label))
   }
   return (
     <>
@@ -60,7 +60,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
         <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
         {may && <TestButton id={id} label={label} />}
       </PageHead>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <Stack gap="lg" maw={640}>
         <Text c="dimmed">{titleOf(provider)}</Text>
         {may ? <Settings integration={integration} /> : <Text>{t.hidden}</Text>}
@@ -77,14 +77,14 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
         {may && (
           <Group>
             <Button variant="default" onClick={() => leave(true)}>
-              {t.remove}
+              {t.delete}
             </Button>
           </Group>
         )}
       </Stack>
       <Confirm
         close={() => leave(false)}
-        asks={isLeaving ? { title: t.remove, sentence: t.removeHint, button: t.remove, act: remove } : null}
+        asks={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, act: remove } : null}
       />
     </>
   )
@@ -127,10 +127,10 @@ function ChannelForm({ integration: { id, provider } }: { integration: Integrati
   const { field, sending } = useFields({ channelId: '', channelName: '' }, async (body) => {
     await choose({ path: { id }, body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
-    notices.say(t.channelChosen)
+    notices.say(t.channelSaved)
   })
   return (
-    <Form sending={sending} button={t.chooseChannel}>
+    <Form sending={sending} button={t.saveChannel}>
       <Stack gap="md">
         <TextInput label={t.channelId} {...field('channelId')} required />
         <TextInput label={t.channelName} {...field('channelName')} required />

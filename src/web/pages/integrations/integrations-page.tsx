@@ -31,7 +31,7 @@ export function IntegrationsPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.integrations}>{connect}</PageHead>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <Stack gap="xl">
         <section>
           <Title order={2} mb="md">

@@ -38,7 +38,7 @@ export const MAX_BULK = 500
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
   const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_BULK)
   const left = issues.length - able.length
-  if (able.length === 0) return notices.say(messages.issues.nothingTo[to])
+  if (able.length === 0) return notices.say(messages.issues.noneTo[to])
   const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))
   await mutate({
     optimistic: cacheUpdates(able, after),
@@ -82,7 +82,7 @@ async function restoreStatus(
         }
       }
     },
-    message: messages.issues.takenBack(before.length),
+    message: messages.issues.undone(before.length),
   })
 }
 

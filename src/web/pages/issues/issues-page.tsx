@@ -47,7 +47,7 @@ export function IssuesPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.issues} count={open > 0 ? String(open) : null} />
-      <MayLine what={messages.issues.changing} needs="member" />
+      <MayLine what={messages.issues.restrictedAction} needs="member" />
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
         query={query}
@@ -64,7 +64,7 @@ export function IssuesPage() {
 function NoMatches({ filters }: { filters: ReturnType<typeof useIssueFilters> }) {
   return (
     <Stack align="center" gap="sm" p="xl">
-      <Text fz="lg">{messages.issues.noneMatches}</Text>
+      <Text fz="lg">{messages.issues.noneMatch}</Text>
       <ClearFilters fields={ISSUES} filters={filters} />
     </Stack>
   )
@@ -91,7 +91,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
   const chosen = issues.filter(({ id }) => selection.ids.has(id))
   const columns = useMemo(() => issueColumns(), [])
   const openMute = ([issue, ...others]: readonly Issue[]) => {
-    if (issue === undefined || others.length > 0) return notices.say(messages.issues.muteOne)
+    if (issue === undefined || others.length > 0) return notices.say(messages.issues.muteOneAtATime)
     const { top = 0 } = document.activeElement?.closest('tr')?.getBoundingClientRect() ?? {}
     mute({ issue, top })
   }
@@ -106,7 +106,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
       <div aria-live="polite" className={classes.newer}>
         {newer > 0 && (
           <Button size="compact-sm" radius="xl" onClick={show}>
-            {messages.issues.newer(newer)}
+            {messages.issues.showNew(newer)}
           </Button>
         )}
       </div>
@@ -166,7 +166,7 @@ function NoIssues() {
   return (
     <Stack align="center" gap="xs" p="xl">
       <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />
-      <Text fz="lg">{messages.issues.nothingWrong}</Text>
+      <Text fz="lg">{messages.issues.noIssues}</Text>
       {signals && alerts && (
         <Text c="dimmed">
           {messages.issues.watching(
@@ -182,9 +182,9 @@ function NoIssues() {
 /** Bulk actions for the selected issues. */
 function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
   const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
-  const { acknowledgeKeywords, ofSelected, reopenKeywords, resolveKeywords } = messages.palette
+  const { acknowledgeKeywords, forSelected, reopenKeywords, resolveKeywords } = messages.palette
   const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
-    ...{ name: ofSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
+    ...{ name: forSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
   })
   usePaletteActs([
     offer(acknowledge, 'a', acknowledgeKeywords, 'acknowledged'),

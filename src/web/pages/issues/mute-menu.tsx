@@ -25,7 +25,7 @@ export function MuteMenu({ issue, isOpen, open, children }: MuteMenuProps) {
         <Menu.Label>{messages.issues.mute}</Menu.Label>
         {Object.entries(DURATIONS).map(([name, ms]) => (
           <Menu.Item key={name} onClick={() => mute(ms)}>
-            {messages.issues.muteFor[name as keyof typeof DURATIONS]}
+            {messages.issues.muteDurations[name as keyof typeof DURATIONS]}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

@@ -96,7 +96,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
 /** Shown without open issues: all is well, or there is no alert that could find anything. */
 function NoOpenIssues() {
   const { data } = useQuery(overviewQueries.alerts())
-  return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noneOpen}</Text>
+  return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noOpenIssues}</Text>
 }
 
 /** Three templates, shown while there is no alert. */

@@ -58,7 +58,9 @@ function FirstDomain() {
             {t.add}
           </Button>
         ) : (
-          <Text c="dimmed">{messages.shell.needsRole(messages.domains.what, messages.api.roles.admin)}</Text>
+          <Text c="dimmed">
+            {messages.shell.needsRole(messages.domains.restrictedAction, messages.api.roles.admin)}
+          </Text>
         )}
       </Stack>
     </Paper>

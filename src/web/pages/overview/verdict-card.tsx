@@ -129,7 +129,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
         ...{ tone: 'low', headline: t.learning, acts: null },
         sentence: verdict.until !== null && (
           <>
-            {t.learnedBy} <At at={verdict.until} />
+            {t.readyBy} <At at={verdict.until} />
           </>
         ),
       }
@@ -145,7 +145,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
     case 'well':
       return {
         tone: 'ok',
-        headline: verdict.signals > 0 ? t.well(verdict.signals) : t.wellWithout,
+        headline: verdict.signals > 0 ? t.allGood(verdict.signals) : t.allGoodNoSignals,
         sentence: verdict.lastEventAt !== null && (
           <>
             {t.lastEvent} <Ago at={verdict.lastEventAt} />
@@ -158,7 +158,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
 
 const since = (at: number) => (
   <>
-    {messages.overview.since} <Ago at={at} />
+    {messages.overview.started} <Ago at={at} />
   </>
 )
 
@@ -178,7 +178,7 @@ function issueView(verdict: IssueVerdict, { badDomains, domains, causes }: Verdi
         <SeverityMark severity={worst.severity} /> <Sentence>{worst.title}</Sentence>
         <div>
           {since(worst.firstSeenAt)}
-          {more > 0 && ` · ${t.more(more)}`}
+          {more > 0 && ` · ${t.moreOpen(more)}`}
         </div>
         {cause && (
           <div>

@@ -88,5 +88,7 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
 function summaryOf({ series }: VolumeSeries): string {
   const last = series.findLast(({ partial }) => !partial)
   const expected = last && sayRange(last)
-  return expected ? messages.overview.lastIs(formatNumber(last.observed, 0), expected) : messages.overview.noExpectation
+  return expected
+    ? messages.overview.lastInterval(formatNumber(last.observed, 0), expected)
+    : messages.overview.noExpectation
 }

@@ -50,13 +50,15 @@ function Report({ report }: { report: WeeklyReport }) {
     <Stack gap="lg">
       <Week report={report} />
       <Text fz="lg">
-        {issues.opened === 0 && issues.open === 0 ? t.calm : t.broke(issues.opened, issues.resolved, issues.open)}
+        {issues.opened === 0 && issues.open === 0
+          ? t.nothingBroke
+          : t.summary(issues.opened, issues.resolved, issues.open)}
       </Text>
-      <Part title={t.worst}>
+      <Part title={t.whatBroke}>
         <WorstTable issues={report.worst} />
       </Part>
       <div className={classes.columns}>
-        <Part title={t.done}>
+        <Part title={t.issues}>
           <Facts
             facts={[
               [t.opened, <Num key="" value={issues.opened} />],
@@ -66,11 +68,11 @@ function Report({ report }: { report: WeeklyReport }) {
             ]}
           />
         </Part>
-        <Part title={t.worth}>
+        <Part title={t.valueTitle}>
           <Facts
             facts={[
-              [t.worthResolved, <Money key="" value={value.resolved} />],
-              [t.worthOpen, <Money key="" value={value.open} />],
+              [t.valueResolved, <Money key="" value={value.resolved} />],
+              [t.valueOpen, <Money key="" value={value.open} />],
             ]}
           />
         </Part>
@@ -82,7 +84,7 @@ function Report({ report }: { report: WeeklyReport }) {
       <Part title={t.changes}>
         <ChangeTable changes={report.changes} />
       </Part>
-      <Part title={t.watched}>
+      <Part title={t.monitoring}>
         <Text>{t.signals(signals.watched, signals.silent, signals.learning)}</Text>
       </Part>
     </Stack>
@@ -109,11 +111,11 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
       </Text>
       <Group gap="sm" className="screen-only">
         <Anchor component={Link} to={`/report?week=${weekOf(from - DAY_MS)}`} fz="sm">
-          {t.before}
+          {t.previousWeek}
         </Anchor>
         {!isLast && (
           <Anchor component={Link} to={`/report?week=${weekOf(to + DAY_MS)}`} fz="sm">
-            {t.after}
+            {t.nextWeek}
           </Anchor>
         )}
       </Group>
@@ -126,7 +128,7 @@ function Volume({ report: { volume, changes } }: { report: WeeklyReport }) {
   return (
     <Part title={t.volumeTitle}>
       <Text mb="sm">
-        <Num value={volume.events} /> {t.events} · <Num value={volume.before} /> {t.eventsBefore}
+        <Num value={volume.events} /> {t.events} · <Num value={volume.before} /> {t.inPreviousWeek}
       </Text>
       <Suspense fallback={<div style={{ height: CHART_PX }} />}>
         <div className={classes.chart}>

@@ -11,10 +11,10 @@ import { SimpleTable } from '../../parts/simple-table.tsx'
 /** The most severe issues of the week, with their current status. */
 export function WorstTable({ issues }: { issues: readonly Issue[] }) {
   const t = messages.report
-  if (issues.length === 0) return <Text>{t.noWorst}</Text>
+  if (issues.length === 0) return <Text>{t.noIssues}</Text>
   return (
     <SimpleTable
-      name={t.worst}
+      name={t.whatBroke}
       rows={issues}
       keyOf={({ id }) => id}
       columns={[
@@ -48,9 +48,9 @@ export function ScoreTable({ scores: { now, before } }: Pick<WeeklyReport, 'scor
       keyOf={(name) => name}
       columns={[
         { head: t.score, cell: (name) => messages.overview.score[name] },
-        { head: t.now, isNumber: true, cell: (name) => <Num value={round(now?.[name].score)} /> },
-        { head: t.earlier, isNumber: true, cell: (name) => <Num value={round(before?.[name].score)} /> },
-        { head: t.why, cell: (name) => <Data>{now?.[name].detail}</Data> },
+        { head: t.thisWeek, isNumber: true, cell: (name) => <Num value={round(now?.[name].score)} /> },
+        { head: t.lastWeek, isNumber: true, cell: (name) => <Num value={round(before?.[name].score)} /> },
+        { head: t.reason, cell: (name) => <Data>{now?.[name].detail}</Data> },
       ]}
     />
   )
@@ -68,7 +68,7 @@ export function ChangeTable({ changes }: { changes: readonly Change[] }) {
       columns={[
         { head: t.change, cell: ({ title, domain }) => <Data>{`${title} · ${domain}`}</Data> },
         { head: t.verdict, cell: ({ status }) => messages.changes.statuses[status] },
-        { head: t.when, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
+        { head: t.time, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
       ]}
     />
   )

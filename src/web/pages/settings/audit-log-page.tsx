@@ -22,7 +22,7 @@ export function AuditLogPage() {
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <QueryState query={who}>{() => may && <Entries />}</QueryState>
     </SettingsLayout>
   )
@@ -43,13 +43,13 @@ function Entries() {
           pages={query}
           keyOf={({ id }) => id}
           columns={[
-            { head: t.act, cell: (entry) => <Action {...entry} /> },
+            { head: t.action, cell: (entry) => <Action {...entry} /> },
             {
-              head: t.who,
-              cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.left : t.unknown),
+              head: t.user,
+              cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.formerMember : t.notSignedIn),
             },
             { head: t.address, cell: ({ address }) => <Data>{address}</Data> },
-            { head: t.when, cell: ({ at }) => <At at={at} /> },
+            { head: t.time, cell: ({ at }) => <At at={at} /> },
           ]}
         />
       )}
@@ -64,8 +64,9 @@ function Action({ act, target, targetName, userId, note }: AuditEntry) {
   const { role } = note
   return (
     <>
-      {t.acts[act] ?? <Code>{act}</Code>} {!isOwn && (targetName ? <Data>{targetName}</Data> : <Code>{target}</Code>)}{' '}
-      {typeof role === 'string' && t.role(messages.api.roles[role as Role])}
+      {t.actions[act] ?? <Code>{act}</Code>}{' '}
+      {!isOwn && (targetName ? <Data>{targetName}</Data> : <Code>{target}</Code>)}{' '}
+      {typeof role === 'string' && t.newRole(messages.api.roles[role as Role])}
     </>
   )
 }

@@ -19,7 +19,7 @@ export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
     <SettingsLayout name="digest">
-      <MayLine needs="viewer" what={messages.settings.digest.what} />
+      <MayLine needs="viewer" what={messages.settings.digest.restrictedAction} />
       <Text c="dimmed" mb="md">
         {messages.settings.digest.intro}
       </Text>
@@ -41,8 +41,8 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const fields = (
     <fieldset disabled={!may} className="plain">
       <Stack gap="md">
-        <Switch label={t.toggle} {...check('subscribed')} />
-        <Textarea label={t.context} description={t.contextHint} {...field('context')} autosize minRows={2} />
+        <Switch label={t.subscribe} {...check('subscribed')} />
+        <Textarea label={t.focus} description={t.focusHint} {...field('context')} autosize minRows={2} />
         <NumberInput
           label={t.hour}
           description={t.hourHint}
@@ -84,7 +84,7 @@ function Preview({ context }: { context: string }) {
     <Stack gap="md">
       <Title order={2}>{t.preview}</Title>
       <Button variant="default" w="fit-content" loading={preview.isPending} onClick={() => preview.mutate()}>
-        {t.show}
+        {t.showPreview}
       </Button>
       {preview.error && <Refused refusal={preview.error} retry={() => preview.mutate()} />}
       {preview.data &&

@@ -42,7 +42,7 @@ export function KeysPage() {
   const create = may && <Button onClick={() => make(true)}>{t.create}</Button>
   return (
     <SettingsLayout name="keys" acts={create}>
-      <MayLine needs="viewer" what={t.what} />
+      <MayLine needs="viewer" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -101,8 +101,8 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
       keyOf={({ id }) => id}
       columns={[
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
-        { head: t.ends, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
-        { head: t.may, cell: ({ readOnly }) => (readOnly ? t.mayRead : t.mayWrite) },
+        { head: t.lastCharacters, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
+        { head: t.permissions, cell: ({ readOnly }) => (readOnly ? t.canRead : t.canWrite) },
         { head: t.expires, cell: ({ expiresAt }) => <Ago at={expiresAt} missing={messages.api.never} /> },
         { head: t.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} missing={messages.api.never} /> },
         {
@@ -110,8 +110,13 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
           isHeadHidden: true,
           cell: (key) =>
             revoke && (
-              <Button size="compact-sm" variant="default" aria-label={t.revoke(key.name)} onClick={() => revoke(key)}>
-                {t.revokeRow}
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={t.revokeNamed(key.name)}
+                onClick={() => revoke(key)}
+              >
+                {t.revoke}
               </Button>
             ),
         },
@@ -132,7 +137,7 @@ function NewKeyForm({ show }: { show(secret: string): void }) {
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
   })
   return (
-    <Form sending={sending} button={t.make}>
+    <Form sending={sending} button={t.createButton}>
       <Stack gap="md">
         <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <NativeSelect

@@ -46,7 +46,7 @@ export function MembersPage() {
   }
   return (
     <SettingsLayout name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <QueryState query={query}>
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
       </QueryState>
@@ -119,10 +119,10 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={t.remove(displayName(member))}
+                aria-label={t.removeNamed(displayName(member))}
                 onClick={() => remove(member)}
               >
-                {t.removeRow}
+                {t.remove}
               </Button>
             ),
         },

@@ -18,7 +18,7 @@ export function OrganizationPage() {
   const query = useQuery(getOrganizationOptions())
   return (
     <SettingsLayout name="organization">
-      <MayLine needs="admin" what={messages.settings.organization.what} />
+      <MayLine needs="admin" what={messages.settings.organization.restrictedAction} />
       <QueryState query={query}>{(organization) => <OrganizationForm organization={organization} />}</QueryState>
     </SettingsLayout>
   )
@@ -84,7 +84,7 @@ function WebhookSecret({ secret }: { secret: string | null }) {
     try {
       await rotateWebhookSecret({ throwOnError: true })
       await queries.invalidateQueries({ queryKey: getOrganizationQueryKey() })
-      notices.say(messages.settings.organization.rotated)
+      notices.say(messages.settings.organization.secretRotated)
     } catch (error) {
       notices.refuse(sentenceOf(error), () => void rotate())
     }
@@ -99,7 +99,7 @@ function WebhookSecret({ secret }: { secret: string | null }) {
         translate="no"
       />
       <Button variant="default" onClick={() => void rotate()} w="fit-content">
-        {messages.settings.organization.rotate}
+        {messages.settings.organization.rotateSecret}
       </Button>
     </Stack>
   )

@@ -33,7 +33,7 @@ export function PreferencesPage() {
   const may = useMay('viewer')
   return (
     <SettingsLayout name="preferences">
-      <MayLine needs="viewer" what={messages.settings.preferences.what} />
+      <MayLine needs="viewer" what={messages.settings.preferences.restrictedAction} />
       <Stack gap="lg" maw={480}>
         <Paper>
           <BrowserPreferences />
@@ -82,7 +82,7 @@ function BrowserPreferences() {
       </div>
       <Select
         label={t.timeZone}
-        placeholder={t.ownZone(browserZone)}
+        placeholder={t.browserZone(browserZone)}
         value={timeZone}
         onChange={(chosen) => preferences.change({ timeZone: chosen })}
         data={Intl.supportedValuesOf('timeZone')}

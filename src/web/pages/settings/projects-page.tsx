@@ -37,7 +37,7 @@ export function ProjectsPage() {
   }
   return (
     <SettingsLayout name="projects" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>}>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -65,9 +65,9 @@ export function ProjectsPage() {
         close={() => remove(null)}
         asks={
           leaving && {
-            title: t.remove(leaving.name),
+            title: t.deleteNamed(leaving.name),
             sentence: t.deleted(leaving.name),
-            button: t.remove(leaving.name),
+            button: t.deleteNamed(leaving.name),
             act: () => act(leaving),
           }
         }
@@ -105,15 +105,15 @@ function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={t.edit(project.name)}
+                  aria-label={t.editNamed(project.name)}
                   onClick={() => edit(project)}
                 >
-                  {t.editRow}
+                  {t.edit}
                 </Button>
                 <Button
                   size="compact-sm"
                   variant="default"
-                  aria-label={t.remove(project.name)}
+                  aria-label={t.deleteNamed(project.name)}
                   onClick={() => remove(project)}
                 >
                   {messages.settings.delete}
@@ -141,7 +141,7 @@ function ProjectForm({ project, close, refresh }: ProjectFormProps) {
     if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
     else await createProject({ body, throwOnError: true })
     await refresh()
-    notices.say(project ? t.saved(body.name) : t.made(body.name))
+    notices.say(project ? t.saved(body.name) : t.created(body.name))
     if (isHere()) close()
   })
   return (

@@ -17,7 +17,7 @@ export function ResetPage() {
         {token === null ? <AskForm /> : <PasswordForm token={token} />}
         {/* A full page load: signing in belongs to the address that was requested, and this page has its own. */}
         <Anchor href="/" fz="sm">
-          {messages.signIn.back}
+          {messages.signIn.backToSignIn}
         </Anchor>
       </Stack>
     </Card>
@@ -34,7 +34,7 @@ function AskForm() {
   return (
     <>
       <Text c="dimmed">{messages.signIn.forgotHint}</Text>
-      <EntryForm button={messages.signIn.buttonSend} send={send}>
+      <EntryForm button={messages.signIn.sendLink} send={send}>
         <EmailField />
       </EntryForm>
     </>
@@ -50,7 +50,7 @@ function PasswordForm({ token }: { token: string }) {
     await navigate({ to: '/' })
   }
   return (
-    <EntryForm button={messages.signIn.buttonSetPassword} send={send}>
+    <EntryForm button={messages.signIn.setPassword} send={send}>
       <PasswordField isNew hint={messages.signIn.passwordHint} />
     </EntryForm>
   )

@@ -16,7 +16,7 @@ export function SetUpPage() {
   const navigate = useNavigate()
   const { data: methods } = useQuery(listSignInMethodsOptions())
   if (!methods) return null
-  if (!methods.setUp) return <SignIn reason={token ? messages.signIn.usedUp : null} />
+  if (!methods.setUp) return <SignIn reason={token ? messages.signIn.alreadySetUp : null} />
   if (token === null) return <SignIn />
   const send = async ({ orgName = '', email = '', password = '', name }: Record<string, string>) => {
     const body = { token, orgName, email, password, ...(name ? { name } : {}) }
@@ -28,7 +28,7 @@ export function SetUpPage() {
       <Text c="dimmed" mb="md">
         {messages.signIn.setUpHint}
       </Text>
-      <EntryForm button={messages.signIn.buttonSetUp} send={send}>
+      <EntryForm button={messages.signIn.submitSetUp} send={send}>
         <OrganizationField />
         <NameField />
         <EmailField />
@@ -42,7 +42,7 @@ export function SetUpPage() {
 export function InvitePage() {
   const { invite: token } = useLinkParams()
   const navigate = useNavigate()
-  if (token === null) return <SignIn reason={messages.signIn.noLink} />
+  if (token === null) return <SignIn reason={messages.signIn.linkRequired} />
   const send = async ({ password = '', name }: Record<string, string>) => {
     const body = { token, password, ...(name ? { name } : {}) }
     const { data } = await acceptInvitation({ body, throwOnError: true })
@@ -51,8 +51,8 @@ export function InvitePage() {
     await navigate({ to: '/' })
   }
   return (
-    <Card title={messages.signIn.accept}>
-      <EntryForm button={messages.signIn.buttonAccept} send={send}>
+    <Card title={messages.signIn.acceptInvitation}>
+      <EntryForm button={messages.signIn.submitInvitation} send={send}>
         <NameField />
         <PasswordField hint={messages.signIn.acceptHint} />
       </EntryForm>

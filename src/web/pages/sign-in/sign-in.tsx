@@ -26,7 +26,7 @@ export function SignInForms({ reason }: { reason: string | null }) {
   return (
     <Stack gap="md">
       {reason && <Alert variant="light">{reason}</Alert>}
-      {methods?.setUp && <Alert variant="light">{messages.signIn.openLink}</Alert>}
+      {methods?.setUp && <Alert variant="light">{messages.signIn.notSetUp}</Alert>}
       {isByKey ? <KeyForm /> : <PasswordForm />}
       {methods?.oidc && (
         <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
@@ -48,7 +48,7 @@ function PasswordForm() {
     keepSession((await signIn({ body: { email, password }, throwOnError: true })).data)
   }
   return (
-    <EntryForm button={messages.signIn.buttonSignIn} send={send}>
+    <EntryForm button={messages.signIn.submitSignIn} send={send}>
       <EmailField />
       <PasswordField />
       <Text fz="sm" component="div">
@@ -67,7 +67,7 @@ function KeyForm() {
     session.open({ credential, orgId: null })
   }
   return (
-    <EntryForm button={messages.signIn.buttonSignIn} send={send}>
+    <EntryForm button={messages.signIn.submitSignIn} send={send}>
       <PasswordInput name="key" label={messages.signIn.apiKey} required autoComplete="off" />
     </EntryForm>
   )

@@ -27,7 +27,7 @@ export function useColumns(): Column<Signal>[] {
     const t = messages.signals
     return [
       {
-        ...{ id: 'state', head: <Help term="state">{t.state}</Help>, width: '120px', isUnderMain: true },
+        ...{ id: 'state', head: <Help term="state">{t.status}</Help>, width: '120px', isUnderMain: true },
         cell: (signal) => <State signal={signal} />,
       },
       { id: 'signal', head: t.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
@@ -104,7 +104,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
         {explainedBy && (
           <>
             <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs" title={explainedBy.title}>
-              {messages.signals.explained}
+              {messages.signals.partOfIssue}
             </Anchor>
             <Dot />
           </>

@@ -27,7 +27,7 @@ export function SignalsPage() {
   return (
     <>
       <PageHead title={messages.shell.pages.signals} />
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}
       </Text>
@@ -65,7 +65,7 @@ function Filters() {
       fields={SIGNALS}
       filters={[
         {
-          ...{ is: 'one', name: 'state', label: t.state },
+          ...{ is: 'one', name: 'state', label: t.status },
           options: [any, ...STATES.map((value) => ({ value, label: t.states[value] }))],
         },
         {

@@ -22,7 +22,7 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const take = (draft: FlowDraft) => {
     begin(draft)
     setMissing(draft.missingBodies)
-    notices.say(t.made(draft.recording.steps.length, draft.expectations.length))
+    notices.say(t.created(draft.recording.steps.length, draft.expectations.length))
   }
   const ofSession = useSending(['sessionId'], async () => {
     take((await draftFlowTest({ body: { sessionId }, throwOnError: true })).data)
@@ -60,12 +60,12 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
           loading={ofSession.isSending}
           onClick={() => ofSession.submit()}
         >
-          {t.ofSession}
+          {t.fromSession}
         </Button>
         <FileButton accept=".har,.zip,application/json,application/zip" onChange={setHar}>
           {(props) => (
             <Button {...props} variant="default" loading={ofHar.isSending}>
-              {t.ofHar}
+              {t.fromHar}
             </Button>
           )}
         </FileButton>

@@ -59,7 +59,7 @@ interface RowProps {
 
 function Row({ number, expectation, steps, set, remove }: RowProps) {
   const t = messages.tests
-  const whole = { value: '', label: t.wholeRun }
+  const whole = { value: '', label: t.anyStep }
   return (
     <Group gap="sm" align="flex-end" className={classes.row}>
       <TextInput

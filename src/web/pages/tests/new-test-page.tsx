@@ -11,7 +11,7 @@ export function NewTestPage() {
   return (
     <>
       <PageHead title={messages.tests.newTest} />
-      <MayLine needs="member" what={messages.tests.what} />
+      <MayLine needs="member" what={messages.tests.restrictedAction} />
       {may && (
         <Paper>
           <TestForm test={null} />

@@ -29,8 +29,8 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
       {names.map((name) => (
         <PasswordInput
           key={name}
-          label={t.secretOf(name)}
-          description={stored.includes(name) ? t.secretKept : t.secretHint}
+          label={t.secretNamed(name)}
+          description={stored.includes(name) ? t.secretStored : t.secretHint}
           value={entered[name] ?? ''}
           onChange={({ currentTarget }) => enter({ ...entered, [name]: currentTarget.value })}
           autoComplete="off"

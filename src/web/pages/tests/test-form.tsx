@@ -132,7 +132,7 @@ function RunFields({ fields: { values, set, field, check, sending } }: { fields:
         label={t.device}
         value={typeof values.device === 'object' ? 'own' : values.device}
         onChange={({ currentTarget }) => set({ device: currentTarget.value as 'desktop' | 'mobile' })}
-        data={isOwnSize ? [...devices, { value: 'own', label: t.ownSize }] : devices}
+        data={isOwnSize ? [...devices, { value: 'own', label: t.customSize }] : devices}
         error={sending.errorOf('device')}
       />
       <NativeSelect
@@ -147,7 +147,7 @@ function RunFields({ fields: { values, set, field, check, sending } }: { fields:
       <NativeSelect
         label={t.vendorRequests}
         {...field('vendorRequests')}
-        data={Object.entries(t.vendorRequestsOf).map(([value, label]) => ({ value, label }))}
+        data={Object.entries(t.vendorRequestModes).map(([value, label]) => ({ value, label }))}
       />
       <NumberInput label={t.retries} {...field('retries')} min={0} max={MAX_RETRIES} allowDecimal={false} />
       <NativeSelect

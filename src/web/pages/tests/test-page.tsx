@@ -31,7 +31,7 @@ export function TestPage() {
   const query = useQuery(getFlowTestOptions({ path: { id } }))
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.noSuch}>
+    <NoSuch sentence={t.testNotFound}>
       <Link to="/tests">{t.toTests}</Link>
     </NoSuch>
   )
@@ -55,7 +55,7 @@ function TestDetail({ test }: { test: FlowTest }) {
     await deleteFlowTest({ path: { id: test.id }, throwOnError: true })
     await goOn({ to: '/tests' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
-    notices.say(t.removed(test.name))
+    notices.say(t.deleted(test.name))
   }
   return (
     <>
@@ -63,11 +63,11 @@ function TestDetail({ test }: { test: FlowTest }) {
         <StatusMark status={TEST_MARKS[test.status]} word={t.statuses[test.status]} />
         {may && (
           <Button variant="default" onClick={() => void run()}>
-            {t.run}
+            {t.runNow}
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Stack gap="lg" className="column">
         {test.healing.length > 0 && <Healing test={test} />}
         <Runs testId={test.id} />
@@ -81,13 +81,13 @@ function TestDetail({ test }: { test: FlowTest }) {
         )}
         {may && (
           <Button variant="default" w="fit-content" onClick={() => leave(true)}>
-            {t.remove}
+            {t.delete}
           </Button>
         )}
       </Stack>
       <Confirm
         close={() => leave(false)}
-        asks={isLeaving ? { title: t.remove, sentence: t.removeHint, button: t.remove, act: remove } : null}
+        asks={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, act: remove } : null}
       />
     </>
   )
@@ -118,8 +118,8 @@ function Runs({ testId }: { testId: string }) {
                   </Link>
                 ),
               },
-              { head: t.when, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-              { head: t.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+              { head: t.time, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { head: t.duration, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
               { head: t.trigger, cell: ({ trigger }) => t.triggers[trigger] },
               { head: t.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
               { head: t.errors, cell: ({ error }) => <Data>{error}</Data> },
@@ -144,10 +144,10 @@ function Healing({ test: { id, healing } }: { test: FlowTest }) {
   return (
     <Paper component="section">
       <Title order={2} mb="sm">
-        {t.healing}
+        {t.selectorsToReview}
       </Title>
       <Text c="dimmed" mb="md">
-        {t.healingHint}
+        {t.selectorsToReviewHint}
       </Text>
       <Stack gap="md">
         {healing.map(({ step, before, after }) => (

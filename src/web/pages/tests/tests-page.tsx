@@ -29,7 +29,7 @@ export function TestsPage() {
     <>
       <PageHead title={messages.shell.pages.tests}>{create}</PageHead>
       <SectionLinks here="tests" />
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <QueryState
         query={query}
         skeleton={<Rows />}
@@ -67,9 +67,9 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
     {
       ...{ id: 'schedule', head: t.schedule, width: '180px', hideBelow: 768 },
       cell: ({ schedule, runOnChange, enabled }) => {
-        if (!enabled) return t.off
+        if (!enabled) return t.disabled
         if (schedule !== null) return <Data>{schedule}</Data>
-        return runOnChange ? t.afterChange : t.byHand
+        return runOnChange ? t.afterChange : t.manual
       },
     },
     {
@@ -85,7 +85,7 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
               void runTest(test.id)
             }}
           >
-            {t.run}
+            {t.runNow}
           </Button>
         ),
     },

@@ -36,10 +36,10 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
   const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
   return (
-    <Fold title={t.onlyHours} says={<HoursSummary draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
+    <Fold title={t.activeHours} says={<HoursSummary draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
-          {t.onlyHoursHint}
+          {t.activeHoursHint}
         </Text>
         <Checkbox.Group
           label={t.days}

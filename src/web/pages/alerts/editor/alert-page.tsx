@@ -35,9 +35,9 @@ export function AlertPage() {
 }
 
 const NoSuchAlert = () => (
-  <NoSuch sentence={messages.alert.noSuch}>
+  <NoSuch sentence={messages.alert.notFound}>
     <Anchor component={Link} to="/alerts">
-      {messages.alert.all}
+      {messages.alert.toList}
     </Anchor>
   </NoSuch>
 )

@@ -51,7 +51,7 @@ export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   const isAsking = missing === null && (preview.isAsking || backtest.isAsking)
   return (
     <Card
-      title={t.past}
+      title={t.backtest}
       beside={
         <Button
           variant="subtle"
@@ -75,10 +75,10 @@ export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
         <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
           <SegmentedControl
             size="xs"
-            aria-label={t.pastDays}
+            aria-label={t.backtestDays}
             value={String(days)}
             onChange={(chosen) => setDays(Number(chosen) as Days)}
-            data={BACKTEST_DAYS.map((value) => ({ value: String(value), label: t.daysOf(value) }))}
+            data={BACKTEST_DAYS.map((value) => ({ value: String(value), label: t.daysShort(value) }))}
           />
           <Details of={backtest}>
             {(answer) => <BacktestDetails answer={answer} days={days} draft={draft} form={form} change={change} />}
@@ -95,8 +95,8 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
   const row = () => ('part' in missing ? t[missing.part](missing.n) : '')
   return (
     <Text c="dimmed" role="status">
-      {t.missing}{' '}
-      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? t.ofGroup(row(), missing.group) : row()}
+      {t.incomplete}{' '}
+      {'title' in missing ? <Data>{missing.title}</Data> : missing.group ? t.inGroup(row(), missing.group) : row()}
     </Text>
   )
 }
@@ -107,7 +107,7 @@ function ResultView<T>({ of, children }: { of: BacktestResult<T>; children: (ans
   if (error instanceof Refusal && error.status === 400) {
     return (
       <Text c="dimmed" role="status">
-        {messages.alert.missing} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
+        {messages.alert.incomplete} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
       </Text>
     )
   }
@@ -136,11 +136,11 @@ function FiringSummary({ answer: { buckets }, days }: { answer: AlertBacktest; d
   return (
     <>
       <Text fz="lg" fw={600} role="status">
-        {t.fired(fired, days)}
+        {t.wouldFire(fired, days)}
       </Text>
       {fired > 0 && (
         <Text c="dimmed" fz="sm">
-          {t.aboutAWeek(formatNumber(perWeek(fired, days), 1))}{' '}
+          {t.weeklyEstimate(formatNumber(perWeek(fired, days), 1))}{' '}
           {longest && t.longest(formatDuration(longest.to - longest.from), formatDay(longest.from, zone))}
         </Text>
       )}
@@ -168,20 +168,20 @@ function BacktestDetails({
   const { buckets, grain, method, coverage, exact, alternatives, series } = answer
   const fired = firedIn(buckets)
   const t = messages.alert
-  const sentence = t.fired(fired, days)
+  const sentence = t.wouldFire(fired, days)
   return (
     <Stack gap="sm">
-      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{t.often}</Warning>}
+      {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{t.tooOften}</Warning>}
       {series && series.length > 0 ? (
         <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
       ) : (
         buckets.length > 0 && (
           <Bars
-            title={t.bars}
+            title={t.barsTitle}
             isTitleHidden
             summary={sentence}
             unit={t.barsUnit[grain]}
-            badWord={t.badWord}
+            badWord={t.wouldFireMark}
             points={barsOf(buckets)}
             height={120}
           />
@@ -194,7 +194,7 @@ function BacktestDetails({
           : method === 'rollup'
             ? t.rollup
             : t.exact}
-        {!exact && method !== 'sampled' && ` ${t.partly}`}
+        {!exact && method !== 'sampled' && ` ${t.partlyStored}`}
       </Text>
     </Stack>
   )
@@ -235,13 +235,13 @@ function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
   const t = messages.alert
   return (
     <BandChart
-      title={t.band}
+      title={t.bandTitle}
       isTitleHidden
       summary={summary}
       points={points}
       bad={bad}
       changes={data?.changes ?? []}
-      unit={t.bandUnit(t.rows[stepOf(points) / MINUTE_MS] ?? '')}
+      unit={t.bandUnit(t.bandIntervals[stepOf(points) / MINUTE_MS] ?? '')}
       height={HEIGHT_PX}
     />
   )
@@ -272,7 +272,7 @@ function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft 
               ))}
               <details>
                 <Text component="summary" fz="xs" c="dimmed">
-                  {t.whole}
+                  {t.fullEvent}
                 </Text>
                 <pre className={classes.sample} translate="no">
                   {JSON.stringify(sample, null, 2)}

@@ -26,7 +26,7 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
   const { channels = [], severity = 'low', impactValue } = draft
   const t = messages.alert
   return (
-    <Card title={t.whoHears}>
+    <Card title={t.notifications}>
       <Stack gap="md">
         <div className={classes.fields}>
           <NativeSelect
@@ -155,7 +155,7 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
           value={isOne ? value : ''}
           onChange={({ currentTarget }) => change(currentTarget.value)}
         >
-          <option value="">{t.anAddress}</option>
+          <option value="">{t.otherAddress}</option>
           {fitting.map(({ id, label: name }) => (
             <option key={id} value={id} translate="no">
               {name}
@@ -182,7 +182,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
   const { throttle: limit, ...rest } = draft
   const set = (part: Partial<Throttle>) =>
     change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
-  const says = limit ? t.limitSays(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
+  const says = limit ? t.limitSummary(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
   const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
   return (
     <Fold title={t.limit} says={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
@@ -202,7 +202,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
         {limit && (
           <>
             <NumberInput
-              label={t.messages}
+              label={t.maxNotifications}
               value={limit.count}
               min={1}
               max={MAX_MESSAGES}

@@ -18,7 +18,7 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
   return (
     <Fold
       title={t.groups}
-      says={groups.length === 0 ? t.none : t.groupsSay(groups.length)}
+      says={groups.length === 0 ? t.none : t.groupCount(groups.length)}
       isOpenAtFirst={groups.length > 0}
       mustShow={paths.some((path) => path.startsWith('conditionGroups') && errorOf(path) !== undefined)}
     >
@@ -61,10 +61,10 @@ interface OneGroupProps extends Pick<RuleSectionProps, 'names' | 'errorOf'> {
 function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
   const t = messages.alert
   const naming: Naming = {
-    parameter: (row) => t.ofGroup(t.parameter(row), n),
-    operator: (row) => t.ofGroup(t.operator(row), n),
-    values: (row) => t.ofGroup(t.values(row), n),
-    remove: (row) => t.ofGroup(t.removeCondition(row), n),
+    parameter: (row) => t.inGroup(t.parameter(row), n),
+    operator: (row) => t.inGroup(t.operator(row), n),
+    values: (row) => t.inGroup(t.values(row), n),
+    remove: (row) => t.inGroup(t.removeCondition(row), n),
     add: t.addToGroup(n),
   }
   const path = `conditionGroups[${n - 1}]`
@@ -72,7 +72,7 @@ function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
     <Fieldset variant="unstyled" legend={t.group(n)}>
       <Stack gap="md">
         <NativeSelect
-          label={t.ofGroup(t.logic, n)}
+          label={t.inGroup(t.logic, n)}
           value={group.op}
           onChange={({ currentTarget }) => change({ ...group, op: currentTarget.value })}
           data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}

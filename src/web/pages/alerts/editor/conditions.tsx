@@ -82,7 +82,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
         <Autocomplete
           renderOption={({ option: { value } }) => <Parameter name={value} example={names.valuesOf(value)[0]} />}
           label={requiredLabel(naming.parameter(n))}
-          description={names.isUnseen(parameter) ? messages.alert.unseen : undefined}
+          description={names.isUnseen(parameter) ? messages.alert.notSeen : undefined}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={parameter}
           onChange={(typed) => change({ ...item, parameter: typed })}

@@ -54,7 +54,7 @@ export function Editor({ forms, initial, saved }: EditorProps) {
         isData={saved !== null}
         above={
           <Anchor component={Link} to="/alerts" fz="sm">
-            {t.all}
+            {t.toList}
           </Anchor>
         }
       >
@@ -73,7 +73,7 @@ export function Editor({ forms, initial, saved }: EditorProps) {
           ]}
         />
       </PageHead>
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <form ref={element} className={classes.form} noValidate onSubmit={(event) => event.preventDefault()}>
         <div className={classes.sides}>
           <fieldset disabled={!may} className={`plain ${classes.rule}`}>
@@ -106,7 +106,10 @@ function StartFrom({ begin }: { begin(draft: Draft): void }) {
       size="xs"
       defaultValue=""
       onChange={({ currentTarget }) => begin(draftFromTemplate(currentTarget.value))}
-      data={[{ value: '', label: t.nothing }, ...TEMPLATE_NAMES.map((value) => ({ value, label: t.templates[value] }))]}
+      data={[
+        { value: '', label: t.blankAlert },
+        ...TEMPLATE_NAMES.map((value) => ({ value, label: t.templates[value] })),
+      ]}
     />
   )
 }
@@ -119,7 +122,7 @@ function RecentIssues({ alertId }: { alertId: string }) {
   if (!data || data.issues.length === 0) return null
   return (
     <div className={classes.recent}>
-      <Card title={messages.alert.recent}>
+      <Card title={messages.alert.openIssues}>
         <Stack gap="sm">
           {data.issues.map(({ id, severity, title, lastSeenAt }) => (
             <Group key={id} justify="space-between" gap="sm">

@@ -33,10 +33,10 @@ export function EditorFooter({ saving, saved }: { saving: Saving; saved: Alert |
             {t.cancel}
           </Button>
           <Button variant="default" loading={isSending} onClick={() => save(false)}>
-            {t.saveOff}
+            {t.saveDisabled}
           </Button>
           <Button loading={isSending} onClick={() => save(true)}>
-            {t.saveOn}
+            {t.saveEnabled}
           </Button>
         </Group>
       </div>
@@ -61,7 +61,7 @@ function LeaveGuard({ mayLose }: { mayLose(): boolean }) {
       closeButtonProps={{ 'aria-label': messages.shell.close }}
     >
       <Stack gap="md">
-        <Text>{t.leaveSentence}</Text>
+        <Text>{t.leaveText}</Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={() => blocker.proceed?.()}>
             {t.leaveButton}
@@ -96,9 +96,7 @@ export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; le
         {t.delete}
       </Button>
       <Confirm
-        asks={
-          isAsking ? { title: t.deleteTitle(name), sentence: t.deleteSentence, button: t.delete, act: remove } : null
-        }
+        asks={isAsking ? { title: t.deleteTitle(name), sentence: t.deleteText, button: t.delete, act: remove } : null}
         close={() => ask(false)}
       />
     </>

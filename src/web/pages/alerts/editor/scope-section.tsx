@@ -86,7 +86,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
           value={vendor}
           onChange={(typed) => change(withVendor(draft, form, typed))}
           data={[...vendors]}
-          placeholder={t.every}
+          placeholder={t.any}
           error={errorOf('vendors') ?? errorAt('vendor')}
           maxLength={200}
         />
@@ -97,7 +97,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
         value={event}
         onChange={(typed) => change(withEvent(draft, form, typed))}
         data={[...events]}
-        placeholder={t.every}
+        placeholder={t.any}
         error={errorAt('event')}
         maxLength={200}
       />

@@ -41,12 +41,12 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
     <Stack gap="sm">
       {change && (
         <NumberInput
-          label={t.mostPerWeek}
-          description={t.mostPerWeekHint}
+          label={t.maxPerWeek}
+          description={t.maxPerWeekHint}
           min={0}
           maw={320}
           onChange={(typed) => typeof typed === 'number' && chooseBy(typed)}
-          error={isNone ? t.noneKeeps : undefined}
+          error={isNone ? t.noSettingFits : undefined}
         />
       )}
       <SimpleTable
@@ -61,7 +61,7 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
                 <Button
                   variant="subtle"
                   size="compact-sm"
-                  aria-label={t.choose(formatNumber(sensitivity, 1))}
+                  aria-label={t.applySensitivity(formatNumber(sensitivity, 1))}
                   onClick={() => choose(sensitivity)}
                 >
                   <Data>{formatNumber(sensitivity, 1)}</Data>

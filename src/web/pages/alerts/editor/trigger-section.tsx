@@ -68,7 +68,7 @@ function RuleConditions({ draft, change, names, errorOf }: RuleSectionProps) {
   }
   return (
     <>
-      <Text>{t.fires}</Text>
+      <Text>{t.fireWhen}</Text>
       {items.length > 1 && (
         <NativeSelect
           label={t.logic}
@@ -99,13 +99,13 @@ function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProp
   return (
     <Fold
       title={t.filters}
-      says={count === 0 ? t.none : t.filtersSay(count)}
+      says={count === 0 ? t.none : t.filterCount(count)}
       isOpenAtFirst={count > 0}
       mustShow={paths.some((path) => path.startsWith('filters') && errorOf(path) !== undefined)}
     >
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
-          {t.onlyWhere}
+          {t.filtersHint}
         </Text>
         <Conditions
           path="filters"

@@ -51,7 +51,7 @@ export function useSaving({ draft, form, saved, paths, isBroken, initial, elemen
     for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
       void queries.invalidateQueries({ queryKey: [{ _id }] })
     }
-    notices.say(enabled ? messages.alert.savedOn(name) : messages.alert.savedOff(name))
+    notices.say(enabled ? messages.alert.savedEnabled(name) : messages.alert.savedDisabled(name))
     await goOn({ to: '/alerts' })
   })
   return {

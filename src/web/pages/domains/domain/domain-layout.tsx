@@ -13,7 +13,7 @@ import { QueryState } from '../../../parts/query-state.tsx'
 import { SubLinks } from '../../../parts/sub-links.tsx'
 import { DomainStatus } from '../domain-status.tsx'
 
-export type DomainPart = keyof typeof messages.domains.parts
+export type DomainPart = keyof typeof messages.domains.tabs
 const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
 
 /** The id of the domain in the URL. */
@@ -24,7 +24,7 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={messages.domains.noSuch}>
+    <NoSuch sentence={messages.domains.notFound}>
       <Link to="/domains">{messages.domains.toList}</Link>
     </NoSuch>
   )
@@ -37,7 +37,7 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
           <SubLinks
             name={messages.domains.list}
             links={PARTS.map((one) => ({
-              ...{ key: one, label: messages.domains.parts[one], isHere: one === part },
+              ...{ key: one, label: messages.domains.tabs[one], isHere: one === part },
               link: { to: `/domains/$id/${one}`, params: { id } },
             }))}
           />

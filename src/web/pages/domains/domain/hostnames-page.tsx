@@ -37,14 +37,14 @@ function Hostnames() {
   const t = messages.domains.hostnames
   return (
     <>
-      <MayLine needs="member" what={t.what} />
+      <MayLine needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.hostnames.length === 0} empty={<Text>{t.none}</Text>}>
         {({ pages }) => (
           <SimpleTable
-            name={messages.domains.parts.hostnames}
+            name={messages.domains.tabs.hostnames}
             rows={pages.flatMap(({ hostnames }) => hostnames.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]))}
             pages={query}
             keyOf={({ hostname }) => hostname}
@@ -70,7 +70,7 @@ type Judge = (host: Hostname, verdict: Verdict) => Promise<void>
 
 function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
   const t = messages.domains.hostnames
-  const names = { approved: [t.approve, t.approveOf], denied: [t.deny, t.denyOf] } as const
+  const names = { approved: [t.approve, t.approveNamed], denied: [t.deny, t.denyNamed] } as const
   return (
     <Group gap="sm" justify="flex-end" wrap="nowrap">
       {(['approved', 'denied'] as const)

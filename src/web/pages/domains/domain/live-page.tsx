@@ -48,7 +48,7 @@ function Tail() {
     <Stack gap="md">
       <Group gap="sm">
         <Button variant="default" onClick={() => pause(!isPaused)}>
-          {isPaused ? t.goOn : t.pause}
+          {isPaused ? t.resume : t.pause}
         </Button>
         {isPaused && <Text c="dimmed">{t.paused}</Text>}
       </Group>
@@ -63,7 +63,7 @@ function Tail() {
               { head: t.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
               { head: t.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
               { head: t.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
-              { head: t.when, cell: ({ ts }) => <Ago at={ts} /> },
+              { head: t.time, cell: ({ ts }) => <Ago at={ts} /> },
             ]}
           />
         )}
@@ -102,15 +102,15 @@ function Refusals() {
   const t = messages.domains.live
   return (
     <Stack gap="md">
-      <Title order={2}>{t.refusedTitle}</Title>
+      <Title order={2}>{t.rejectedTitle}</Title>
       <QueryState
         query={query}
         isEmpty={({ pages }) => pages[0]?.rejections.length === 0}
-        empty={<Text>{t.noneRefused}</Text>}
+        empty={<Text>{t.noneRejected}</Text>}
       >
         {({ pages }) => (
           <SimpleTable
-            name={t.refusedTable}
+            name={t.rejectedTable}
             rows={pages.flatMap(({ rejections }) => rejections)}
             pages={query}
             size={REFUSED_SHOWN}

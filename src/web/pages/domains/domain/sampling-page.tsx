@@ -27,7 +27,7 @@ function Sampling() {
   const t = messages.domains.sampling
   return (
     <>
-      <MayLine needs="admin" what={t.what} />
+      <MayLine needs="admin" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}
       </Text>
@@ -66,13 +66,13 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
     <Stack gap="lg" maw={560}>
       <Paper>
         <dl className="facts">
-          <dt>{t.hour}</dt>
+          <dt>{t.typicalHour}</dt>
           <dd>{available ? <Num value={pageViewsPerHour.typical} /> : t.none}</dd>
-          <dt>{t.quiet}</dt>
+          <dt>{t.quietHour}</dt>
           <dd>
             <Num value={available ? pageViewsPerHour.quiet : null} />
           </dd>
-          <dt>{t.kept}</dt>
+          <dt>{t.storedInTypicalHour}</dt>
           <dd>
             <Num value={available ? Math.round(pageViewsPerHour.typical * given.prodRate) : null} />
           </dd>

@@ -27,7 +27,7 @@ function Settings({ domain }: { domain: Domain }) {
   const t = messages.domains.settings
   return (
     <Stack gap="lg" maw={560} className="column">
-      <MayLine needs="admin" what={messages.domains.what} />
+      <MayLine needs="admin" what={messages.domains.restrictedAction} />
       {domain.system !== 'server' && (
         <Part title={t.capture}>
           <CaptureForm domain={domain} />

@@ -45,7 +45,7 @@ function SetUp({ domain }: { domain: Domain }) {
             {({ guide }) => <Guide key={domain.id} domain={domain} guide={guide} />}
           </QueryState>
         ) : (
-          <MayLine needs="member" what={t.what} />
+          <MayLine needs="member" what={t.restrictedAction} />
         )}
       </Paper>
       {/* Rendered after the code has loaded, which would push it down. */}
@@ -138,7 +138,7 @@ function EventStatus({ domain }: { domain: Domain }) {
   if (!hadEvents) return <FirstEvent domain={domain} />
   return (
     <Stack gap="md">
-      <Title order={2}>{t.arriving}</Title>
+      <Title order={2}>{t.receiving}</Title>
       <Text component="div">
         {messages.domains.lastEvent} <Ago at={domain.lastEventAt} />
       </Text>
@@ -180,7 +180,7 @@ function NextSteps({ domain }: { domain: Domain }) {
     <Group gap="sm">
       {may && (
         <Button component={Link} to="/alerts/new" search={{ domainId: domain.id } as never}>
-          {t.firstAlert}
+          {t.createAlert}
         </Button>
       )}
       <Button variant="default" component={Link} to={`/domains/${domain.id}/live`}>
@@ -205,7 +205,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
       <div role="status" aria-live="polite">
         {first ? (
           <Title order={2}>
-            <Data>{t.first(String(first.event), first.host as string | null)}</Data>
+            <Data>{t.firstEvent(String(first.event), first.host as string | null)}</Data>
           </Title>
         ) : (
           <Title order={2}>{t.waiting}</Title>
@@ -246,10 +246,10 @@ function DelayHints({ domain }: { domain: Domain }) {
   const rejections = data?.rejections ?? []
   return (
     <Stack gap="sm">
-      <Text fw={600}>{t.seen}</Text>
+      <Text fw={600}>{t.troubleshooting}</Text>
       {rejections.length > 0 ? (
         <>
-          <Text>{t.refused}</Text>
+          <Text>{t.rejected}</Text>
           <ul>
             {rejections.map(({ reason, sample }) => (
               <li key={`${reason} ${sample}`}>
@@ -260,7 +260,7 @@ function DelayHints({ domain }: { domain: Domain }) {
         </>
       ) : (
         <>
-          <Text>{isWeb(domain) ? t.nothing : t.nothingSent}</Text>
+          <Text>{isWeb(domain) ? t.noScriptRequests : t.noRequests}</Text>
           {isWeb(domain) ? (
             <>
               <Text>{t.policy}</Text>

@@ -34,7 +34,7 @@ function Vendors() {
       <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<Text>{t.none}</Text>}>
         {({ vendors }) => (
           <SimpleTable
-            name={messages.domains.parts.vendors}
+            name={messages.domains.tabs.vendors}
             rows={vendors}
             keyOf={({ vendor }) => vendor}
             columns={[

@@ -42,7 +42,7 @@ function SeenChips() {
   const [{ seen }, set] = useValues(DICTIONARY)
   const t = messages.explore.dictionary
   return (
-    <Button.Group aria-label={t.changed} miw={0}>
+    <Button.Group aria-label={t.changedKeys} miw={0}>
       {(['new', 'gone'] as const).map((one) => (
         <Button
           key={one}
@@ -50,7 +50,7 @@ function SeenChips() {
           aria-pressed={seen === one}
           onClick={() => set({ seen: seen === one ? null : one })}
         >
-          {t.seen[one]}
+          {t.changes[one]}
         </Button>
       ))}
     </Button.Group>
@@ -71,7 +71,11 @@ function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone'
       <Text mb="md" maw="72ch">
         {t.about[change](formatHours(dictionaryHours(params)), formatHours(DICTIONARY_HOURS))}
       </Text>
-      <QueryState query={query} isEmpty={(keys) => keys[change].length === 0} empty={<Text>{t.none[change]}</Text>}>
+      <QueryState
+        query={query}
+        isEmpty={(keys) => keys[change].length === 0}
+        empty={<Text>{t.noChanges[change]}</Text>}
+      >
         {(keys) => <SearchResults rows={findKeys(keys[change], q)} q={q} domainId={params.domainId} />}
       </QueryState>
     </Paper>
@@ -92,7 +96,7 @@ function FullDictionary({ params, q }: PartProps) {
                 <Totals dictionary={dictionary} />
                 {truncated && (
                   <Text c="dimmed" fz="sm" mb="md">
-                    {t.dictionary.more(formatNumber(rows.length))}
+                    {t.dictionary.truncated(formatNumber(rows.length))}
                   </Text>
                 )}
                 {q === '' ? (

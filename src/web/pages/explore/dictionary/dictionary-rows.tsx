@@ -187,7 +187,7 @@ export function SearchResults({
   q: string
   domainId: string | undefined
 }) {
-  if (rows.length === 0) return <Text>{messages.explore.nothingFound(q)}</Text>
+  if (rows.length === 0) return <Text>{messages.explore.noMatch(q)}</Text>
   return (
     <Paged key={q} rows={rows}>
       {(shown) => (

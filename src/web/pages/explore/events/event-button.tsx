@@ -11,7 +11,7 @@ export function EventButton({ event, open }: { event: Event; open(event: Event):
       <UnstyledButton onClick={() => open(event)} fw={600} className="underlined">
         <Data>{event.event}</Data>
       </UnstyledButton>
-      {broken > 0 && <div className="under">{messages.explore.events.breaks}</div>}
+      {broken > 0 && <div className="under">{messages.explore.events.violations}</div>}
     </div>
   )
 }

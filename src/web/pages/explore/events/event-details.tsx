@@ -34,7 +34,7 @@ export function EventDetails({ event }: { event: Event }) {
       </Group>
       <Title order={3}>{t.fields}</Title>
       <dl className="facts">
-        <dt>{t.when}</dt>
+        <dt>{t.time}</dt>
         <dd>
           <At at={event.receivedAt} />
         </dd>

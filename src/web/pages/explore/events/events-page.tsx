@@ -142,6 +142,6 @@ function columns(open: (event: Event) => void): Column<Event>[] {
       ...{ id: 'host', head: t.host, width: '260px', hideBelow: 768 },
       cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
     },
-    { id: 'when', head: t.when, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
+    { id: 'when', head: t.time, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
   ]
 }

@@ -32,7 +32,7 @@ export function JourneysPage() {
           <>
             <Paper>
               <Flow
-                title={t.figure}
+                title={t.title}
                 summary={summaryOf(flows)}
                 flows={flows}
                 caption={t.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(params)))}
@@ -86,10 +86,10 @@ function FiringTags({ flows, step, path, close }: FiringProps) {
     { head: t.perSession, isNumber: true, cell: ({ count }) => <Num value={count / node.sessions} /> },
   ]
   return (
-    <Paper className={classes.panel} component="section" aria-label={t.firing(step + 1)}>
+    <Paper className={classes.panel} component="section" aria-label={t.tagsInStep(step + 1)}>
       <Group justify="space-between" mb="md" wrap="nowrap">
         <div>
-          <Title order={2}>{t.firing(step + 1)}</Title>
+          <Title order={2}>{t.tagsInStep(step + 1)}</Title>
           <Code>{path}</Code>
         </div>
         <ActionIcon variant="subtle" color="gray" aria-label={t.close} onClick={close}>
@@ -97,10 +97,10 @@ function FiringTags({ flows, step, path, close }: FiringProps) {
         </ActionIcon>
       </Group>
       {node.vendors.length === 0 ? (
-        <Text>{t.noneFires}</Text>
+        <Text>{t.noTags}</Text>
       ) : (
         <SimpleTable
-          name={t.firing(step + 1)}
+          name={t.tagsInStep(step + 1)}
           columns={columns}
           rows={node.vendors}
           keyOf={({ vendor, event }) => JSON.stringify([vendor, event])}
@@ -121,7 +121,7 @@ function Transitions({ flows }: { flows: SessionFlows }) {
       cell: ({ to }) =>
         to === null ? (
           <Text c="dimmed" fz="sm" span>
-            {t.left}
+            {t.leftSite}
           </Text>
         ) : (
           <Code>{to}</Code>
@@ -133,7 +133,7 @@ function Transitions({ flows }: { flows: SessionFlows }) {
   ]
   return (
     <Paper className={classes.panel}>
-      {all.length > MAX_SHOWN && <Text mb="md">{t.most(formatNumber(MAX_SHOWN), formatNumber(all.length))}</Text>}
+      {all.length > MAX_SHOWN && <Text mb="md">{t.topPaths(formatNumber(MAX_SHOWN), formatNumber(all.length))}</Text>}
       <SimpleTable
         name={messages.explore.pages.journeys}
         columns={columns}

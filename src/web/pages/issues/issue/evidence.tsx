@@ -34,7 +34,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">
-            <Help term="beside">{messages.issue.beside}</Help>
+            <Help term="comparison">{messages.issue.comparison}</Help>
           </Title>
           <SampleComparison bad={badSample} good={evidence.goodSample} judged={conditionParameters(evidence.alert)} />
         </Paper>
@@ -56,7 +56,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       {events.length > 0 && (
         <Paper>
           <Title order={2} mb="sm">
-            {messages.issue.latest}
+            {messages.issue.violatingEvents}
           </Title>
           <LatestEvents events={events.slice(0, LATEST)} />
           <ExploreLink event={events[0]} />
@@ -77,14 +77,14 @@ const UNITS = {
 } as const
 
 function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
-  if (series.length === 0) return <Text c="dimmed">{messages.issue.noSeries}</Text>
+  if (series.length === 0) return <Text c="dimmed">{messages.issue.noData}</Text>
   const counted = UNITS[issue.alertType] ?? 'events'
   const unit = messages.issue.units[counted][grain]
   const total = series.reduce((sum, { observed }) => sum + observed, 0)
   return (
     <Suspense fallback={<Lines count={6} />}>
       <BandChart
-        title={messages.issue.expected}
+        title={messages.issue.chartTitle}
         summary={messages.issue.totals[counted](formatNumber(total))}
         points={series}
         unit={unit}
@@ -126,13 +126,13 @@ function conditionParameters(alert: IssueEvidence['alert']): string[] {
 function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | null; judged: readonly string[] }) {
   const heads = [
     <span key="bad">
-      {messages.issue.bad}
+      {messages.issue.violatingEvent}
       <Dot />
       <At at={bad.ts} />
     </span>,
     good && (
       <span key="good">
-        {messages.issue.lastGood}
+        {messages.issue.validEvent}
         <Dot />
         <At at={good.ts} />
       </span>
@@ -141,7 +141,7 @@ function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | nul
   return (
     <>
       <DiffTable
-        name={messages.issue.beside}
+        name={messages.issue.comparison}
         heads={heads}
         left={bad.params}
         right={good?.params ?? null}
@@ -149,7 +149,7 @@ function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | nul
       />
       {!good && (
         <Text c="dimmed" fz="sm">
-          {messages.issue.noGood}
+          {messages.issue.noValidEvent}
         </Text>
       )}
     </>
@@ -157,13 +157,13 @@ function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | nul
 }
 
 function LatestEvents({ events }: { events: readonly Event[] }) {
-  const { time, event, host, path } = messages.issue.events
+  const { time, event, host, path } = messages.issue.eventColumns
   return (
     <Table.ScrollContainer
       minWidth={420}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': messages.issue.latest } }}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': messages.issue.violatingEvents } }}
     >
-      <Table aria-label={messages.issue.latest}>
+      <Table aria-label={messages.issue.violatingEvents}>
         <Table.Thead>
           <Table.Tr>
             {[time, event, host, path].map((head) => (

@@ -12,58 +12,58 @@ import classes from './issue-page.module.css'
 
 /** Details of an issue, shown next to its evidence. */
 export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
-  const { fact, facts } = messages.issue
+  const { detail, details } = messages.issue
   const { alertId, alertType, domain, domainId, hosts, impactValue, occurrences, trackerKey } = issue
   const alert = evidence?.alert ?? null
   const vendors = alert?.vendors ?? []
   return (
-    <Paper component="section" aria-label={facts}>
+    <Paper component="section" aria-label={details}>
       <Title order={2} mb="sm">
-        {facts}
+        {details}
       </Title>
       <dl className={classes.facts}>
         {alert && (
-          <Fact name={fact.alert}>
+          <Fact name={detail.alert}>
             <PathLink path={`/alerts/${alertId}`}>
               <Data>{alert.name}</Data>
             </PathLink>
           </Fact>
         )}
-        <Fact name={fact.type}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
+        <Fact name={detail.type}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
         {domain && (
-          <Fact name={fact.domain}>
+          <Fact name={detail.domain}>
             <PathLink path={`/domains/${domainId}`}>
               <Data>{domain}</Data>
             </PathLink>
           </Fact>
         )}
         {vendors.length > 0 && (
-          <Fact name={fact.vendors}>
+          <Fact name={detail.vendors}>
             <Data>{line(vendors, ', ')}</Data>
           </Fact>
         )}
         {hosts && hosts.length > 0 && (
-          <Fact name={fact.hosts}>
+          <Fact name={detail.hosts}>
             <Data>{hosts.join(', ')}</Data>
           </Fact>
         )}
-        <Fact name={<Help term="value">{fact.value}</Help>}>
+        <Fact name={<Help term="value">{detail.value}</Help>}>
           <Money value={impactValue} />
         </Fact>
-        <Fact name={<Help term="occurrences">{fact.occurrences}</Help>}>
+        <Fact name={<Help term="occurrences">{detail.occurrences}</Help>}>
           <Num value={occurrences} />
         </Fact>
-        <Fact name={fact.first}>
+        <Fact name={detail.first}>
           <Ago at={issue.firstSeenAt} />
         </Fact>
-        <Fact name={fact.last}>
+        <Fact name={detail.last}>
           <Ago at={issue.lastSeenAt} />
         </Fact>
-        <Fact name={fact.notifications}>
+        <Fact name={detail.notifications}>
           <Num value={issue.notificationsSent} />
         </Fact>
         {trackerKey && (
-          <Fact name={fact.ticket}>
+          <Fact name={detail.ticket}>
             <Data>{trackerKey}</Data>
           </Fact>
         )}

@@ -22,11 +22,11 @@ export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefin
   const facts: [string, string | null][] = [
     [issues.severity, api.severities[issue.severity]],
     [issues.status, api.statuses[issue.status]],
-    [w.fact.domain, issue.domain && plain(issue.domain)],
-    [w.fact.hosts, issue.hosts?.map(code).join(', ') || null],
-    [w.fact.occurrences, formatNumber(issue.occurrences)],
-    [w.fact.first, moment(issue.firstSeenAt)],
-    [w.fact.last, moment(issue.lastSeenAt)],
+    [w.detail.domain, issue.domain && plain(issue.domain)],
+    [w.detail.hosts, issue.hosts?.map(code).join(', ') || null],
+    [w.detail.occurrences, formatNumber(issue.occurrences)],
+    [w.detail.first, moment(issue.firstSeenAt)],
+    [w.detail.last, moment(issue.lastSeenAt)],
     [w.likelyCause.replace(/:$/, ''), evidence?.changes[0] ? plain(evidence.changes[0].title) : null],
     [w.note, issue.notes && plain(issue.notes)],
   ]
@@ -40,8 +40,10 @@ function comparisonOf(evidence: IssueEvidence | undefined): string[] {
   if (!bad) return []
   const { issue: w, parts } = messages
   const rows = diffOf(bad.params, good?.params ?? null).filter(({ differs }) => differs)
-  const value = (text: string | null) => (text === null ? parts.absent : text.trim() === '' ? parts.blank : code(text))
-  const head = good ? `| ${parts.parameter} | ${w.bad} | ${w.lastGood} |` : `| ${parts.parameter} | ${w.bad} |`
+  const value = (text: string | null) => (text === null ? parts.notSent : text.trim() === '' ? parts.blank : code(text))
+  const head = good
+    ? `| ${parts.parameter} | ${w.violatingEvent} | ${w.validEvent} |`
+    : `| ${parts.parameter} | ${w.violatingEvent} |`
   return [
     head,
     good ? '|---|---|---|' : '|---|---|',

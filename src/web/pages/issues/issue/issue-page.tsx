@@ -36,7 +36,7 @@ export function IssuePage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(getIssueOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={messages.issue.gone}>
+    <NoSuch sentence={messages.issue.notFound}>
       <Link to="/issues">{messages.issue.toList}</Link>
     </NoSuch>
   )
@@ -78,7 +78,7 @@ function IssueView({ issue }: { issue: IssueDetail }) {
         </Button>
         {mayChange && <IssueActions {...{ issue, isMuting, setMuting }} />}
       </PageHead>
-      <MayLine what={messages.issues.changing} needs="member" />
+      <MayLine what={messages.issues.restrictedAction} needs="member" />
       {/* Rendered together, because its parts are next to each other and would move while loading. */}
       {isFirstAsked ? (
         <QueryState query={evidence} skeleton={<Lines count={8} />}>
@@ -98,7 +98,7 @@ function IssueView({ issue }: { issue: IssueDetail }) {
               </Paper>
               <Paper>
                 <Title order={2} mb="md">
-                  {messages.issue.happened}
+                  {messages.issue.history}
                 </Title>
                 <IssueTimeline history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
               </Paper>
@@ -121,7 +121,7 @@ function ListNavigation({ issue }: { issue: IssueDetail }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <nav aria-label={messages.issue.trail}>
+        <nav aria-label={messages.issue.breadcrumb}>
           <Anchor component={Link} to="/issues" search={listSearch() as never}>
             {messages.shell.pages.issues}
           </Anchor>
@@ -135,7 +135,7 @@ function ListNavigation({ issue }: { issue: IssueDetail }) {
               isEnd={!neighbours.previous}
             />
             <Text fz="sm" c="dimmed" className="figure">
-              {messages.issue.place(neighbours.position, neighbours.total)}
+              {messages.issue.position(neighbours.position, neighbours.total)}
             </Text>
             <Step name={messages.issue.next} go={() => to(neighbours.next)} isEnd={!neighbours.next} />
           </Group>
@@ -187,7 +187,7 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   if (explainedBy) {
     return (
       <Text>
-        {messages.issue.partOf}{' '}
+        {messages.issue.partOfIssue}{' '}
         <PathLink path={`/issues/${explainedBy.issueId}`}>
           <Sentence>{explainedBy.title}</Sentence>
         </PathLink>
@@ -217,6 +217,6 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
 
 /** How long before the first occurrence the change happened. Within a minute the order is unknown. */
 function distanceOf(ms: number): string {
-  if (Math.abs(ms) < MINUTE_MS) return messages.issue.atOnce
+  if (Math.abs(ms) < MINUTE_MS) return messages.issue.sameMinute
   return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))
 }

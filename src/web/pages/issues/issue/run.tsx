@@ -32,14 +32,14 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
           </List.Item>
         ))}
       </List>
-      {screenshot && <Picture key={screenshot} path={screenshot} name={messages.issue.stepPicture(title)} />}
+      {screenshot && <Picture key={screenshot} path={screenshot} name={messages.issue.stepScreenshot(title)} />}
       {sent.length > 0 && (
         <Text fz="sm" c="dimmed">
           {messages.issue.sentEvents}{' '}
           <Data>{sent.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')}</Data>
         </Text>
       )}
-      <PathLink path={pageOf(path)}>{isAudit({ path }) ? messages.issue.wholeAudit : messages.issue.wholeRun}</PathLink>
+      <PathLink path={pageOf(path)}>{isAudit({ path }) ? messages.issue.viewAudit : messages.issue.viewRun}</PathLink>
     </Stack>
   )
 }

@@ -26,7 +26,7 @@ export function IssueTimeline({ history, deliveries }: TimelineProps) {
       bulletSize={12}
       lineWidth={2}
       role="list"
-      aria-label={messages.issue.happened}
+      aria-label={messages.issue.history}
     >
       {lines.map((line) => (
         <Timeline.Item
@@ -60,9 +60,9 @@ const Small = ({ children }: { children: React.ReactNode }) => (
 
 function Head({ line: { entry, fired } }: { line: Line }) {
   const channel = channelOf(entry)
-  if (fired > 0) return messages.issue.fired(fired)
+  if (fired > 0) return messages.issue.seenAgain(fired)
   if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
-  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.notSent} />
+  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.failedToSend} />
   if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
   const known = messages.issue.kinds[entry.kind as keyof typeof messages.issue.kinds]
   return known ?? <Data>{entry.kind}</Data>
@@ -87,7 +87,7 @@ function Detail({
   const by = textOf(entry, 'by')
   const details = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
   const mutedUntil = entry.payload?.mutedUntil
-  const name = by === null ? null : by === 'time' ? messages.issue.byTime : nameOf(by)
+  const name = by === null ? null : by === 'time' ? messages.issue.asScheduled : nameOf(by)
   return (
     <>
       {details && (
@@ -107,7 +107,7 @@ function Detail({
         {typeof mutedUntil === 'number' && (
           <>
             {' '}
-            {messages.issue.to} <At at={mutedUntil} />
+            {messages.issue.until} <At at={mutedUntil} />
           </>
         )}
         {fired > 0 && heldBack > 0 && ` · ${messages.issue.heldBackCount(heldBack)}`}

@@ -33,7 +33,7 @@ export function RunPage() {
   })
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.noSuchRun}>
+    <NoSuch sentence={t.runNotFound}>
       <Link to="/tests">{t.toTests}</Link>
     </NoSuch>
   )
@@ -71,7 +71,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
           </Button>
         )}
       </PageHead>
-      <MayLine needs="member" what={messages.tests.sharing} />
+      <MayLine needs="member" what={messages.tests.restrictedSharing} />
       <Stack gap="lg">
         <Headline run={run} />
         <section>
@@ -124,14 +124,14 @@ function Headline({ run }: { run: RunDetail }) {
       </Text>
       <Group gap="md" c="dimmed" fz="sm">
         <span>
-          {t.of}{' '}
+          {t.test}{' '}
           <Anchor component={Link} to={`/tests/${testId}`} fz="sm">
             <Data>{data?.name ?? testId}</Data>
           </Anchor>
         </span>
         <Ago at={createdAt} />
         <span>
-          {t.took} <Duration ms={durationMs} />
+          {t.duration} <Duration ms={durationMs} />
         </span>
         <span>
           {t.trigger} {t.triggers[trigger]}
@@ -167,17 +167,17 @@ function SentEvents({ run: { events } }: { run: RunDetail }) {
   return (
     <section>
       <Title order={2} mb="sm">
-        {t.sent}
+        {t.eventsSent}
       </Title>
       <SimpleTable
-        name={t.sent}
+        name={t.eventsSent}
         rows={rows}
         keyOf={({ order }) => String(order)}
         columns={[
           { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
           { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
           { head: t.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
-          { head: t.answer, cell: ({ answered, status }) => (answered ? t.answered : <Num value={status} />) },
+          { head: t.response, cell: ({ answered, status }) => (answered ? t.blocked : <Num value={status} />) },
           { head: t.parameters, cell: ({ params }) => <Parameters params={params} /> },
         ]}
       />

@@ -70,7 +70,7 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
   const end = () =>
     mutate({
       send: () => shareRun({ path: { id }, body: { revoke: true }, throwOnError: true }),
-      ...{ invalidates: asksAgain, message: t.linksEnded },
+      ...{ invalidates: asksAgain, message: t.linksRevoked },
     })
   const valid = shares.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt > now)
   return (
@@ -78,12 +78,12 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
       <Text>{t.shareHint}</Text>
       <Form
         sending={sending}
-        button={t.makeLink}
+        button={t.createLink}
         isWide={pictured.length > 0}
         beside={
           valid.length > 0 && (
             <Button variant="default" onClick={() => void end()}>
-              {t.endLinks}
+              {t.revokeLinks}
             </Button>
           )
         }
@@ -97,7 +97,7 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
         )}
       </Form>
       <Text c="dimmed" fz="sm">
-        {valid.length === 0 ? t.noLinks : t.validLinks(valid.length)}
+        {valid.length === 0 ? t.noActiveLinks : t.activeLinks(valid.length)}
       </Text>
     </Stack>
   )

@@ -29,7 +29,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
             head: t.stepStatus,
             cell: ({ status }) => <StatusMark status={STEP_MARKS[status]} word={t.stepStatuses[status]} />,
           },
-          { head: t.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+          { head: t.duration, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
           {
             head: t.screenshot,
             cell: ({ index, title, screenshot }) =>
