@@ -1,6 +1,6 @@
 import type { BrowsingOptions } from '../browser/browsing.ts'
 import type { Consent } from '../browser/consent.ts'
-import type { LabelMembers } from '../flows/match.ts'
+import type { LabelMembers } from '../flows/match-expectations.ts'
 import type { ExpectedPage } from './audit.ts'
 
 /** One crawl: all that the browser process is told. */

@@ -1,5 +1,5 @@
 import { compilePattern } from '../conditions/pattern.ts'
-import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match.ts'
+import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 
 /** What says whether anything is expected of a page, and what. */

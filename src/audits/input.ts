@@ -4,7 +4,7 @@ import { compilePattern } from '../conditions/pattern.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
 import { checkSchedule } from '../core/schedule.ts'
-import { checkExpected } from '../flows/match.ts'
+import { checkExpected } from '../flows/match-expectations.ts'
 import type { AuditInput, AuditSettings } from './audit.ts'
 import { pageAddress } from './crawl/address.ts'
 

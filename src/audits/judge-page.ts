@@ -1,9 +1,9 @@
 import { joinWords } from '../conditions/condition-text.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { capitalized } from '../core/text.ts'
-import { duplicatesIn } from '../flows/duplicates.ts'
-import { demandOf, deviationOf, eventName, expectedName, timesText } from '../flows/finding-words.ts'
-import type { CompiledExpectation, LabelMembers } from '../flows/match.ts'
+import { duplicatesIn } from '../flows/duplicate-events.ts'
+import { conditionRequirement, deviationOf, eventName, expectedName, timesText } from '../flows/finding-text.ts'
+import type { CompiledExpectation, LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
 import { expectedOf } from './expected-page.ts'
@@ -77,7 +77,7 @@ function tooFew(
       {
         ...{ kind: 'wrong_data', vendor: wrong.vendor, event: wrong.event },
         what: `${eventName(wrong, privacy)} ${did}`,
-        ...{ expected: joinWords(faults.map(demandOf)), observed: did.replace(/^had /, '') },
+        ...{ expected: joinWords(faults.map(conditionRequirement)), observed: did.replace(/^had /, '') },
       },
     ]
   }

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import { type SecretBox, secretBox } from '../core/secret-box.ts'
-import { forgetClosedSecrets } from '../flows/store.ts'
+import { dropUnreadableSecrets } from '../flows/store.ts'
 import { clearSecrets, sealedIntegrations } from '../integrations/store.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
@@ -96,7 +96,7 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
       clearSecrets(db, id)
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
     }
-    for (const { id, orgId } of forgetClosedSecrets(db, box)) {
+    for (const { id, orgId } of dropUnreadableSecrets(db, box)) {
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
     }
   })

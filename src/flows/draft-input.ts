@@ -16,12 +16,12 @@ const HAR = {
 
 export const DraftInputSchema = Closed(
   {
-    sessionId: Type.Optional(Text(1, 200, { description: 'A visitor’s session in the event history' })),
-    har: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A HAR, in place of a session' })),
+    sessionId: Type.Optional(Text(1, 200, { description: 'Id of a visitor’s session in the event history' })),
+    har: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A HAR, instead of a session' })),
     harZip: Type.Optional(
       Type.String({
         description:
-          'A ZIP archive with a HAR and its attachments (`.har.zip`), in base64, in place of a session. The HAR may unpack to 32 MiB',
+          'A ZIP archive with a HAR and its attachments (`.har.zip`), in base64, instead of a session. The HAR may unpack to 32 MiB',
       }),
     ),
   },

@@ -3,7 +3,7 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { type ZippedFile, zipOf } from '../browser/zip.fixture.ts'
 import type { Call } from '../http/route.ts'
 import { DraftProcesses } from './draft-process.ts'
-import { type DraftParts, draftRoutes } from './draft-routes.ts'
+import { type DraftDeps, draftRoutes } from './draft-routes.ts'
 
 let world: TestApp
 beforeAll(async () => {
@@ -32,7 +32,9 @@ const post = (body: object) => world.call('POST', '/v1/flows/drafts', { body })
 const bodyOf = (value: object) => new TextEncoder().encode(JSON.stringify(value))
 const about = { orgId: 'org_1', privacy: { phoneRegions: [], piiPatterns: [] }, signal: new AbortController().signal }
 
-/** Returns what the work resolves to, and the longest time in which the event loop did nothing else, as a share of all. */
+/**
+ * Returns the result of the work, and the longest time in which the event loop was blocked, as a share of the total.
+ */
 async function watched<T>(work: () => Promise<T>): Promise<{ result: T; longestShare: number }> {
   let longest = 0
   let last = performance.now()
@@ -51,21 +53,25 @@ async function watched<T>(work: () => Promise<T>): Promise<{ result: T; longestS
 }
 
 describe('a draft from a HAR', () => {
-  test('is the same from a large one, which is read in a process of its own', async () => {
+  test('is the same when a large HAR is read in a separate process', async () => {
     const [small, large] = [await post({ har: harOf(0) }), await post({ har: harOf(300_000) })]
     expect(small).toMatchObject({ status: 200, body: { expectations: [{ event: 'page_view' }] } })
     expect(large.body).toEqual(small.body)
   })
 
   test.each([
-    ['both', { har: harOf(100_000), sessionId: 's' }, 'sessionId: give it, har or harZip, and only one of them'],
+    [
+      'both',
+      { har: harOf(100_000), sessionId: 's' },
+      'sessionId: exactly one of sessionId, har and harZip is required',
+    ],
     ['an unknown field', { har: harOf(100_000), more: 1 }, 'more: there is no such field'],
     ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR, log.entries is missing'],
-  ])('is refused there as here: %s', async (_, body, message) => {
+  ])('is refused alike by both: %s', async (_, body, message) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
 
-  test('may have binary bodies, with NUL characters and halves of surrogate pairs', async () => {
+  test('may have binary bodies, with NUL characters and lone surrogates', async () => {
     for (const filler of [0, 100_000]) {
       const har = harOf(filler)
       const binary = { request: { url: 'https://cdn.example/x', method: 'POST', postData: { text: '\0\ud800' } } }
@@ -77,23 +83,23 @@ describe('a draft from a HAR', () => {
   test.each([{}, { har: {}, harZip: '' }, { sessionId: 's', har: {}, harZip: '' }])(
     'is asked for in one way only: %j',
     async (body) => {
-      const error = 'sessionId: give it, har or harZip, and only one of them'
+      const error = 'sessionId: exactly one of sessionId, har and harZip is required'
       expect(await post(body)).toMatchObject({ status: 400, body: { error } })
     },
   )
 
-  test('leaves the event loop to others while 29 MB are read', async () => {
+  test('does not block the event loop while 29 MB are read', async () => {
     const body = bodyOf({ har: harOf(29_000_000) })
     const { result: draft, longestShare } = await watched(() => new DraftProcesses().draft(body, about))
     expect(draft.recording.steps).toHaveLength(1)
-    // Here it would be nearly all of the time.
+    // Without a process this would be nearly the whole time.
     expect(longestShare).toBeLessThan(0.3)
   })
 
-  test('is read in a process however small it is, because its bodies may unpack to many megabytes', async () => {
+  test('is read in a process whatever its size, because its bodies may unpack to many megabytes', async () => {
     const draft = { recording: {}, expectations: [], missingBodies: [] }
     const processes = { takes: () => false, draft: async () => draft }
-    const [route] = draftRoutes({ processes, privacySettingsOf: () => about.privacy } as unknown as DraftParts)
+    const [route] = draftRoutes({ processes, privacySettingsOf: () => about.privacy } as unknown as DraftDeps)
     const call = { principal: about, body: bodyOf({ har: harOf(0) }), signal: about.signal } as unknown as Call
     expect(await route?.handle(call)).toBe(draft)
   })
@@ -113,7 +119,7 @@ describe('a draft from an archive', () => {
   const content = JSON.stringify({ log: { entries } })
   const base64 = (...files: ZippedFile[]) => Buffer.from(zipOf(files)).toString('base64')
 
-  test('has the events of attachments, and says which bodies are missing', async () => {
+  test('has the events of attachments and lists missing bodies', async () => {
     const harZip = base64({ name: 'x.har', content }, { name: 'a.dat', content: 'en=add_to_cart\nen=purchase' })
     const answer = await post({ harZip })
     expect(answer).toMatchObject({ status: 200, body: { recording: { steps: [{ url: 'https://shop.example/' }] } } })
@@ -124,7 +130,7 @@ describe('a draft from an archive', () => {
     expect(answer.body.missingBodies).toEqual([{ entry: 3, host: 'www.google-analytics.com', reason }])
   })
 
-  test('of which only the HAR is sent says that the attachments are missing', async () => {
+  test('lists missing attachments when only the HAR is sent', async () => {
     const { status, body } = await post({ har: JSON.parse(content) })
     expect(status).toBe(200)
     expect(body.missingBodies.map(({ entry }: { entry: number }) => entry)).toEqual([2, 3])
@@ -133,7 +139,7 @@ describe('a draft from an archive', () => {
 
   test.each([
     ['an empty text', '', 'harZip: is not a readable ZIP archive'],
-    ['no base64', '{"log":{}}', 'harZip: is not base64'],
+    ['no base64', '{"log":{}}', 'harZip: must be base64'],
     ['no archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
     ['no HAR', base64({ name: 'a.txt', content: '' }), 'harZip: contains no .har file'],
     ['another file', base64({ name: 'a.har', content: '{}' }), 'harZip: is not a HAR, log.entries is missing'],
@@ -159,13 +165,13 @@ describe('a process that drafts', () => {
   test.each([
     ['time', { limitMs: 1 }, 'har: reading it takes more than 0.001 s'],
     ['memory', { memoryBytes: 1024 }, `har: reading it takes more than ${1024 / 2 ** 20} MiB of memory`],
-  ])('is ended when it takes too much %s', async (_, limits, message) => {
+  ])('is stopped when it takes too much %s', async (_, limits, message) => {
     const drafting = new DraftProcesses(limits).draft(bodyOf({ har: harOf(5_000_000) }), about)
     expect(drafting).rejects.toMatchObject({ code: 'tooLarge', message })
     await drafting.catch(() => {})
   })
 
-  test('is one at a time for an organization, of which three wait and more are refused', async () => {
+  test('runs one at a time per organization; three wait and more are refused', async () => {
     const processes = new DraftProcesses()
     const body = bodyOf({ har: harOf(100_000) })
     const asked = await Promise.allSettled(Array.from({ length: 6 }, () => processes.draft(body, about)))
@@ -173,7 +179,7 @@ describe('a process that drafts', () => {
     expect(asked[5]).toMatchObject({ reason: { code: 'rateLimited', retryAfterS: expect.any(Number) } })
   })
 
-  test('ends when its caller leaves', async () => {
+  test('ends when its caller disconnects', async () => {
     const controller = new AbortController()
     const drafting = new DraftProcesses().draft(bodyOf({ har: harOf(5_000_000) }), {
       ...about,

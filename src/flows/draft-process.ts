@@ -12,10 +12,10 @@ import { checkJson, parseJson } from '../http/body.ts'
 import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
 import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 
-/** The settings that `privacyFrom` takes. */
+/** Settings that `privacyFrom` reads. */
 type PrivacySettings = Parameters<typeof privacyFrom>[0]
 
-/** A body up to this size is parsed where it arrived, because it may name a session. */
+/** Maximum size of a body that is parsed in the server itself, because it may name a session. */
 const SMALL_BYTES = 64 * 1024
 const LIMIT_MS = 30 * SECOND_MS
 const MEMORY_BYTES = 2 ** 30
@@ -24,19 +24,19 @@ const NICENESS = 10
 const PIECE_BYTES = 256 * 1024
 /** Maximum number of processes; an organization has one at a time. */
 const AT_ONCE = 2
-/** Maximum number of requests of one organization that wait. */
+/** Maximum number of waiting requests per organization. */
 const WAITING = 3
-/** Maximum number of requests that wait in total. */
+/** Maximum number of waiting requests in total. */
 const ALL_WAITING = 20
 
 const readInput = parser(DraftInputSchema)
 
-/** As much as a HAR that is sent as JSON may have. */
+/** Same limits as for a HAR sent as JSON. */
 const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32 * 1024 * 1024, entries: 20_000 }
 
 /**
- * Returns what a body asks for. Fails with `invalid`, as every body of JSON does; but the HAR may have NUL characters and
- * halves of surrogate pairs, by which recorders write binary bodies.
+ * Returns the input in a body. Throws `invalid` like for every JSON body, except that the HAR may have NUL characters and
+ * lone surrogates, with which recorders write binary bodies.
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
   const value = parseJson(new TextDecoder().decode(body))
@@ -44,13 +44,13 @@ export function draftInputOf(body: Uint8Array): DraftInput {
   checkJson(isObject ? { ...value, har: undefined } : value)
   const input = readInput(value) as DraftInput
   if (Object.keys(input).length !== 1) {
-    throw new AppError('invalid', 'sessionId: give it, har or harZip, and only one of them')
+    throw new AppError('invalid', 'sessionId: exactly one of sessionId, har and harZip is required')
   }
   return input
 }
 
 async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new AppError('invalid', 'harZip: is not base64')
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new AppError('invalid', 'harZip: must be base64')
   try {
     const { value, attachmentOf } = await readHarArchive(Buffer.from(text, 'base64'), ARCHIVE)
     return draftOf(sightingsOfHar(value, 'harZip', attachmentOf), 'harZip', privacy)
@@ -60,26 +60,26 @@ async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
   }
 }
 
-/** What the process writes to its standard output. */
+/** Message that the process writes to its standard output. */
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
 
 /**
- * Reads recordings of the network in processes of their own: a large one takes seconds and hundreds of megabytes, and a
- * small one may contain large bodies, compressed.
+ * Reads HARs in separate processes: a large one takes seconds and hundreds of megabytes, and a small one may contain
+ * large compressed bodies.
  */
 export class DraftProcesses {
   private readonly queue = new FairQueue(AT_ONCE, ALL_WAITING)
 
   constructor(private readonly limits: { command?: string[]; limitMs?: number; memoryBytes?: number } = {}) {}
 
-  /** True when a body is so large that only a process of its own may parse it. */
+  /** Returns whether a body is so large that only a separate process may parse it. */
   takes(body: Uint8Array): boolean {
     return body.length > SMALL_BYTES
   }
 
   /**
-   * Returns the draft of the HAR in a body. Fails with `invalid` for what is no HAR, `tooLarge` when reading it takes more
-   * than 30 s or 1 GiB, and `rateLimited` when several of the organization wait already.
+   * Returns the draft of the HAR in a body. Throws `invalid` when the body is not a HAR, `tooLarge` when reading it
+   * takes more than 30 s or 1 GiB, and `rateLimited` when several requests of the organization are waiting.
    */
   draft(
     body: Uint8Array,
@@ -95,7 +95,7 @@ export class DraftProcesses {
       env: workerEnv(),
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    // A failure means that the process has ended, which its exit code tells.
+    // A failure means that the process has ended, which its exit code shows.
     void feed(child.stdin, [new TextEncoder().encode(`${JSON.stringify(privacy)}\n`), body]).catch(() => undefined)
     let exceeded: string | null = null
     const stop = (limit: string) => {
@@ -126,7 +126,7 @@ export class DraftProcesses {
   }
 }
 
-/** Writes to a process in pieces: all at once, 32 MiB would hold the event loop for 50 ms. */
+/** Writes to a process in pieces, because writing 32 MiB at once would block the event loop for 50 ms. */
 async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     for (let at = 0; at < part.length; at += PIECE_BYTES) {
@@ -137,7 +137,7 @@ async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<
   await stdin.end()
 }
 
-/** The child process: reads one body, answers, and ends. */
+/** Entry point of the child process: reads one body, answers, and exits. */
 export async function draftForParent(): Promise<void> {
   setPriority(NICENESS)
   const input = new Uint8Array(await Bun.stdin.arrayBuffer())

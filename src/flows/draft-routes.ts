@@ -1,27 +1,31 @@
 import { privacyFrom } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, Type } from '../core/schema.ts'
 import { type Route, route } from '../http/route.ts'
+import { eventSearch } from '../insights/event-search.ts'
+import type { Caller, Sources } from '../insights/insight.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
+import type { Sighting } from './draft.ts'
 import { draftOf } from './draft.ts'
 import { DraftInputSchema } from './draft-input.ts'
 import { DraftProcesses, draftInputOf } from './draft-process.ts'
-import { sightingsOfSession } from './draft-session.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { RecordingSchema } from './recording.ts'
 
-export interface DraftParts {
+export interface DraftDeps {
   db: Db
   clock: Clock
   warehouse: History
-  /** How long events are kept. */
+  /** Retention time of events. */
   retentionMs: number
   privacySettingsOf(orgId: string): Parameters<typeof privacyFrom>[0]
   processes?: DraftProcesses
 }
 
-/** A HAR has the bodies of a page's scripts and images. */
+/** Maximum body size. A HAR contains the bodies of a page's scripts and images. */
 const HAR_BYTES = 32 * 1024 * 1024
 
 const DraftSchema = Closed(
@@ -34,7 +38,7 @@ const DraftSchema = Closed(
         host: Type.String(),
         reason: Type.String(),
       }),
-      { description: 'Requests of a HAR that are left out because it does not have their bodies, at most 50' },
+      { description: 'Up to 50 requests of the HAR that were skipped because their bodies are missing' },
     ),
   },
   {
@@ -57,7 +61,7 @@ export function draftRoutes({
   retentionMs,
   privacySettingsOf,
   processes = new DraftProcesses(),
-}: DraftParts): Route[] {
+}: DraftDeps): Route[] {
   return [
     route({
       id: 'draftFlowTest',
@@ -67,8 +71,9 @@ export function draftRoutes({
       asynchronous: true,
       unparsed: true,
       tag: 'Flow tests',
-      summary: 'A draft of a flow test from a visitor’s session, or a HAR: its pages and events, to be completed',
-      description: 'Nothing is stored. It has no clicks, and nothing that is personal.',
+      summary: 'Draft a flow test from a visitor’s session or a HAR',
+      description:
+        'Returns its pages and events, to be completed by a person. Nothing is stored. The draft contains neither clicks nor personal data.',
       refusals: ['notFound', 'tooLarge', 'rateLimited', 'unavailable'],
       question: true,
       maxBodyBytes: HAR_BYTES,
@@ -90,3 +95,50 @@ export function draftRoutes({
     }),
   ]
 }
+
+/** Maximum length of a session. Of a longer one, the end is used. */
+const MAX_SESSION_MS = DAY_MS
+const MAX_EVENTS = 1000
+const AT_ONCE = 200
+
+/** The history as insights see it. */
+type SessionSources = Pick<Sources, 'db' | 'history' | 'privacy' | 'retentionMs'>
+
+/**
+ * Returns the stored events of a visitor's session in order, limited to those that a browser would send again. Of more
+ * than 1,000 events, the most recent are returned. Callers who may not see personal data get masked values.
+ * @throws {AppError} `notFound` when the organization has no events of this session
+ */
+async function sightingsOfSession(sessionId: string, sources: SessionSources, caller: Caller): Promise<Sighting[]> {
+  const from = Math.max(0, caller.now - sources.retentionMs)
+  const [newest] = (await search({ sessionId, from, limit: 1 })).events
+  if (!newest) throw new AppError('notFound', 'sessionId: no events of this session are stored')
+  const { domainId, receivedAt } = newest
+  const window = {
+    sessionId,
+    domainId,
+    from: Math.max(0, receivedAt - MAX_SESSION_MS),
+    to: receivedAt + 1,
+    limit: AT_ONCE,
+  }
+  const found: Found[] = []
+  let cursor: string | null = null
+  do {
+    const answer = await search({ ...window, ...(cursor !== null && { cursor }) })
+    found.push(...answer.events)
+    cursor = answer.nextCursor
+  } while (cursor !== null && found.length < MAX_EVENTS)
+  return found
+    .toSorted((a, b) => a.ts - b.ts || a.seq - b.seq)
+    .map(({ kind, ts, host, path, vendor, event, account, params }) => ({
+      at: ts,
+      pageUrl: host === null ? null : `https://${host}${path ?? '/'}`,
+      event: kind === 'event' ? { vendor, event, account, params } : null,
+    }))
+
+  function search(input: Parameters<typeof eventSearch.answer>[1]) {
+    return eventSearch.answer(sources as Sources, input, caller)
+  }
+}
+
+type Found = Awaited<ReturnType<typeof eventSearch.answer>>['events'][number]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { draftOf, type Sighting, sightingsOfHar } from './draft.ts'
-import { checkExpectations } from './match.ts'
+import { checkExpectations } from './match-expectations.ts'
 import { parseRecording } from './recording.ts'
 
 const GA4 = 'Google Analytics 4'
@@ -22,7 +22,7 @@ const outline = (...sightings: Sighting[]) => {
   }
 }
 
-describe('a draft of what was seen', () => {
+describe('a draft of sightings', () => {
   test.each<[string, Sighting[], string[], string[]]>([
     ['a page', [seen(0, '/')], ['/'], []],
     ['its event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
@@ -69,8 +69,8 @@ describe('a draft of what was seen', () => {
     expect(outline(...sightings)).toEqual({ pages, events })
   })
 
-  test('nothing that can be opened is refused', () => {
-    expect(() => draft(seen(0, null))).toThrow('sessionId: names no page that could be opened')
+  test('sightings without a page that can be opened are refused', () => {
+    expect(() => draft(seen(0, null))).toThrow('sessionId: contains no page that can be opened')
   })
 
   test('two hundred pages', () => {
@@ -85,7 +85,7 @@ const entry = (time: string, url: string, more: object = {}) => ({
   ...more,
 })
 
-test('a HAR: its tab’s pages in time, events of vendors, no libraries', () => {
+test('a HAR: pages of its tab in order, events of vendors, no libraries', () => {
   const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR'
   const har = {
     log: {
@@ -112,7 +112,7 @@ test('a HAR: its tab’s pages in time, events of vendors, no libraries', () => 
   ])
 })
 
-test('a request whose body is missing is no event, but its page was open', () => {
+test('a request without its body is not an event, but its page counts', () => {
   const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
   const sent = entry('02', collect, { pageref: 'p1' })
   const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]
@@ -125,6 +125,6 @@ test('a request whose body is missing is no event, but its page was open', () =>
   })
 })
 
-test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is no HAR', (value) => {
+test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is not a HAR', (value) => {
   expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR, log.entries is missing')
 })

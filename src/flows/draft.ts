@@ -6,15 +6,15 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
-import { type OwnEvent, ownExpectations } from './own-expectations.ts'
 import type { RecordedStep, Recording } from './recording.ts'
 
 /** A draft of a flow test, to be completed by a person. */
 export interface Draft {
   recording: Recording
   expectations: Expectation[]
-  /** Requests of a HAR that are not in the draft because it does not have their bodies, at most 50. */
+  /** Up to 50 requests of a HAR that are not in the draft because their bodies are missing. */
   missingBodies: MissingRequest[]
 }
 
@@ -22,34 +22,34 @@ export interface Draft {
 export interface MissingRequest {
   /** Index in `log.entries`, from 0. */
   entry: number
-  /** Of the request's URL; empty when it has none. */
+  /** Host of the request's URL; empty when it has no URL. */
   host: string
   reason: string
 }
 
-/** Something that happened in a tab: a vendor's event, or, without one, that a page was shown. */
+/** Something that happened in a tab: an event of a vendor, or without `event` a page view. */
 export interface Sighting {
   at: Instant
-  /** Address of the page in the tab; null: not known. */
+  /** Address of the page in the tab; null when unknown. */
   pageUrl: string | null
   event: Omit<OwnEvent, 'step'> | null
 }
 
 const MAX_STEPS = 200
 const MAX_MISSING = 50
-/** In what callers may not see. */
+/** Replaces values that callers may not see. */
 const MASKED = '***'
-/** What a page that was left still sends comes no later than this. */
+/** Events of a page that was left arrive within this time. */
 const LATE_MS = 3000
-/** Longer values of a query are session ids, signatures and the like. */
+/** Longer values in a query are session ids, signatures and the like. */
 const MAX_QUERY_VALUE = 40
-/** Where a visitor came from, which is no part of the page. */
+/** Parameters that say where a visitor came from and do not identify the page. */
 const CAMPAIGN = /^(?:utm_\w+|[a-z]{1,4}clid|_gl|_ga|mc_[a-z]+id|gad_source|gbraid|wbraid|_hs\w+)$/i
 
 /**
- * Returns the pages in their order as steps that open them, with what fired on each as expectations. Pages whose address has
- * personal data are left out with all that fired there.
- * @param sightings in the order in which they happened
+ * Returns the pages in order as steps that open them, with the events fired on each page as expectations. Pages whose
+ * address contains personal data are left out together with their events.
+ * @param sightings in chronological order
  * @param path of the field, for messages
  * @throws {AppError} `invalid` when no page is named
  */
@@ -72,9 +72,9 @@ export function draftOf(
     if (event) events.push({ ...event, step: visits.length - (isLate ? 2 : 1) })
   }
   const [first] = visits
-  if (!first) throw new AppError('invalid', `${path}: names no page that could be opened`)
+  if (!first) throw new AppError('invalid', `${path}: contains no page that can be opened`)
   const recording = { title: `Visit of ${new URL(first.url).host}`, steps: visits.map(({ url }) => openStep(url)) }
-  return { recording, expectations: ownExpectations(events, privacy), missingBodies }
+  return { recording, expectations: deriveExpectations(events, privacy), missingBodies }
 }
 
 const openStep = (url: string): RecordedStep => ({
@@ -83,7 +83,10 @@ const openStep = (url: string): RecordedStep => ({
   assertedEvents: [{ type: 'navigation', url, title: '' }],
 })
 
-/** The address by which the page can be opened again; null for one that can't be, or has personal data. */
+/**
+ * Returns the address with which the page can be opened again; null when that is impossible or the address contains
+ * personal data.
+ */
 function pageOf(address: string, privacy: Privacy): string | null {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol) || !url.hostname || url.username || url.password) return null
@@ -98,9 +101,9 @@ function pageOf(address: string, privacy: Privacy): string | null {
 }
 
 /**
- * Returns what a HAR tells: its pages, the events of vendors that are decoded, and which requests miss their bodies.
+ * Returns the contents of a HAR: its pages, the decoded events of vendors, and the requests without bodies.
  * @param path of the field, for messages
- * @throws {AppError} `invalid` when it is no HAR
+ * @throws {AppError} `invalid` when it is not a HAR
  */
 export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
   const requests = requestsOfHar(har, attachmentOf)
@@ -124,7 +127,7 @@ function sightingsOf({ hit, tabUrl }: HarRequest): Sighting[] {
     body: readBody(hit).text,
   })
   const pageUrl = tabUrl ?? hit.pageUrl
-  // Requests of vendors may come when the next page is open already, and Referer may be that of a frame.
+  // Requests of vendors may be sent when the next page is already open, and Referer may be that of a frame.
   if (vendor === null) return tabUrl === null ? [] : [{ at, pageUrl: tabUrl, event: null }]
   return events.flatMap(({ kind, event, account, params }): Sighting[] =>
     kind === 'event' ? [{ at, pageUrl, event: { vendor, event, account, params } }] : [],

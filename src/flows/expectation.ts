@@ -1,22 +1,28 @@
 import { ConditionSchema } from '../conditions/condition.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 
-/** What an expectation says of the events themselves; an audit's says the same of a page. */
+/** Fields that describe expected events. An audit's expectations use the same fields for a page. */
 export const expectedEventFields = {
-  label: Type.Optional(Text(1, 80, { description: 'A label that the event must have; no event has an unknown one' })),
-  vendor: Type.Optional(Text(1, 200, { description: 'The vendor, as in `docs/api/vendors.md`; left out: every one' })),
-  event: Type.Optional(Text(1, 200, { description: 'The event’s name; left out: every one', examples: ['purchase'] })),
-  account: Type.Optional(Text(1, 200, { description: 'The vendor’s account; left out: every one' })),
+  label: Type.Optional(
+    Text(1, 80, { description: 'A label that the event must have; events never have an unknown label' }),
+  ),
+  vendor: Type.Optional(Text(1, 200, { description: 'The vendor, as in `docs/api/vendors.md`; default: any' })),
+  event: Type.Optional(Text(1, 200, { description: 'Name of the event; default: any', examples: ['purchase'] })),
+  account: Type.Optional(Text(1, 200, { description: 'Account at the vendor; default: any' })),
   data: Type.Optional(
     Type.Array(ConditionSchema, {
       maxItems: 20,
-      description: 'How the event must be: all of these hold. They say what is right, as in journeys',
+      description: 'Conditions that the event must meet, all of them. As in journeys, they describe a correct event',
     }),
   ),
-  min: Type.Optional(Int({ minimum: 0, maximum: 10_000, default: 1, description: 'At least so many such events' })),
+  min: Type.Optional(Int({ minimum: 0, maximum: 10_000, default: 1, description: 'Minimum number of such events' })),
   max: Type.Optional(
     Nullable(
-      Int({ minimum: 0, maximum: 10_000, description: 'At most so many; 0: it must not fire, `min` is 0 then' }),
+      Int({
+        minimum: 0,
+        maximum: 10_000,
+        description: 'Maximum number of such events. 0: it must not fire, and `min` is 0',
+      }),
     ),
   ),
 }
@@ -26,7 +32,8 @@ export const ExpectationSchema = Closed({
     Int({
       minimum: 0,
       maximum: 199,
-      description: 'Index in `recording.steps`: from its start to that of the next one. Left out: the whole run',
+      description:
+        'Index in `recording.steps`: from the start of this step to the start of the next one. Default: the whole run',
     }),
   ),
   ...expectedEventFields,
@@ -35,7 +42,8 @@ export const ExpectationSchema = Closed({
       minimum: 0,
       maximum: 60_000,
       default: 5000,
-      description: 'The runner waits so long after the step until `min` is met; `max` is judged at the end',
+      description:
+        'How long the runner waits after the step for `min` to be met, in milliseconds; `max` is judged at the end',
     }),
   ),
 })

@@ -16,15 +16,15 @@ import type { FlowTestInput } from './flow-test.ts'
 import { planRuns } from './plan-runs.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import { RunFiles } from './run-files.ts'
-import { cancelRun, factsOf, failCutOffRuns, findRun, listRuns, queueRun, removeOldRuns } from './run-store.ts'
+import { cancelRun, factsOf, failInterruptedRuns, findRun, listRuns, queueRun, removeOldRuns } from './run-store.ts'
 import {
   createFlowTest,
   deleteFlowTest,
+  dropUnreadableSecrets,
   findFlowTest,
-  forgetClosedSecrets,
-  keptFlowTest,
   listFlowTests,
   openSecrets,
+  storedFlowTest,
   updateFlowTest,
 } from './store.ts'
 import { readFlowTest } from './test-input.ts'
@@ -52,10 +52,10 @@ const healed: WalkMessage = {
   element: button,
 }
 
-/** A walk that tells these messages; or one that ends for another reason. */
+/** A walk that sends these messages, or one that ends for another reason. */
 type Walk = readonly WalkMessage[] | { told: readonly WalkMessage[]; error: string } | 'until it is stopped'
 
-/** Flow tests whose walks are told by the test, in this order. */
+/** Flow tests whose walks are scripted by the test, in this order. */
 function world() {
   const db = memoryDb()
   const clock = testClock()
@@ -116,7 +116,7 @@ const plan = ({ db, clock }: { db: ReturnType<typeof memoryDb>; clock: TestClock
   planRuns({ db, clock, region: 'local', fault: () => fault })
 
 describe('a run', () => {
-  test('passes with what it showed, and its test with it', async () => {
+  test('passes with its results, and so does its test', async () => {
     const { make, run, db, orgId } = world()
     const { id } = make()
     const passed = await run(id, GOOD)
@@ -124,10 +124,10 @@ describe('a run', () => {
       ...{ status: 'passed', error: null, attempts: 1, pausedMs: 40, findings: [], trigger: 'api', region: 'local' },
       summary: { stepsTotal: 2, stepsPassed: 2, healedSteps: 0, vendorsFired: 1, findings: 0 },
     })
-    expect(keptFlowTest(db, { orgId, id })).toMatchObject({ test: { status: 'passed' }, elements: { 1: button } })
+    expect(storedFlowTest(db, { orgId, id })).toMatchObject({ test: { status: 'passed' }, elements: { 1: button } })
   })
 
-  test('is repeated before anything opens, and the last walk counts', async () => {
+  test('is repeated before an issue opens, and the last walk counts', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 2 })
     expect(await run(id, MISSING, MISSING, GOOD)).toMatchObject({ status: 'passed', attempts: 3 })
@@ -138,7 +138,7 @@ describe('a run', () => {
     expect(issues()).toMatchObject([{ status: 'resolved' }])
   })
 
-  test('that was ended says why, and which steps it did not come to', async () => {
+  test('that ended early says why, and which steps it did not reach', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 0 })
     const ended = await run(id, { told: [opened], error: 'it took longer than 150 s' })
@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(issues()).toHaveLength(1)
   })
 
-  test('is told its values, with secrets in force', async () => {
+  test('receives its values, with the current secrets', async () => {
     const { make, put, run, plans, db, orgId } = world()
     const secrets = { password: 'horse' }
     const { id } = make({ variables: { coupon: 'A', password: 'plain' }, secrets })
@@ -158,24 +158,28 @@ describe('a run', () => {
     expect(put(id).secrets).toEqual(['password'])
     const two = put(id, { secrets: { password: null, pin: '1234' } })
     expect(two.secrets).toEqual(['password', 'pin'])
-    expect(openSecrets(testBox, keptFlowTest(db, { orgId, id }))).toEqual({ password: 'horse', pin: '1234' })
-    expect(() => put(id, { secrets: { token: null } })).toThrow('secrets.token: has no value that could be kept')
-    expect(() => make({ secrets: { token: null } })).toThrow('secrets.token: has no value that could be kept')
+    expect(openSecrets(testBox, storedFlowTest(db, { orgId, id }))).toEqual({ password: 'horse', pin: '1234' })
+    expect(() => put(id, { secrets: { token: null } })).toThrow(
+      'secrets.token: a value is required, because none is stored',
+    )
+    expect(() => make({ secrets: { token: null } })).toThrow(
+      'secrets.token: a value is required, because none is stored',
+    )
     expect(put(id, { secrets: { pin: null } }).secrets).toEqual(['pin'])
     expect(put(id, { secrets: {} }).secrets).toEqual([])
     await run(id)
     expect(plans[1]).toMatchObject({ values: {}, browsing: { secrets: [] } })
   })
 
-  test('that lost its secrets with the key of the folder needs them anew', () => {
+  test('requires secrets that were lost with the key of the folder', () => {
     const { make, db, orgId } = world()
     const { id } = make({ secrets: { password: 'horse' } })
-    expect(forgetClosedSecrets(db, testBox)).toEqual([])
-    expect(forgetClosedSecrets(db, secretBox(Buffer.alloc(32, 8)))).toEqual([{ id, orgId }])
-    expect(keptFlowTest(db, { orgId, id })).toMatchObject({ secrets: null, test: { secrets: [] } })
+    expect(dropUnreadableSecrets(db, testBox)).toEqual([])
+    expect(dropUnreadableSecrets(db, secretBox(Buffer.alloc(32, 8)))).toEqual([{ id, orgId }])
+    expect(storedFlowTest(db, { orgId, id })).toMatchObject({ secrets: null, test: { secrets: [] } })
   })
 
-  test('that the server cut off is failed after the start; one that waits is left to wait', async () => {
+  test('interrupted by a stop fails at the next start, and a queued run stays queued', async () => {
     const { make, queue, walks, flowRuns, db, orgId, clock } = world()
     const { id } = make()
     walks.push('until it is stopped')
@@ -184,7 +188,7 @@ describe('a run', () => {
     const waits = queue(id)
     await flowRuns.close()
     expect(findRun(db, { orgId, id: cut }).status).toBe('running')
-    failCutOffRuns(db, clock.now())
+    failInterruptedRuns(db, clock.now())
     expect(findRun(db, { orgId, id: cut })).toMatchObject({
       status: 'failed',
       error: 'the server stopped while it ran',
@@ -192,7 +196,7 @@ describe('a run', () => {
     expect(findRun(db, { orgId, id: waits }).status).toBe('queued')
   })
 
-  test('of a test that was deleted ends, and nothing of it stays', async () => {
+  test('of a deleted test ends and leaves nothing behind', async () => {
     const { make, queue, walks, flowRuns, db, orgId, faults, files, clock } = world()
     const { id } = make()
     walks.push('until it is stopped')
@@ -206,7 +210,7 @@ describe('a run', () => {
     expect([existsSync(files.of(runId)), listRuns(db, orgId, {}, { limit: 9 }).runs, faults]).toEqual([false, [], []])
   })
 
-  test('that is cancelled ends at once, and no retry follows', async () => {
+  test('that is cancelled ends at once without a retry', async () => {
     const { make, queue, walks, flowRuns, db, orgId, faults, clock } = world()
     const { id } = make({ retries: 1 })
     walks.push('until it is stopped')
@@ -226,21 +230,21 @@ describe('a run', () => {
     expect(faults).toEqual([])
   })
 
-  test('that waits behind a hundred others is refused', () => {
+  test('is refused when a hundred others are waiting', () => {
     const { make, queue } = world()
     const { id } = make()
     for (let n = 0; n < 100; n++) queue(id)
-    expect(() => queue(id)).toThrow('100 runs wait already')
+    expect(() => queue(id)).toThrow('100 runs are already waiting')
   })
 })
 
 describe('healing', () => {
-  test('waits for a person, makes a version when it is approved, and is gone when the step is done as written', async () => {
+  test('awaits approval, creates a version when approved, and is dropped when the step works as written', async () => {
     const { make, run, db, orgId } = world()
     const { id } = make()
     const walked = await run(id, [opened, bought, healed, done])
     expect(walked).toMatchObject({ status: 'passed', summary: { stepsPassed: 2, healedSteps: 1 } })
-    const kept = keptFlowTest(db, { orgId, id })
+    const kept = storedFlowTest(db, { orgId, id })
     expect(kept.test.healing).toMatchObject([{ step: 1, before: '#buy', after: 'text/Buy', runId: walked.id }])
     expect(kept.elements).toEqual({})
     await run(id, GOOD)
@@ -256,7 +260,7 @@ describe('healing', () => {
 })
 
 describe('versions', () => {
-  test('are made by a change of recording, start page or expectations, and by nothing else', () => {
+  test('are created only by a change of recording, start page or expectations', () => {
     const { make, put } = world()
     const { id } = make()
     const versions = [
@@ -269,20 +273,20 @@ describe('versions', () => {
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 4])
   })
 
-  test('of another recording know no elements', async () => {
+  test('of another recording have no known elements', async () => {
     const { make, put, run, db, orgId } = world()
     const { id } = make()
     await run(id, GOOD)
     put(id, { recording: { title: 'Buy', steps: [...STEPS, { type: 'close' }] } })
-    expect(keptFlowTest(db, { orgId, id })).toMatchObject({ elements: {}, refused: {} })
+    expect(storedFlowTest(db, { orgId, id })).toMatchObject({ elements: {}, refused: {} })
   })
 })
 
-describe('by itself', () => {
+describe('automatically', () => {
   const runsOf = ({ db, orgId }: ReturnType<typeof world>) =>
     listRuns(db, orgId, {}, { limit: 50 }).runs.map(({ trigger, status }) => [trigger, status])
 
-  test('a test runs by its schedule; what was missed is made up for once', async () => {
+  test('a test runs on schedule, and missed runs are made up for once', async () => {
     const around = world()
     const { clock, make, put, flowRuns } = around
     const { id } = make({ schedule: '0 6 * * *', timezone: 'Europe/Berlin' })
@@ -303,7 +307,7 @@ describe('by itself', () => {
     expect(runsOf(around)).toEqual([['schedule', 'passed']])
   })
 
-  test('a test runs after a change of its domain, while that is watched', () => {
+  test('a test runs after a change of its domain while the change is watched', () => {
     const around = world()
     const { db, clock, orgId, make } = around
     const [domainId, other] = ['Shop', 'Blog'].map((name) => createDomain(db, clock, orgId, { name }))
@@ -325,7 +329,7 @@ describe('by itself', () => {
     expect(runsOf(around)).toEqual([['change', 'queued']])
   })
 
-  test('nothing is queued where no browser can run', () => {
+  test('nothing is queued when no browser can run', () => {
     const around = world()
     around.make({ schedule: '* * * * *' })
     around.clock.advance(HOUR_MS)
@@ -334,7 +338,7 @@ describe('by itself', () => {
   })
 })
 
-test('files of runs go before their rows do', async () => {
+test('files of runs are deleted before their rows', async () => {
   const { make, run, files, db, orgId, clock } = world()
   const { id } = make()
   const walked = await run(id, GOOD)
@@ -350,14 +354,14 @@ test('files of runs go before their rows do', async () => {
   expect(() => findRun(db, { orgId, id: walked.id })).toThrow('no such run')
 })
 
-test('without a Chromium a run is refused with what to do, and all else works', async () => {
+test('without a Chromium a run is refused with instructions, and everything else works', async () => {
   await using app = await testApp({ chromium: '/nowhere/chromium' })
   const { id } = (await app.call('POST', '/v1/flows/tests', { body: INPUT })).body
   const refused = await app.call('POST', `/v1/flows/tests/${id}/run`, { body: {} })
   expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('TAGWARDEN_CHROMIUM') } })
 })
 
-test('a list of large tests has pages that are shorter than asked for, and every test once', () => {
+test('a list of large tests has shorter pages and returns every test once', () => {
   const { db, orgId, make } = world()
   const large = { title: 'Large', steps: [{ ...STEPS[0], type: 'navigate', note: 'x'.repeat(1_000_000) }] }
   const made = Array.from({ length: 7 }, () => make({ recording: large, expectations: [] }).id).sort()

@@ -13,59 +13,61 @@ import { type Db, tx } from '../store/database.ts'
 import { headlineOf } from './headline.ts'
 import { learnedFrom } from './healing.ts'
 import { judgeRun } from './judge.ts'
-import { membersOfNamed } from './match.ts'
+import type { KnownElement } from './known-element.ts'
+import { membersOfNamed } from './match-expectations.ts'
+import type { Recording } from './recording.ts'
 import { withStartUrl } from './recording.ts'
+import { titleOf } from './recording-title.ts'
 import { type Rules, ruleFindings } from './rule-findings.ts'
-import type { RunEvent } from './run.ts'
+import type { RunEvent, StepResult } from './run.ts'
 import type { RunFiles } from './run-files.ts'
 import { secretsOfRun } from './run-secrets.ts'
 import {
   beginAttempt,
   endRun,
-  failCutOffRuns,
+  failInterruptedRuns,
   findRun,
-  type KeptRun,
   type RunFacts,
+  type StoredRun,
   summaryOf,
   waitingRuns,
 } from './run-store.ts'
-import { type KeptFlowTest, keptFlowTest, learn, type Versioned, versionOf } from './store.ts'
+import { type StoredFlowTest, saveLearned, storedFlowTest, type Versioned, versionOf } from './store.ts'
 import type { WalkMessage, WalkPlan } from './walk-plan.ts'
-import { Walked } from './walked.ts'
 
-export interface FlowRunParts {
+export interface FlowRunDeps {
   db: Db
   box: SecretBox
   clock: Clock
   browsers: Pick<Browsers, 'run'>
   files: RunFiles
-  /** The rules in force of an organization. */
+  /** Active rules of an organization. */
   rulesOf(orgId: string): Rules
   privacyOf(orgId: string): Privacy
   enqueue: Enqueue
   report(error: unknown, where: string): void
 }
 
-/** To start a browser before a walk, and to write what it saw behind it. */
+/** Time to start a browser before a walk and to write its files afterwards. */
 const AROUND_WALK_MS = 30 * SECOND_MS
 
-/** What one walk of a run came to. */
+/** Result of one walk of a run. */
 interface Attempt {
   facts: RunFacts
   error: string | null
   pausedMs: number | null
 }
 
-/** Carries out the runs that wait, each in a browser of its own when there is a place. One for each program. */
+/** Executes queued runs, each in its own browser when a slot is free. One instance per program. */
 export class FlowRuns {
-  private readonly underWay = new UnderWay<KeptRun>()
+  private readonly underWay = new UnderWay<StoredRun>()
 
-  /** Runs that a stop or a kill cut off are failed. */
-  constructor(private readonly parts: FlowRunParts) {
-    failCutOffRuns(parts.db, parts.clock.now())
+  /** Runs interrupted by a stop or a kill are marked as failed. */
+  constructor(private readonly parts: FlowRunDeps) {
+    failInterruptedRuns(parts.db, parts.clock.now())
   }
 
-  /** Begins what waits. Returns at once. */
+  /** Starts queued runs. Returns at once. */
   start(): void {
     if (this.underWay.isClosed) return
     for (const run of waitingRuns(this.parts.db)) {
@@ -73,28 +75,28 @@ export class FlowRuns {
     }
   }
 
-  /** Ends the runs of a test that was deleted. */
+  /** Stops the runs of a deleted test. */
   cancel(testId: string): void {
     this.underWay.cancel((run) => run.testId === testId)
   }
 
-  /** Ends a run that was cancelled. */
+  /** Stops a cancelled run. */
   stop(runId: string): void {
     this.underWay.cancel((run) => run.id === runId)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no run is active. */
   idle(): Promise<void> {
     return this.underWay.idle()
   }
 
-  /** Cuts off what is under way; the next start says so of it. */
+  /** Interrupts active runs; the next start marks them as failed. */
   close(): Promise<void> {
     return this.underWay.close()
   }
 
-  private async carryOut(run: KeptRun, stopping: AbortSignal): Promise<void> {
-    const kept = keptFlowTest(this.parts.db, { orgId: run.orgId, id: run.testId })
+  private async carryOut(run: StoredRun, stopping: AbortSignal): Promise<void> {
+    const kept = storedFlowTest(this.parts.db, { orgId: run.orgId, id: run.testId })
     for (let left = kept.test.retries; ; left--) {
       const attempt = await this.walk(run, kept, stopping)
       if (stopping.aborted) return
@@ -102,14 +104,14 @@ export class FlowRuns {
     }
   }
 
-  /** Stores how the run ended, with what was learned of the test, and opens and resolves issues. */
-  private settle(run: KeptRun, { facts, error, pausedMs }: Attempt): void {
+  /** Stores the result of the run and what it showed about the test, and opens and resolves issues. */
+  private settle(run: StoredRun, { facts, error, pausedMs }: Attempt): void {
     const { db, clock, enqueue, privacyOf } = this.parts
     const { orgId, id: runId } = run
     const { steps, findings, events } = facts
     const passed = isPassed({ facts, error })
     tx(db, () => {
-      const kept = keptFlowTest(db, { orgId, id: run.testId })
+      const kept = storedFlowTest(db, { orgId, id: run.testId })
       const now = Math.max(clock.now(), findRun(db, { orgId, id: runId }).startedAt ?? 0)
       const summary = summaryOf(facts, steps.length)
       const status = passed ? 'passed' : 'failed'
@@ -118,17 +120,20 @@ export class FlowRuns {
       if (!endRun(db, runId, end, facts)) return
       const isPresent = kept.test.versionId === run.versionId
       const { elements } = facts
-      learn(db, kept, { status, ...(isPresent ? learnedFrom(kept, { runId, at: now, passed, steps, elements }) : {}) })
+      saveLearned(db, kept, {
+        status,
+        ...(isPresent ? learnedFrom(kept, { runId, at: now, passed, steps, elements }) : {}),
+      })
       const isWhole = error === null && steps.every(({ status }) => status === 'passed' || status === 'healed')
       const ended = { id: runId, at: now, findings, isWhole, hosts: hostsOf(events), events }
       applyRunFindings({ db, now, privacy: privacyOf(orgId), enqueue }, { kind: FLOW_TEST, ...kept.test }, ended)
     })
   }
 
-  /** Ends a run that could not be carried out for a fault of ours. */
-  private failFor(run: KeptRun, fault: unknown): void {
+  /** Marks a run as failed when it could not be executed because of an internal error. */
+  private failFor(run: StoredRun, fault: unknown): void {
     const { db, clock, report } = this.parts
-    // The test, and its runs with it, were deleted meanwhile.
+    // The test was deleted meanwhile, and its runs with it.
     if (fault instanceof AppError && fault.code === 'notFound') return
     report(fault, `run of a flow test: ${messageOf(fault)}`)
     const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
@@ -139,8 +144,8 @@ export class FlowRuns {
   }
 
   private planOf(
-    run: KeptRun,
-    kept: KeptFlowTest,
+    run: StoredRun,
+    kept: StoredFlowTest,
     version: Pick<Versioned, 'recording' | 'startUrl'>,
     own: OwnBrowsing,
   ) {
@@ -163,8 +168,8 @@ export class FlowRuns {
     }
   }
 
-  /** Walks once, and judges that. */
-  private async walk(run: KeptRun, kept: KeptFlowTest, stopping: AbortSignal): Promise<Attempt> {
+  /** Walks once and judges the result. */
+  private async walk(run: StoredRun, kept: StoredFlowTest, stopping: AbortSignal): Promise<Attempt> {
     const { db, clock, browsers, files, privacyOf } = this.parts
     const { orgId } = run
     const { expectations, ...version } = versionOf(db, run.versionId) ?? kept.test
@@ -198,8 +203,56 @@ export class FlowRuns {
 const isPassed = ({ facts, error }: Pick<Attempt, 'facts' | 'error'>): boolean =>
   error === null && facts.findings.length === 0
 
-/** Hosts of the pages that sent something, most frequent first. */
+/** Returns the hosts of the pages that sent events, most frequent first. */
 function hostsOf(events: readonly RunEvent[]): string[] {
   const byHost = Map.groupBy(events, ({ host }) => host)
   return [...byHost].sort(([, a], [, b]) => b.length - a.length).flatMap(([host]) => host ?? [])
+}
+
+/** Maximum number of events stored per run. */
+const MAX_EVENTS = 5000
+
+/** Collects the messages of a walk. */
+class Walked {
+  private readonly told = new Map<number, StepResult>()
+  readonly events: RunEvent[] = []
+  readonly elements: Record<number, KnownElement> = {}
+  private end: Extract<WalkMessage, { kind: 'done' }> | null = null
+
+  take(message: WalkMessage): void {
+    if (message.kind === 'done') this.end = message
+    else if (message.kind === 'event') {
+      if (this.events.length < MAX_EVENTS) this.events.push(message.event)
+    } else {
+      const { step, element } = message
+      this.told.set(step.index, step)
+      if (element) this.elements[step.index] = element
+    }
+  }
+
+  /** Null when the walk was interrupted. */
+  get pausedMs(): number | null {
+    return this.end?.pausedMs ?? null
+  }
+
+  get errors(): readonly string[] {
+    return this.end?.errors ?? []
+  }
+
+  /**
+   * Returns the reason why the walk ended early; null when every step was walked. `cause`: why its process ended
+   * prematurely; null when it did not.
+   */
+  errorOf(cause: string | null): string | null {
+    if (this.end) return this.end.error
+    return cause ?? 'the walk ended for an unknown reason'
+  }
+
+  /** Returns all steps of the recording in order; steps without a message were not reached. */
+  stepsOf({ steps }: Recording): StepResult[] {
+    return steps.map((step, index) => {
+      const none = { startedAt: null, durationMs: null, error: null, healed: null, screenshot: false }
+      return this.told.get(index) ?? { index, type: step.type, title: titleOf(step), status: 'skipped', ...none }
+    })
+  }
 }

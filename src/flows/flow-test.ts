@@ -4,7 +4,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } 
 import { ExpectationSchema } from './expectation.ts'
 import { type Recording, RecordingSchema } from './recording.ts'
 
-/** The largest body of a request with a flow test: a recording of 1 MiB, and everything else. */
+/** Maximum size of a request body with a flow test: a recording of 1 MiB and everything else. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024
 
 export const TEST_STATUSES = ['never_run', 'passed', 'failed'] as const
@@ -19,45 +19,46 @@ const RECORDING = {
 }
 const EXPECTATION = { step: 1, vendor: 'Google Analytics 4', event: 'add_to_cart' }
 
-/** What a flow test has beside its version; of a stored one every field is there. */
+/** Unversioned fields of a flow test. Stored tests have every field. */
 const settings = {
-  name: Text(1, 200, { description: 'Heads every message about it', examples: ['Buy a shirt'] }),
-  domainId: Nullable(Type.String({ maxLength: 100, description: 'The property that it walks' })),
-  enabled: Type.Boolean({ default: true, description: 'False: it runs by hand only' }),
+  name: Text(1, 200, {
+    description: 'Name of the test, used as the title of its notifications',
+    examples: ['Buy a shirt'],
+  }),
+  domainId: Nullable(Type.String({ maxLength: 100, description: 'The domain under test' })),
+  enabled: Type.Boolean({ default: true, description: 'False: the test only runs when started by hand' }),
   variables: Type.Record(Type.String(), Text(0, 2000), {
-    description: 'Texts that stand in the recording as `{{name}}`',
+    description: 'Texts that replace `{{name}}` in the recording',
     examples: [{ coupon: 'SPRING' }],
   }),
   secretHosts: Type.Array(Text(1, 253), {
     maxItems: 20,
     description:
-      'Hosts that may get the secrets besides those of the recording and `startUrl`, such as a sign-in page to which the site redirects',
+      'Hosts that may receive the secrets in addition to those of the recording and `startUrl`, such as a sign-in page to which the site redirects',
     examples: [['login.shop.example']],
   }),
   device: DeviceSchema,
   consent: consentSchema(['none', 'accept', 'deny'], {
-    description: 'How a consent banner is answered, where there is one, before anything else is done',
+    description: 'How to answer a consent banner before the first step',
     examples: [{ mode: 'accept' }],
   }),
   vendorRequests: VendorRequestsSchema,
   ...scheduleFields,
-  runOnChange: Type.Boolean({ default: false, description: 'It also runs after a change of its domain' }),
-  retries: Int({ minimum: 0, maximum: 2, default: 1, description: 'How often a run that failed is repeated at once' }),
-  timeoutS: Int({ minimum: 10, maximum: 600, default: 120, description: 'Seconds that one walk may take' }),
-  severity: OneOf(SEVERITIES, { default: 'medium', description: 'How grave its issues are' }),
-  impactValue: Nullable(
-    Int({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'What an issue of it may cost' }),
-  ),
-  channels: Type.Array(ChannelSchema, { maxItems: 10, description: 'Who is told of its issues' }),
+  runOnChange: Type.Boolean({ default: false, description: 'Also run after a change of its domain' }),
+  retries: Int({ minimum: 0, maximum: 2, default: 1, description: 'How often a failed run is repeated immediately' }),
+  timeoutS: Int({ minimum: 10, maximum: 600, default: 120, description: 'Maximum duration of one walk in seconds' }),
+  severity: OneOf(SEVERITIES, { default: 'medium', description: 'Severity of its issues' }),
+  impactValue: Nullable(Int({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Estimated cost per issue' })),
+  channels: Type.Array(ChannelSchema, { maxItems: 10, description: 'Channels notified of its issues' }),
 }
 
-/** What is walked, and what has to be seen: a change of it makes a version. */
+/** Versioned fields: a change to any of them creates a version. */
 const versioned = {
   recording: Type.Unsafe<Recording>({ ...RecordingSchema, examples: [RECORDING] }),
-  startUrl: Nullable(Text(1, 2000, { description: 'In place of the address that the recording first goes to' })),
+  startUrl: Nullable(Text(1, 2000, { description: 'Replaces the first address of the recording' })),
   expectations: Type.Array(ExpectationSchema, {
     maxItems: 100,
-    description: 'Which tags must fire, and how',
+    description: 'Expected tags',
     examples: [[EXPECTATION]],
   }),
 }
@@ -97,7 +98,7 @@ export const FlowTestInputSchema = Closed(
   },
 )
 export type FlowTestInput = Static<typeof FlowTestInputSchema>
-/** Secrets as they are given, by name; null: the one that is kept. */
+/** Secrets from a caller, by name; null: keep the stored value. */
 export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
 export const HealingSchema = Closed({
@@ -107,7 +108,7 @@ export const HealingSchema = Closed({
   runId: Type.String(),
   at: InstantSchema,
 })
-/** A step that was healed in a run, which waits for a person. */
+/** A step healed in a run, awaiting approval. */
 export type Healing = Static<typeof HealingSchema>
 
 const { channels, ...open } = settings
@@ -167,7 +168,7 @@ export const FlowTestSchema = Closed(
 )
 export type FlowTest = Static<typeof FlowTestSchema>
 
-/** Identifies a flow test within one organization: another organization's is not found. */
+/** Identifies a flow test within one organization; tests of other organizations are not found. */
 export interface FlowTestKey {
   orgId: string
   id: string

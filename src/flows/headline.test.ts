@@ -70,7 +70,7 @@ test.each<[string, Partial<HeadlinedRun>]>([
   expect(headlineOf({ steps: [], findings: [], error: null, ...run })).toBe(headline)
 })
 
-test('reads what the judge writes', () => {
+test('understands the sentences of the judge', () => {
   const steps = [stepResult()]
   const events = [runEvent({ event: 'purchase', params: { cu: 'USD' } })]
   const data = [

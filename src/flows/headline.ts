@@ -1,18 +1,18 @@
 import { capitalized, countText } from '../core/text.ts'
 import type { RunFinding, StepResult } from './run.ts'
 
-/** What a headline tells of a run that is over. */
+/** The parts of a finished run that its headline describes. */
 export interface HeadlinedRun {
   steps: readonly StepResult[]
   findings: readonly RunFinding[]
-  /** What ended the walk early; null: every step was walked. */
+  /** Reason why the walk ended early; null when every step was walked. */
   error: string | null
 }
 
 const MAX_FAULTS = 2
 
 /**
- * Returns a run in one line without a full stop: its first two faults and how many more there are, then what was healed.
+ * Returns a run as one line without a full stop: its first two faults and the number of others, then healed steps.
  * `Purchase without its transaction id; one button found by its text`.
  */
 export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
@@ -29,7 +29,7 @@ export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
 const passed = ({ length }: readonly StepResult[]) =>
   length === 1 ? 'the only step passed' : `all ${length} steps passed`
 
-/** A finding in a few words that begin small. */
+/** Describes a finding in a few words that begin in lower case. */
 function faultOf(
   { kind, step, vendor, event, sentence, expected, observed }: RunFinding,
   steps: readonly StepResult[],
@@ -64,7 +64,7 @@ function dataFault(expected: string, observed: string): string {
   return isGone ? `without its ${inWords(key)}${more}` : `with a wrong ${inWords(key)}${more}`
 }
 
-/** Keys of which the vendor says nothing in words. */
+/** Text for keys whose names are not words. */
 const KEYS: Readonly<Record<string, string>> = { cu: 'currency', dl: 'page address', dt: 'page title' }
 
 /** `ep.transaction_id`, `cd[transactionId]` → `transaction id`; `AddToCart` → `add to cart`. */
@@ -82,7 +82,7 @@ function inWords(name: string): string {
   return (words || name).toLowerCase()
 }
 
-/** `one button found by its text`, `2 fields found by their names`. */
+/** Describes healed steps: `one button found by its text`, `2 fields found by their names`. */
 function healings(steps: readonly StepResult[]): string[] {
   const healed = steps.flatMap(({ type, healed }) =>
     healed ? [{ what: nounOf(type, healed), by: wayOf(healed.after) }] : [],

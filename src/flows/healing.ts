@@ -1,31 +1,31 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
-import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey, Healing } from './flow-test.ts'
+import type { KnownElement } from './known-element.ts'
 import { withFirstSelector } from './recording.ts'
 import type { StepResult } from './run.ts'
-import { findFlowTest, type KeptFlowTest, keptFlowTest, type Learned, learn, makeVersion } from './store.ts'
+import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearned, storedFlowTest } from './store.ts'
 
-/** The most selectors that are remembered as refused for one step; the oldest go. */
+/** Maximum number of refused selectors stored per step; the oldest are dropped. */
 const MAX_REFUSED = 20
 
-/** What a walk showed of a test's steps. */
+/** What a walk showed about the steps of a test. */
 export interface Met {
   runId: string
   at: Instant
   passed: boolean
   steps: readonly StepResult[]
-  /** The element that a step met, by index of the step. */
+  /** The element found by each step, by index of the step. */
   elements: Readonly<Record<number, KnownElement>>
 }
 
 /**
- * Returns what is learned from a run: healed steps wait for a person, until the step is done by its first selector again;
- * of a run that passed, the elements of steps that needed no healing are those to look for from then on.
+ * Returns what is learned from a run. Healed steps await approval until the first selector works again. When a run
+ * passes, elements of steps that were not healed become the known elements.
  */
 export function learnedFrom(
-  { test, elements }: KeptFlowTest,
+  { test, elements }: StoredFlowTest,
   met: Met,
 ): Required<Pick<Learned, 'healing' | 'elements'>> {
   const statusOf = new Map(met.steps.map(({ index, status }) => [index, status]))
@@ -41,9 +41,9 @@ export function learnedFrom(
 }
 
 /**
- * Approves or refuses how a step was healed. Approved: a version uses it first, and its element is the one to look for.
- * Refused: a step that would be done so fails from then on. Fails with `notFound`, or with `conflict` when nothing
- * waits.
+ * Approves or refuses a healed step. Approved: a new version uses the healed selector first, and its element becomes
+ * the known one. Refused: finding the element this way fails the step from then on. Throws `notFound`, or `conflict`
+ * when nothing awaits approval.
  */
 export function decideHealing(
   db: Db,
@@ -52,18 +52,21 @@ export function decideHealing(
   elementOf: (runId: string, step: number) => KnownElement | null,
 ): FlowTest {
   return tx(db, () => {
-    const kept = keptFlowTest(db, key)
+    const kept = storedFlowTest(db, key)
     const { test, refused, elements } = kept
     const waiting = test.healing.find((one) => one.step === step)
-    if (!waiting) throw new AppError('conflict', `step: nothing of step ${step} waits for approval`)
+    if (!waiting) throw new AppError('conflict', `step: step ${step} has no healing that awaits approval`)
     const healing = test.healing.filter((one) => one !== waiting)
     if (approve) {
       const element = elementOf(waiting.runId, step)
-      learn(db, kept, { healing, elements: element ? { ...elements, [step]: element } : elements })
+      saveLearned(db, kept, { healing, elements: element ? { ...elements, [step]: element } : elements })
       makeVersion(db, test, { ...test, recording: withFirstSelector(test.recording, step, waiting.after) }, now)
     } else {
       const others = (refused[step] ?? []).filter((selector) => selector !== waiting.after)
-      learn(db, kept, { healing, refused: { ...refused, [step]: [...others, waiting.after].slice(-MAX_REFUSED) } })
+      saveLearned(db, kept, {
+        healing,
+        refused: { ...refused, [step]: [...others, waiting.after].slice(-MAX_REFUSED) },
+      })
     }
     return findFlowTest(db, key)
   })

@@ -31,7 +31,7 @@ const expected: Expectation = {
   ],
 }
 
-describe('what is wrong with a run', () => {
+describe('findings of a run', () => {
   test.each<[string, Partial<WalkedRun>, [kind: string, step: number | null, sentence: string][]]>([
     ['nothing', { events: [purchase()], expectations: [expected] }, []],
     ['nothing was expected', { events: [purchase()] }, []],
@@ -150,7 +150,7 @@ describe('what is wrong with a run', () => {
     [
       'too many',
       { events: [purchase(), purchase({ params: { cu: 'CHF' } })], expectations: [{ event: 'purchase', max: 1 }] },
-      [['unexpected', 2, `${GA4} purchase fired 2 times in the run; at most once is right`]],
+      [['unexpected', 2, `${GA4} purchase fired 2 times in the run; expected at most once`]],
     ],
     [
       'twice the same',
@@ -199,7 +199,7 @@ describe('what is wrong with a run', () => {
     expect(judge(run).map(({ kind, step, sentence }) => [kind, step, sentence])).toEqual(findings as never)
   })
 
-  test('findings say what was expected and what came', () => {
+  test('findings name the expected and the observed', () => {
     const [missing] = judge({ expectations: [expected] })
     expect(missing).toMatchObject({ vendor: GA4, event: 'purchase', expected: `${GA4} purchase`, observed: null })
     const [wrong] = judge({ events: [purchase({ params: { cu: 'USD' } })], expectations: [expected] })
@@ -212,7 +212,7 @@ describe('what is wrong with a run', () => {
     expect(many).toMatchObject({ expected: 'none', observed: 'once' })
   })
 
-  test('an event named for a person is masked', () => {
+  test('an event named after a person is masked', () => {
     const [finding] = judge({
       events: [purchase({ event: 'ann@example.com' })],
       expectations: [{ vendor: GA4, max: 0 }],
@@ -229,7 +229,7 @@ const anyExpectation = fc.record(
   { requiredKeys: ['event'] },
 )
 
-test('counts decide, whatever the order of events', () => {
+test('only counts matter, not the order of events', () => {
   fc.assert(
     fc.property(
       fc.array(anyEvent, { maxLength: 12 }),

@@ -3,28 +3,28 @@ import { joinWords } from '../conditions/condition-text.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { capitalized } from '../core/text.ts'
-import { duplicatesIn } from './duplicates.ts'
+import { duplicatesIn } from './duplicate-events.ts'
 import type { Expectation } from './expectation.ts'
-import { demandOf, deviationOf, eventName, expectedName, stepName, timesText } from './finding-words.ts'
-import { type CompiledExpectation, compileExpectations, type LabelMembers, spanOf } from './match.ts'
+import { conditionRequirement, deviationOf, eventName, expectedName, stepName, timesText } from './finding-text.ts'
+import { type CompiledExpectation, compileExpectations, type LabelMembers, spanOf } from './match-expectations.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
-/** A walk that is over, and what was expected of it. */
+/** A finished walk and its expectations. */
 export interface WalkedRun {
   steps: readonly StepResult[]
   events: readonly RunEvent[]
-  /** What ended the walk early; null: every step was walked. */
+  /** Reason why the walk ended early; null when every step was walked. */
   error: string | null
   expectations: readonly Expectation[]
   labels: LabelMembers
-  /** What the organization takes for personal data, which stands in no sentence. */
+  /** Privacy settings of the organization, whose personal data never appears in a sentence. */
   privacy: Privacy
 }
 
 /**
- * Returns what is wrong with a run: what ended it early, then unmet expectations in their order, then what was sent twice.
- * What a step did not come to is not missing: only steps that were done are asked for their events, and the whole run only
- * when every step was.
+ * Returns the findings of a run: the reason for an early end, then unmet expectations in order, then duplicates. Steps
+ * that were not reached have no missing events: events are expected only of completed steps, and of the whole run only
+ * when every step was completed.
  */
 export function judgeRun(run: WalkedRun): RunFinding[] {
   const compiled = compileExpectations(run.expectations, run.labels)
@@ -54,13 +54,13 @@ function failuresIn({ steps, error, privacy }: WalkedRun): RunFinding[] {
 
 const isDone = ({ status }: StepResult) => status === 'passed' || status === 'healed'
 
-/** Whether the walk came so far that the events of the span can be asked for. */
+/** Returns whether the walk got far enough to expect the events of the span. */
 function isWalked(step: number | undefined, { steps, error }: WalkedRun): boolean {
   if (step === undefined) return error === null && steps.every(isDone)
   return steps.some((one) => one.index === step && isDone(one))
 }
 
-/** `missing` or `wrong_data` of an expectation of which fewer events came than it asks for. */
+/** Returns `missing` or `wrong_data` for an expectation with fewer events than required. */
 function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], run: WalkedRun): RunFinding[] {
   const { expectation, matches } = one
   const { min, step } = expectation
@@ -89,7 +89,7 @@ function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], r
 const placeOf = (step: number | undefined, { steps, privacy }: WalkedRun) =>
   step === undefined ? 'in the run' : `in ${stepName(step, steps, privacy)}`
 
-/** Where the event was seen although not where it was expected, or for which other account. */
+/** Describes where the event was seen instead, or for which other account. */
 function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun): string {
   const { step, account, vendor, event } = expectation
   const elsewhere = step === undefined ? undefined : run.events.find((seen) => seen.step !== step && matches(seen))
@@ -106,13 +106,13 @@ function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun
 
 interface Wrong {
   seen: RunEvent
-  /** Conditions that do not hold for it. */
+  /** Conditions that do not hold for the event. */
   faults: Condition[]
 }
 
 /**
- * Returns the event that was meant, and is not as expected: of the right name, not what another expectation asks for by the
- * same parameters, with the fewest faults, the latest of equals. Null: none came.
+ * Returns the event that was probably meant: the right name, not claimed by another expectation with the same
+ * parameters, with the fewest faults, the latest of equals. Null when there is none.
  */
 function closest(
   { expectation, isNamed, faultsIn }: CompiledExpectation,
@@ -150,12 +150,12 @@ function wrongData({ seen, faults }: Wrong, run: WalkedRun): RunFinding {
     step: seen.step,
     ...subjectOf(seen, run),
     sentence: `${eventName(seen, run.privacy)} had ${observed} ${placeOf(seen.step, run)}`,
-    expected: joinWords(faults.map(demandOf)),
+    expected: joinWords(faults.map(conditionRequirement)),
     observed,
   }
 }
 
-/** `unexpected`: more came than may. */
+/** Returns `unexpected` when there are more events than allowed. */
 function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun): RunFinding[] {
   const { max, step } = expectation
   const fired = spanOf(expectation, run.events).filter(matches)
@@ -163,7 +163,7 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
   if (max === null || !first || fired.length <= max) return []
   const seen = max === 0 ? first : (fired[max] ?? first)
   const where = placeOf(step ?? (max === 0 ? seen.step : undefined), run)
-  const fault = max === 0 ? ', where it must not' : `; at most ${timesText(max)} is right`
+  const fault = max === 0 ? ', where it must not' : `; expected at most ${timesText(max)}`
   return [
     {
       kind: 'unexpected',
@@ -176,7 +176,9 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
   ]
 }
 
-/** `duplicate`: the same again within a step; of an event with several kinds of data the one that came most often. */
+/**
+ * Returns `duplicate` for events repeated within a step; of an event with several variants of data, the most frequent.
+ */
 function repeatedIn(run: WalkedRun): RunFinding[] {
   const most = new Map<string, [RunEvent, ...RunEvent[]]>()
   for (const events of [...Map.groupBy(run.events, ({ step }) => step).values()].flatMap(duplicatesIn)) {

@@ -6,19 +6,20 @@ import type { Trigger } from './run-schema.ts'
 import { hasRun, queueRun } from './run-store.ts'
 import { changedFlowTests, dueFlowTests, forgetChange, planNext } from './store.ts'
 
-export interface PlanParts {
+export interface PlanDeps {
   db: Db
   clock: Clock
   region: string
-  /** Returns why no browser can run; null: one can. */
+  /** Returns why no browser can run; null when one can. */
   fault(): string | null
 }
 
 /**
- * Queues the runs that are due by their schedules, and those of tests whose domain changed. What was missed is made up for
- * once. A schedule's run is left out while one of the same test waits or runs; a change's while one waits.
+ * Queues the runs that are due by schedule and those of tests whose domain changed. Missed runs are made up for once. A
+ * scheduled run is skipped while one of the same test is queued or running; a run for a change is skipped while one is
+ * queued.
  */
-export function planRuns({ db, clock, region, fault }: PlanParts): void {
+export function planRuns({ db, clock, region, fault }: PlanDeps): void {
   const now = clock.now()
   const canRun = fault() === null
   const queue = (test: FlowTest, trigger: Trigger) => {
@@ -26,7 +27,7 @@ export function planRuns({ db, clock, region, fault }: PlanParts): void {
     try {
       queueRun(db, now, test, { trigger, region })
     } catch (error) {
-      // Too many wait: the next time is another chance.
+      // Too many runs are waiting; the next plan tries again.
       if (!(error instanceof AppError)) throw error
     }
   }
@@ -36,7 +37,7 @@ export function planRuns({ db, clock, region, fault }: PlanParts): void {
       planNext(db, test, now)
     }
     for (const { test, endsAt } of changedFlowTests(db, now)) {
-      // What nobody watches any more is no reason.
+      // A change that is no longer watched causes no run.
       if (endsAt > now && !hasRun(db, test.id, ['queued'])) queue(test, 'change')
       forgetChange(db, test.id)
     }

@@ -1,10 +1,10 @@
 import { Int, OneOf, Text, type TObject, Type } from '../core/schema.ts'
 
-/** Longest selector, text or expression, in characters. */
+/** Maximum length of a selector, text or expression, in characters. */
 const LONGEST_TEXT = 10_000
 const LONGEST_URL = 4000
 
-/** What every step may have. Fields that are not named here are kept, because Chrome adds some now and then. */
+/** Fields of every step. Unknown fields are kept, because Chrome adds some occasionally. */
 const anyStep = {
   timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Time for the step, in milliseconds' })),
   assertedEvents: Type.Optional(
@@ -13,10 +13,10 @@ const anyStep = {
         type: OneOf(['navigation']),
         url: Type.Optional(Text(0, LONGEST_URL)),
         title: Type.Optional(Text(0, LONGEST_TEXT)),
-        // Ours: the Recorder writes none.
-        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'The status that its page answers' })),
+        // Tagwarden's own field: the Recorder does not write it.
+        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of its page' })),
       }),
-      { maxItems: 10, description: 'A navigation that the step causes, and that is waited for' },
+      { maxItems: 10, description: 'A navigation that the step causes and waits for' },
     ),
   ),
   target: Type.Optional(
@@ -29,7 +29,7 @@ const inFrame = {
   frame: Type.Optional(
     Type.Array(Int({ minimum: 0, maximum: 1000 }), {
       maxItems: 20,
-      description: 'The way to the frame: index of a child frame, of its child, and so on. Left out: the page itself',
+      description: 'Path to the frame: index of a child frame, of its child, and so on. Default: the page itself',
     }),
   ),
 }
@@ -39,7 +39,7 @@ const Selectors = Type.Array(Type.Union([selector, Type.Array(selector, { minIte
   minItems: 1,
   maxItems: 50,
   description:
-    'Ways to the same element: CSS, or behind `aria/`, `text/`, `xpath/`, `pierce/`. A list leads from the root of a shadow tree to the next',
+    'Alternative selectors of the element: CSS, or prefixed by `aria/`, `text/`, `xpath/` or `pierce/`. A list leads through nested shadow trees',
 })
 
 const onElement = { ...inFrame, selectors: Selectors }
@@ -52,7 +52,7 @@ const press = {
   duration: Type.Optional(Type.Number({ minimum: 0, maximum: 60_000 })),
 }
 
-/** A key as `KeyboardEvent.key` names it: one character, or a word such as `Enter`. */
+/** A key as in `KeyboardEvent.key`: a character, or a name such as `Enter`. */
 const key = Text(1, 40)
 
 const fieldsOf = {
@@ -102,7 +102,7 @@ export const STEP_TYPES = Object.keys(fieldsOf) as StepType[]
 
 export const isStepType = (type: string): type is StepType => Object.hasOwn(fieldsOf, type)
 
-/** The schema of each kind of step. */
+/** Schema of each kind of step. */
 export const STEP_SCHEMAS = Object.fromEntries(
   Object.entries(fieldsOf).map(([type, fields]) => [type, Type.Object(fields)]),
 ) as unknown as { [type in StepType]: TObject<(typeof fieldsOf)[type]> }

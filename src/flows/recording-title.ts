@@ -7,7 +7,7 @@ const MAX_NAME = 80
 
 type Words = (step: RecordedStep) => string
 
-/** The words of each kind. What is typed stays out of them: it may be personal. */
+/** Text of each kind. Typed values are left out because they may be personal. */
 const WORDS: Readonly<Record<StepType, Words>> = {
   setViewport: ({ width, height }) => `Set the window to ${width} × ${height}`,
   emulateNetworkConditions: () => 'Change the speed of the network',
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<StepType, Words>> = {
 
 const CLICKS: Readonly<Record<string, string>> = { secondary: 'Right-click', auxiliary: 'Middle-click' }
 
-/** Returns a step in words, at most 200 characters: `Click “Add to basket”`. `{{name}}` stays as it is written. */
+/** Returns a step as text of at most 200 characters: `Click “Add to basket”`. `{{name}}` is left as written. */
 export function titleOf(step: RecordedStep): string {
   const words = isStepType(step.type) ? WORDS[step.type](step) : step.type
   return cutText(words.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE, '…')
@@ -34,11 +34,11 @@ export function titleOf(step: RecordedStep): string {
 
 const keyText = (key: unknown): string => (key === ' ' ? 'Space' : String(key))
 
-/** The element as a person would name it: by what it is called, else by what it says, else by its first selector. */
+/** Returns the element as a person would name it: by its name, else its text, else its first selector. */
 function nameOf(step: RecordedStep): string {
   const selectors = (step.selectors ?? []) as Selector[]
   for (const prefix of ['aria/', 'text/']) {
-    // A way ends at the element; where that has no name, what it lies in has one.
+    // A path ends at the element; when it has no name, an element around it may have one.
     for (const part of selectors.flatMap((selector) => [selector].flat().toReversed())) {
       const name = part.startsWith(prefix) ? readName(part.slice(prefix.length)) : ''
       if (name) return `“${cutText(name, MAX_NAME, '…')}”`

@@ -1,6 +1,6 @@
 import type { Recording } from './recording.ts'
 
-/** As the Recorder of Chrome 140 exports a visit to a shop, before anybody edited it. */
+/** A visit to a shop as exported by the Recorder of Chrome 140, unedited. */
 export const EXPORTED: Recording & { selectorAttribute?: string } = {
   title: 'Recording 23.11.2026 at 09:41:07',
   steps: [
@@ -57,7 +57,7 @@ export const EXPORTED: Recording & { selectorAttribute?: string } = {
 
 const selectors = ['#it']
 
-/** Each kind of step with every field that the Recorder's schema knows. */
+/** Each kind of step with every field of the Recorder's schema. */
 export const EVERY_KIND: Recording = {
   title: 'Every kind of step',
   timeout: 5000,

@@ -13,7 +13,7 @@ import {
 import { STEP_TYPES } from './recording-steps.ts'
 import { titleOf } from './recording-title.ts'
 
-test.each([EXPORTED, EVERY_KIND])('an export is taken as it is: $title', (recording) => {
+test.each([EXPORTED, EVERY_KIND])('an export is accepted unchanged: $title', (recording) => {
   expect(parseRecording(structuredClone(recording), 'recording')).toEqual(recording)
 })
 
@@ -21,7 +21,7 @@ test('every kind is among the examples', () => {
   expect(new Set(EVERY_KIND.steps.map(({ type }) => type))).toEqual(new Set(STEP_TYPES))
 })
 
-test('fields that Chrome adds are kept', () => {
+test('unknown fields from Chrome are kept', () => {
   const steps = [{ type: 'navigate', url: 'https://shop.example/', addedBy: 'Chrome 200' }]
   const recording = { title: '', someday: true, steps }
   expect(parseRecording(recording, 'recording')).toEqual(recording)
@@ -35,12 +35,12 @@ const refused: [what: string, steps: unknown, message: string][] = [
   ['no type', [click, {}], 'recording.steps[1].type: is missing'],
   ['a made-up kind', [{ type: 'teleport' }], 'recording.steps[0].type: must be one of setViewport,'],
   ['a name of Object', [{ type: 'constructor' }], 'recording.steps[0].type: must be one of'],
-  ['a customStep', [{ type: 'customStep', name: 'x', parameters: {} }], 'recording.steps[0].type: a customStep is'],
+  ['a customStep', [{ type: 'customStep', name: 'x', parameters: {} }], 'recording.steps[0].type: customStep belongs'],
   ['no selectors', [{ type: 'click' }], 'recording.steps[0].selectors: is missing'],
   ['an empty list', [{ ...click, selectors: [] }], 'recording.steps[0].selectors: name at least one'],
   ['an empty way', [{ ...click, selectors: [[]] }], 'recording.steps[0].selectors[0]: must be a text'],
   ['a number', [{ ...click, selectors: ['a', [7]] }], 'recording.steps[0].selectors[1][0]: must be a text'],
-  ['::-p-aria', [{ ...click, selectors: ['::-p-aria(Pay)'] }], 'recording.steps[0].selectors[0]: write aria/…'],
+  ['::-p-aria', [{ ...click, selectors: ['::-p-aria(Pay)'] }], 'recording.steps[0].selectors[0]: use aria/…'],
   ['a frame by name', [{ ...click, frame: ['pay'] }], 'recording.steps[0].frame[0]: must be a whole number'],
   ['an unknown button', [{ ...click, button: 'left' }], 'recording.steps[0].button: must be one of primary'],
   ['no address', [{ type: 'navigate' }], 'recording.steps[0].url: is missing'],
@@ -53,28 +53,28 @@ const refused: [what: string, steps: unknown, message: string][] = [
   ['no key', [{ type: 'keyDown' }], 'recording.steps[0].key: is missing'],
   ['a timeout of 0', [{ ...click, timeout: 0 }], 'recording.steps[0].timeout: must be at least 1'],
   ['another event', [{ ...click, assertedEvents: [{ type: 'x' }] }], 'recording.steps[0].assertedEvents[0].type: must'],
-  ['1 MiB', Array(200).fill({ ...click, selectors: ['x'.repeat(6000)] }), 'recording: must have at most 1 MiB'],
+  ['1 MiB', Array(200).fill({ ...click, selectors: ['x'.repeat(6000)] }), 'recording: must be at most 1 MiB'],
 ]
-test.each(refused)('%s is refused, with the name of the field', (_, steps, message) => {
+test.each(refused)('%s is refused, naming the field', (_, steps, message) => {
   expect(() => parseRecording({ title: 'A', steps }, 'recording')).toThrow(message)
 })
 
-test.each([[null], [7], ['x'], [[]], [{}], [{ title: 7, steps: [click] }]])('%j is no recording', (value) => {
+test.each([[null], [7], ['x'], [[]], [{}], [{ title: 7, steps: [click] }]])('%j is not a recording', (value) => {
   expect(() => parseRecording(value, 'recording')).toThrow(/^recording/)
 })
 
 describe('variables', () => {
-  test('stand in every text, at any depth', () => {
+  test('are replaced in every text, at any depth', () => {
     const step = { type: 'click', selectors: [['{{a}}', 'x {{ b }} {{a}}']], n: 1, none: null }
     expect(withValues(step, { a: '1', b: '$&' })).toEqual({ ...step, selectors: [['1', 'x $& 1']] })
     expect(placeholdersIn(step)).toEqual(['a', 'b'])
   })
 
-  test('without a value stay as they are, and names of Object are no values', () => {
+  test('without a value are left as written, and inherited names are not values', () => {
     expect(withValues('{{a}} {{toString}} {{ }} {a}', { b: 'x' })).toBe('{{a}} {{toString}} {{ }} {a}')
   })
 
-  test('may be an address or a part of it', () => {
+  test('may be an address or part of one', () => {
     const open = (url: string) => ({ title: '', steps: [{ type: 'navigate', url }] })
     for (const url of ['{{start}}', 'https://{{host}}/a', 'https://shop.example/?q={{q}}']) {
       expect(parseRecording(open(url), 'recording')).toEqual(open(url))
@@ -84,27 +84,27 @@ describe('variables', () => {
 })
 
 describe('start page', () => {
-  test('takes the place of the first navigation', () => {
+  test('replaces the first navigation', () => {
     const moved = withStartUrl(EXPORTED, 'https://preview.example/')
     expect(moved.steps[1]?.url).toBe('https://preview.example/')
     expect(moved.steps.toSpliced(1, 1)).toEqual(EXPORTED.steps.toSpliced(1, 1))
     expect(withStartUrl(EXPORTED, null)).toBe(EXPORTED)
   })
 
-  test('is refused when it is no address, or nothing is opened', () => {
+  test('is refused when it is not an address, or when nothing is opened', () => {
     expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be an address')
     expect(() => withStartUrl({ title: '', steps: [click] }, 'https://a.example/')).toThrow('startUrl: the recording')
   })
 })
 
-test('a healed selector becomes the first, once', () => {
+test('a healed selector becomes the first one, once', () => {
   const steps = [{ type: 'click', selectors: ['#a', ['#host', '#b'], 'text/C'] }, { type: 'close' }]
   const healed = withFirstSelector({ title: '', steps }, 0, '#host >>> #b')
   expect(healed.steps).toEqual([{ type: 'click', selectors: [['#host', '#b'], '#a', 'text/C'] }, { type: 'close' }])
   expect(withFirstSelector(healed, 1, '#a')).toEqual(healed)
 })
 
-test('a way through shadow trees is one text, and read again', () => {
+test('a path through shadow trees converts to one text and back', () => {
   for (const selector of ['#a > b', ['a', 'b', 'c']]) expect(selectorOf(selectorText(selector))).toEqual(selector)
 })
 
@@ -121,6 +121,6 @@ test.each<[RecordedStep, string]>([
   [{ type: 'keyUp', key: ' ' }, 'Release the key Space'],
   [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to be gone'],
   [{ type: 'click', selectors: [`text/${'long '.repeat(100)}`] }, `Click “${'long '.repeat(16).slice(0, 79)}…”`],
-])('%j in words: %s', (step, words) => {
+])('%j as text: %s', (step, words) => {
   expect(titleOf(step)).toBe(words)
 })

@@ -5,12 +5,12 @@ import { isStepType, STEP_SCHEMAS, STEP_TYPES, type StepType } from './recording
 const MAX_STEPS = 200
 const MAX_BYTES = 1 << 20
 
-/** What the Recorder of Chrome DevTools exports as JSON. `parseRecording` checks the steps, each by its kind. */
+/** The JSON that the Recorder of Chrome DevTools exports. `parseRecording` checks the steps, each by its kind. */
 export const RecordingSchema = Type.Object(
   {
     title: Text(0, 1000),
     timeout: Type.Optional(
-      Type.Number({ minimum: 1, maximum: 600_000, description: 'For steps that have none, in milliseconds' }),
+      Type.Number({ minimum: 1, maximum: 600_000, description: 'Default timeout of steps, in milliseconds' }),
     ),
     selectorAttribute: Type.Optional(Text(0, 200)),
     steps: Type.Array(Type.Object({ type: Text(1, 100) }), {
@@ -19,28 +19,28 @@ export const RecordingSchema = Type.Object(
       description: `Steps of these kinds: ${STEP_TYPES.join(', ')}`,
     }),
   },
-  { description: 'What the Recorder of Chrome DevTools exports as JSON, unchanged' },
+  { description: 'JSON exported by the Recorder of Chrome DevTools, unchanged' },
 )
 
-/** A step of a recording. Its other fields are those of its kind; unknown ones are kept and have no effect. */
+/** A step of a recording. Further fields depend on its kind; unknown fields are kept and have no effect. */
 export interface RecordedStep {
   type: string
   [field: string]: unknown
 }
 
 /** A step that was checked by `parseRecording`. */
-export type KnownStep<T extends StepType = StepType> = {
+export type CheckedStep<T extends StepType = StepType> = {
   [type in T]: { type: type } & Static<(typeof STEP_SCHEMAS)[type]>
 }[T]
 
 export interface Recording {
   title: string
-  /** Milliseconds for steps that have none of their own. */
+  /** Milliseconds for steps without a timeout. */
   timeout?: number
   steps: readonly RecordedStep[]
 }
 
-/** A text, or a way through shadow trees: the last one is the element's. */
+/** A selector as text, or a path through shadow trees whose last part selects the element. */
 export type Selector = string | readonly string[]
 
 const checkRecording = parser(RecordingSchema)
@@ -57,7 +57,7 @@ const checkStep = Object.fromEntries(STEP_TYPES.map((type) => [type, parser(STEP
 export function parseRecording(value: unknown, path: string): Recording {
   const recording = checkRecording(value, path)
   if (Buffer.byteLength(JSON.stringify(recording)) > MAX_BYTES) {
-    throw new AppError('invalid', `${path}: must have at most 1 MiB`)
+    throw new AppError('invalid', `${path}: must be at most 1 MiB`)
   }
   for (const [index, step] of recording.steps.entries()) parseStep(step, `${path}.steps[${index}]`)
   return recording as Recording
@@ -67,7 +67,7 @@ function parseStep(step: RecordedStep, path: string): void {
   if (step.type === 'customStep') {
     throw new AppError(
       'invalid',
-      `${path}.type: a customStep is for an extension of the Recorder, and cannot be walked`,
+      `${path}.type: customStep belongs to an extension of the Recorder and cannot be walked`,
     )
   }
   if (!isStepType(step.type)) {
@@ -79,14 +79,14 @@ function parseStep(step: RecordedStep, path: string): void {
     requireWebAddress(step.target, `${path}.target`)
   }
   for (const [index, selector] of ((step.selectors ?? []) as Selector[]).entries()) {
-    // Chrome writes `aria/…`; the form that puppeteer alone understands meets every element when it is misread.
+    // Chrome writes `aria/…`; the form that only puppeteer understands matches every element when it is misread.
     if ([selector].flat().some((part) => part.includes('::-p-'))) {
-      throw new AppError('invalid', `${path}.selectors[${index}]: write aria/…, text/… or xpath/… for ::-p-…`)
+      throw new AppError('invalid', `${path}.selectors[${index}]: use aria/…, text/… or xpath/… instead of ::-p-…`)
     }
   }
 }
 
-/** A variable may stand for the address or its beginning, so what it stands for is looked at when the step is walked. */
+/** A variable may stand for the address or its beginning, so its value is checked when the step is walked. */
 function requireWebAddress(address: string, path: string): void {
   if (address.startsWith('{{')) return
   if (!isWebAddress(address.replaceAll(PLACEHOLDER, 'x'))) {
@@ -98,13 +98,16 @@ export const isWebAddress = (address: string): boolean => /^https?:\/\//i.test(a
 
 const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
 
-/** Names that stand in the texts of a value as `{{name}}`, each once, in the order of their first mention. */
+/** Returns the names used as `{{name}}` in the texts of a value, each once, in order of first use. */
 export function placeholdersIn(value: unknown): string[] {
   const names = JSON.stringify(value)?.matchAll(PLACEHOLDER) ?? []
   return [...new Set([...names].map(([, name = '']) => name))]
 }
 
-/** Returns the value with `{{name}}` replaced in all of its texts, at any depth. A name without a value stays as it is. */
+/**
+ * Returns the value with `{{name}}` replaced in all of its texts, at any depth. Names without a value are left as
+ * written.
+ */
 export function withValues<T>(value: T, values: Readonly<Record<string, string>>): T {
   if (typeof value === 'string') {
     return value.replaceAll(PLACEHOLDER, (whole, name) =>
@@ -117,31 +120,32 @@ export function withValues<T>(value: T, values: Readonly<Record<string, string>>
 }
 
 /**
- * Returns the recording with another start page: the address of its first `navigate`.
+ * Returns the recording with another start page, the address of its first `navigate`.
  * @param startUrl null: the recording's own
- * @throws {AppError} `invalid`, naming `startUrl`, when it is no address on the web or there is no `navigate`
+ * @throws {AppError} `invalid`, naming `startUrl`, when it is not a web address or there is no `navigate`
  */
 export function withStartUrl(recording: Recording, startUrl: string | null): Recording {
   if (startUrl === null) return recording
   requireWebAddress(startUrl, 'startUrl')
   const first = recording.steps.findIndex(({ type }) => type === 'navigate')
-  if (first < 0) throw new AppError('invalid', 'startUrl: the recording has no navigate step that could begin there')
+  if (first < 0)
+    throw new AppError('invalid', 'startUrl: the recording has no navigate step whose address could be replaced')
   const steps = recording.steps.map((step, index) => (index === first ? { ...step, url: startUrl } : step))
   return { ...recording, steps }
 }
 
-/** A selector as one text: parts of a way through shadow trees with ` >>> ` between them. */
+/** Returns a selector as one text, with ` >>> ` between the parts of a path through shadow trees. */
 export const selectorText = (selector: Selector): string => [selector].flat().join(' >>> ')
 
-/** The selector that `selectorText` wrote. */
+/** Returns the selector from the text that `selectorText` wrote. */
 export function selectorOf(text: string): Selector {
   const parts = text.split(' >>> ')
   return parts.length > 1 ? parts : text
 }
 
 /**
- * Returns the recording with a selector put first among those of a step, as when a healing was approved.
- * @param step its index; one without selectors is left as it is
+ * Returns the recording with a selector added as the first one of a step, for an approved healing.
+ * @param step index of the step; a step without selectors is unchanged
  * @param text as in `StepResult.healed.after`
  */
 export function withFirstSelector(recording: Recording, step: number, text: string): Recording {

@@ -20,29 +20,29 @@ import {
   createFlowTest,
   deleteFlowTest,
   findFlowTest,
-  keptFlowTest,
   listFlowTests,
   sealed,
+  storedFlowTest,
   updateFlowTest,
 } from './store.ts'
 import { checkAddresses, checkNames, type FlowTestSettings, readFlowTest } from './test-input.ts'
 
-export interface FlowTestParts {
+export interface FlowTestDeps {
   db: Db
   box: SecretBox
   clock: Clock
   /** `TAGWARDEN_REGION`. */
   region: string
-  /** Returns why no browser can run, and what to do; null: one can. */
+  /** Returns why no browser can run and what to do; null when one can. */
   fault(): string | null
   checkAddress: CheckAddress
-  /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
+  /** Throws an `AppError` that names the channel (`channels[2].target: …`) when it can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
-  /** Begins the runs that wait. */
+  /** Starts queued runs. */
   start(): void
-  /** Called inside the transaction that deletes a test, for its issues; `by` is the user who does it. */
+  /** Called inside the transaction that deletes a test, for its issues. `by`: the user who deletes it. */
   deleted(test: FlowTest, by: string): void
-  /** Ends the runs of a test that was deleted. */
+  /** Stops the runs of a deleted test. */
   cancel(testId: string): void
 }
 
@@ -55,15 +55,17 @@ const FlowTestList = Closed(
 const RunInputSchema = Closed(
   {
     startUrl: Type.Optional(
-      Nullable(Text(1, 2000, { description: 'In place of the test’s start page: of a preview of a release, say' })),
+      Nullable(
+        Text(1, 2000, { description: 'Replaces the test’s start page, for example with a preview of a release' }),
+      ),
     ),
     variables: Type.Optional(
-      Type.Record(Type.String(), Text(0, 2000), { description: 'In place of the test’s variables of these names' }),
+      Type.Record(Type.String(), Text(0, 2000), { description: 'Replaces the test’s variables of these names' }),
     ),
     secrets: Type.Optional(
       Type.Record(Type.String(), Text(0, 2000), {
         description:
-          'In place of the test’s secrets of these names, for this run only. Required for a start page on a host to which the test’s secrets are not bound',
+          'Replaces the test’s secrets of these names, for this run only. Required when the start page is on a host to which the test’s secrets are not bound',
       }),
     ),
   },
@@ -73,22 +75,24 @@ const RunInputSchema = Closed(
 const HealingInputSchema = Closed(
   {
     step: Int({ minimum: 0, maximum: 199, description: 'Index in `recording.steps`' }),
-    approve: Type.Boolean({ description: 'True: it is done so from now on; false: a step done so fails' }),
+    approve: Type.Boolean({
+      description: 'True: use this selector from now on. False: a step that finds its element this way fails',
+    }),
   },
   { $id: 'HealingInput', examples: [{ step: 1, approve: true }] },
 )
 
-/** Flow tests under `/v1/flows/tests`. */
-export function flowTestRoutes(parts: FlowTestParts): Route[] {
+/** Routes under `/v1/flows/tests`. */
+export function flowTestRoutes(parts: FlowTestDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
 }
 
-/** Returns a test as the caller may see it: with masked targets of channels for viewers and read-only keys. */
-function describe({ box }: Pick<FlowTestParts, 'box'>, test: FlowTest, principal: Principal) {
+/** Returns a test as the caller may see it: channel targets are masked for viewers and read-only keys. */
+function describe({ box }: Pick<FlowTestDeps, 'box'>, test: FlowTest, principal: Principal) {
   return { ...test, channels: showChannels(box, test.channels, principal) }
 }
 
-function readingRoutes(parts: FlowTestParts): Route[] {
+function readingRoutes(parts: FlowTestDeps): Route[] {
   const { db } = parts
   return [
     route({
@@ -97,8 +101,8 @@ function readingRoutes(parts: FlowTestParts): Route[] {
       path: '/v1/flows/tests',
       access: 'read',
       tag,
-      summary: 'Flow tests, oldest first',
-      description: 'Targets of channels are masked for viewers and read-only keys.',
+      summary: 'List flow tests, oldest first',
+      description: 'Channel targets are masked for viewers and read-only keys.',
       tool: true,
       query: Closed(pagingFields),
       answer: FlowTestList,
@@ -114,7 +118,7 @@ function readingRoutes(parts: FlowTestParts): Route[] {
       access: 'read',
       tag,
       summary: 'A flow test',
-      description: 'Targets of channels are masked for viewers and read-only keys.',
+      description: 'Channel targets are masked for viewers and read-only keys.',
       tool: true,
       params: ById,
       answer: FlowTestSchema,
@@ -124,7 +128,7 @@ function readingRoutes(parts: FlowTestParts): Route[] {
   ]
 }
 
-function writingRoutes(parts: FlowTestParts): Route[] {
+function writingRoutes(parts: FlowTestDeps): Route[] {
   const { db, box, clock, checkAddress, checkChannels, deleted, cancel } = parts
   const accept = (input: FlowTestInput, orgId: string, stored: readonly Channel[] = []): FlowTestSettings => {
     const settings = readFlowTest(input, clock.now())
@@ -140,7 +144,7 @@ function writingRoutes(parts: FlowTestParts): Route[] {
       path: '/v1/flows/tests',
       access: 'edit',
       tag,
-      summary: 'Make a flow test of a recording of Chrome’s Recorder',
+      summary: 'Create a flow test from a recording of Chrome’s Recorder',
       refusals: ['conflict'],
       maxBodyBytes: FLOW_BODY_BYTES,
       body: FlowTestInputSchema,
@@ -157,8 +161,8 @@ function writingRoutes(parts: FlowTestParts): Route[] {
       path: '/v1/flows/tests/{id}',
       access: 'edit',
       tag,
-      summary: 'Replace a flow test; what is left out gets its default, but secrets, which stay',
-      description: 'A change of recording, start page or expectations makes a version.',
+      summary: 'Replace a flow test; omitted fields get their default, except secrets, which are kept',
+      description: 'A change of the recording, start page or expectations creates a version.',
       params: ById,
       maxBodyBytes: FLOW_BODY_BYTES,
       body: FlowTestInputSchema,
@@ -176,7 +180,7 @@ function writingRoutes(parts: FlowTestParts): Route[] {
       path: '/v1/flows/tests/{id}',
       access: 'edit',
       tag,
-      summary: 'Delete a flow test with its runs; its unresolved issues are resolved and stay to be read',
+      summary: 'Delete a flow test and its runs; its unresolved issues are resolved and remain readable',
       tool: true,
       params: ById,
       answer: OkSchema,
@@ -190,7 +194,7 @@ function writingRoutes(parts: FlowTestParts): Route[] {
   ]
 }
 
-function requireDomain({ db, clock }: FlowTestParts, orgId: string, id: string): void {
+function requireDomain({ db, clock }: FlowTestDeps, orgId: string, id: string): void {
   try {
     findDomain(db, { orgId, id }, clock.now())
   } catch (error) {
@@ -201,15 +205,16 @@ function requireDomain({ db, clock }: FlowTestParts, orgId: string, id: string):
   }
 }
 
-function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTestParts): Route {
+function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTestDeps): Route {
   return route({
     id: 'runFlowTest',
     method: 'POST',
     path: '/v1/flows/tests/{id}/run',
     access: 'edit',
     tag,
-    summary: 'Run a flow test; the answer comes before the run',
-    description: '409 where the server has no Chromium; it says what to do. 429 while too many runs wait.',
+    summary: 'Queue a run of a flow test',
+    description:
+      'Returns before the run starts. 409 when the server has no Chromium, with instructions. 429 while too many runs are waiting.',
     refusals: ['conflict', 'rateLimited'],
     tool: true,
     params: ById,
@@ -218,7 +223,7 @@ function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTe
     status: 201,
     answer: RunSchema,
     handle({ principal: { orgId, via }, params: { id }, body: { startUrl = null, variables = {}, secrets = {} } }) {
-      const kept = keptFlowTest(db, { orgId, id })
+      const kept = storedFlowTest(db, { orgId, id })
       const { test } = kept
       withStartUrl(test.recording, startUrl)
       checkNames(variables, 'variables')
@@ -236,7 +241,7 @@ function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTe
   })
 }
 
-function healingRoute(parts: FlowTestParts): Route {
+function healingRoute(parts: FlowTestDeps): Route {
   const { db, clock } = parts
   return route({
     id: 'decideHealing',
@@ -244,8 +249,8 @@ function healingRoute(parts: FlowTestParts): Route {
     path: '/v1/flows/tests/{id}/healing',
     access: 'edit',
     tag,
-    summary: 'Approve or refuse how a step was healed',
-    description: 'Approved, it becomes the step’s first way to its element, in a version of its own.',
+    summary: 'Approve or refuse a healed step',
+    description: 'An approved healing becomes the first selector of the step in a new version.',
     refusals: ['conflict'],
     tool: true,
     params: ById,

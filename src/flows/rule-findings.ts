@@ -4,35 +4,37 @@ import { describeViolation, joinWords } from '../conditions/condition-text.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { eventName, stepName } from './finding-words.ts'
-import { conditionEventOf } from './match.ts'
+import { eventName, stepName } from './finding-text.ts'
+import { conditionEventOf } from './match-expectations.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
-/** A run whose events are judged by the rules in force. */
+/** A run whose events are judged by the active rules. */
 export interface JudgedByRules {
   runId: string
   orgId: string
-  /** Null: only rules for all domains judge it. */
+  /** Null: judged only by rules for all domains. */
   domainId: string | null
   steps: readonly StepResult[]
   events: readonly RunEvent[]
 }
 
-/** The rules in force of the run's organization. */
+/** Active rules of the run's organization. */
 export interface Rules {
-  /** Returns for each event the ids of the alerts whose rule it breaks; null for one that took too long to judge. */
+  /**
+   * Returns for each event the ids of the alerts whose rule it breaks; null for an event that took too long to judge.
+   */
   judge(events: readonly StoredEvent[]): Promise<readonly (readonly string[] | null)[]>
-  /** With labels read; null: it is gone. */
+  /** Returns the alert with its labels resolved; null when it was deleted. */
   alertOf(id: string): Alert | null
   privacy: Privacy
 }
 
-/** Fields that the senders of a page know of an event, and a browser from outside does not. */
+/** Fields that a page's senders know and a browser from outside does not. */
 const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'])
 
 /**
- * Returns a finding of kind `rule` for each alert in force and each event, by vendor and name, that breaks it: the first such
- * event's. Rules that ask for what a run does not know of its events are left out.
+ * Returns a finding of kind `rule` for each active alert and each event, by vendor and name, that breaks it, about the
+ * first such event. Rules that read fields unknown to a run are skipped.
  */
 export async function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): Promise<RunFinding[]> {
   const found = new Map<string, RunFinding>()
@@ -76,7 +78,7 @@ function findingOf(
   }
 }
 
-/** An event of a run as if the site had sent it to the collector. */
+/** Returns an event of a run as if the site had sent it to the collector. */
 function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): StoredEvent {
   return {
     ...conditionEventOf(seen),
@@ -88,7 +90,7 @@ function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): St
     domainId: domainId ?? '',
     env: 'prod',
     kind: 'event',
-    // A walk is a session.
+    // A walk counts as a session.
     sessionId: runId,
     status: conditionEventOf(seen).status,
     weight: 1,

@@ -8,21 +8,21 @@ import { type Db, prepared } from '../store/database.ts'
 const HAR = 'requests.har'
 const screenshotName = (step: number) => `step-${step}.png`
 
-/** What the files of one run take on disk. */
+/** Disk usage of the files of one run. */
 export interface RunUse {
   runId: string
   orgId: string
-  /** When the run was asked for. */
+  /** Time at which the run was requested. */
   at: Instant
   bytes: number
-  /** False while the run goes on, and its files grow. */
+  /** False while the run is active and its files grow. */
   isFinished: boolean
 }
 
 async function sizeOfFolder(folder: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folder)) {
-    // It may go while it is looked at.
+    // The folder may be deleted meanwhile.
     bytes += await stat(join(folder, name)).then(
       ({ size }) => size,
       () => 0,
@@ -31,44 +31,47 @@ async function sizeOfFolder(folder: string): Promise<number> {
   return bytes
 }
 
-/** Screenshots and HARs of runs: each run's in a folder of its own, named by the run. */
+/** Screenshots and HARs of runs, in one folder per run named by its id. */
 export class RunFiles {
-  /** Bytes of the files of runs that have ended, by run. */
+  /** Bytes of the files of finished runs, by run. */
   private sizes = new Map<string, number>()
 
   constructor(
     private readonly folder: string,
-    /** How long they are kept. */
+    /** Retention time in days. */
     private readonly keptDays: number,
   ) {}
 
-  /** The folder of a run. */
+  /** Returns the folder of a run. */
   of(runId: string): string {
     return join(this.folder, runId)
   }
 
-  /** Returns the steps of a run of which there is a screenshot. */
+  /** Returns the steps of a run that have a screenshot. */
   screenshots(runId: string): Set<number> {
     const folder = this.of(runId)
     const names = existsSync(folder) ? readdirSync(folder) : []
     return new Set(names.flatMap((name) => /^step-(\d+)\.png$/.exec(name)?.[1] ?? []).map(Number))
   }
 
-  /** Returns the screenshot of a step, a PNG on disk. Fails with `notFound` when there is none, or it was deleted. */
+  /** Returns the screenshot of a step, a PNG on disk. Throws `notFound` when there is none or it was deleted. */
   async screenshot(runId: string, step: number): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), screenshotName(step)))
     if (await file.exists()) return file
-    throw new AppError('notFound', `there is no screenshot of this step; they are kept for ${this.keptDays} days`)
+    throw new AppError(
+      'notFound',
+      `there is no screenshot of this step; screenshots are kept for ${this.keptDays} days`,
+    )
   }
 
-  /** Returns the HAR, as JSON on disk. Fails with `notFound` when there is none, or none any more. */
+  /** Returns the HAR, a JSON file on disk. Throws `notFound` when there is none or it was deleted. */
   async har(runId: string): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), HAR))
     if (await file.exists()) return file
-    throw new AppError('notFound', `there is no HAR of this run; they are kept for ${this.keptDays} days`)
+    throw new AppError('notFound', `there is no HAR of this run; HARs are kept for ${this.keptDays} days`)
   }
 
-  /** Returns what the files of each run take, by organization. */
+  /** Returns the disk usage of each run, by organization. */
   async uses(db: Db): Promise<RunUse[]> {
     if (!existsSync(this.folder)) return []
     const find = prepared<[string], { orgId: string; createdAt: Instant; finishedAt: Instant | null }>(
@@ -89,13 +92,13 @@ export class RunFiles {
     return uses
   }
 
-  /** Removes the files of a run. */
+  /** Deletes the files of a run. */
   async remove(runId: string): Promise<void> {
     this.sizes.delete(runId)
     await rm(this.of(runId), { recursive: true, force: true })
   }
 
-  /** Removes the files of runs that are gone, or ended too long before `now`. */
+  /** Deletes the files of runs that were deleted or ended too long before `now`. */
   async retain(db: Db, now: Instant): Promise<void> {
     if (!existsSync(this.folder)) return
     const find = prepared<[string], { finishedAt: Instant | null }>(db, 'SELECT finishedAt FROM flowRun WHERE id = ?')

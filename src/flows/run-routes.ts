@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { compileMask, maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -7,26 +7,27 @@ import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
+import { deriveExpectations } from './derive-expectations.ts'
 import { ExpectationSchema } from './expectation.ts'
-import { maskedFacts } from './masked-run.ts'
-import { ownExpectations } from './own-expectations.ts'
+import { conditionEventOf } from './match-expectations.ts'
 import type { RunFiles } from './run-files.ts'
 import { ReportListSchema, RUN_STATUSES, RunDetailSchema, RunSchema, type Share, withoutNulls } from './run-schema.ts'
+import type { RunFacts } from './run-store.ts'
 import { cancelRun, endedRuns, factsOf, findRun, listRuns, shownRun } from './run-store.ts'
 
-export interface RunRouteParts {
+export interface RunRouteDeps {
   db: Db
   clock: Clock
   files: RunFiles
-  /** Ends the browser of a run that was cancelled. */
+  /** Stops the browser of a cancelled run. */
   stop(runId: string): void
   privacyOf(orgId: string): Privacy
-  /** Returns the public links of runs, revoked ones too. */
+  /** Returns the public links of runs, including revoked ones. */
   sharesOf(orgId: string, runIds: readonly string[]): ReadonlyMap<string, readonly Share[]>
 }
 
 const tag = 'Flow tests'
-/** How many reports there are at most. */
+/** Maximum number of reports. */
 const MAX_REPORTS = 100
 
 const RunList = Closed({ runs: Type.Array(RunSchema), nextCursor: Nullable(Type.String()) }, { $id: 'RunList' })
@@ -39,7 +40,7 @@ const RunExpectations = Closed(
   },
 )
 
-/** Read from its file as it is. */
+/** Read from its file unchanged. */
 const HarText = Type.Unsafe<Blob>(
   Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
@@ -47,12 +48,12 @@ const Png = Type.Unsafe<Blob>(Type.String({ contentMediaType: 'image/png', examp
 
 const ByStep = Closed({ id: Type.String({ maxLength: 100 }), index: Type.String({ maxLength: 10 }) })
 
-/** Runs under `/v1/flows/runs`, and `/v1/flows/reports`. */
-export function runRoutes(parts: RunRouteParts): Route[] {
+/** Routes under `/v1/flows/runs`, and `/v1/flows/reports`. */
+export function runRoutes(parts: RunRouteDeps): Route[] {
   return [...listingRoutes(parts), ...detailRoutes(parts), cancelRoute(parts), ...fileRoutes(parts)]
 }
 
-function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
+function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
   return [
     route({
       id: 'listRuns',
@@ -60,7 +61,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
       path: '/v1/flows/runs',
       access: 'read',
       tag,
-      summary: 'Runs of flow tests, newest first',
+      summary: 'List runs of flow tests, newest first',
       tool: true,
       query: Closed({
         testId: Type.Optional(Type.String({ maxLength: 100 })),
@@ -79,7 +80,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
       path: '/v1/flows/reports',
       access: 'read',
       tag,
-      summary: 'The last 100 runs that ended, newest first, each with how it went in words',
+      summary: 'List the 100 most recently finished runs, newest first, with a summary in words',
       tool: true,
       answer: ReportListSchema,
       handle({ principal: { orgId } }) {
@@ -99,12 +100,12 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
   ]
 }
 
-/** What a browser said may name what is personal. */
+/** Errors of the browser may contain personal data. */
 function masked<R extends { error: string | null }>(run: R, privacy: Privacy): R {
   return run.error === null ? run : { ...run, error: maskPersonal(run.error, '', privacy) }
 }
 
-function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[] {
+function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteDeps): Route[] {
   return [
     route({
       id: 'getRun',
@@ -112,7 +113,7 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[
       path: '/v1/flows/runs/{id}',
       access: 'read',
       tag,
-      summary: 'A run with its steps, events and findings; what is personal is masked',
+      summary: 'Get a run with its steps, events and findings; personal data is masked',
       tool: true,
       params: ById,
       answer: RunDetailSchema,
@@ -137,28 +138,28 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[
       path: '/v1/flows/runs/{id}/expectations',
       access: 'read',
       tag,
-      summary: 'Expectations that a run which passed would meet again',
+      summary: 'Get expectations that a passed run would meet again',
       refusals: ['conflict'],
       tool: true,
       params: ById,
       answer: RunExpectations,
       handle({ principal: { orgId }, params: { id } }) {
         const { status } = findRun(db, { orgId, id })
-        if (status !== 'passed') throw new AppError('conflict', 'only a run that passed says what is right')
-        return { expectations: ownExpectations(factsOf(db, id).events, privacyOf(orgId)) }
+        if (status !== 'passed') throw new AppError('conflict', 'expectations can be taken only from a run that passed')
+        return { expectations: deriveExpectations(factsOf(db, id).events, privacyOf(orgId)) }
       },
     }),
   ]
 }
 
-function cancelRoute({ db, clock, stop }: RunRouteParts): Route {
+function cancelRoute({ db, clock, stop }: RunRouteDeps): Route {
   return route({
     id: 'cancelRun',
     method: 'POST',
     path: '/v1/flows/runs/{id}/cancel',
     access: 'edit',
     tag,
-    summary: 'Cancel a run that waits or goes on; its browser ends at once',
+    summary: 'Cancel a queued or running run; its browser closes at once',
     refusals: ['conflict'],
     tool: true,
     params: ById,
@@ -171,7 +172,7 @@ function cancelRoute({ db, clock, stop }: RunRouteParts): Route {
   })
 }
 
-function fileRoutes({ db, files }: RunRouteParts): Route[] {
+function fileRoutes({ db, files }: RunRouteDeps): Route[] {
   return [
     route({
       id: 'getRunHar',
@@ -179,7 +180,7 @@ function fileRoutes({ db, files }: RunRouteParts): Route[] {
       path: '/v1/flows/runs/{id}/har',
       access: 'seePersonal',
       tag,
-      summary: 'All requests of a run as a HAR 1.2, with secrets masked',
+      summary: 'Get all requests of a run as a HAR 1.2, with secrets masked',
       params: ById,
       produces: 'application/json',
       answer: HarText,
@@ -194,7 +195,8 @@ function fileRoutes({ db, files }: RunRouteParts): Route[] {
       path: '/v1/flows/runs/{id}/steps/{index}/screenshot',
       access: 'seePersonal',
       tag,
-      summary: 'What the page showed after a step: a PNG, with personal data and secrets in texts and fields covered',
+      summary:
+        'Get the screenshot of the page after a step, a PNG with personal data and secrets in texts and fields covered',
       params: ByStep,
       produces: 'image/png',
       answer: Png,
@@ -205,4 +207,29 @@ function fileRoutes({ db, files }: RunRouteParts): Route[] {
       },
     }),
   ]
+}
+
+/** Returns the results of a run with personal data masked, like samples of events. */
+function maskedFacts({ steps, findings, events, errors }: RunFacts, privacy: Privacy) {
+  const mask = (text: string) => maskPersonal(text, '', privacy)
+  const orNull = (text: string | null) => (text === null ? null : mask(text))
+  const maskEvent = compileMask([], privacy)
+  return {
+    steps: steps.map((step) => ({
+      ...step,
+      title: mask(step.title),
+      error: orNull(step.error),
+      healed: step.healed && { before: mask(step.healed.before), after: mask(step.healed.after) },
+    })),
+    findings: findings.map((finding) => ({
+      ...finding,
+      ...{ vendor: orNull(finding.vendor), event: orNull(finding.event), sentence: mask(finding.sentence) },
+      ...{ expected: orNull(finding.expected), observed: orNull(finding.observed) },
+    })),
+    events: events.map((event) => {
+      const { vendor, event: name, account, host, path, params } = maskEvent(conditionEventOf(event))
+      return { ...event, vendor, event: name, account, host, path, params }
+    }),
+    errors: errors.map(mask),
+  }
 }

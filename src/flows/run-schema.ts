@@ -11,7 +11,7 @@ const SummarySchema = Closed({
   stepsTotal: Int(),
   stepsPassed: Int({ description: 'Healed ones too' }),
   healedSteps: Int(),
-  vendorsFired: Int({ description: 'Vendors of whom an event was seen' }),
+  vendorsFired: Int({ description: 'Vendors with at least one event' }),
   findings: Int(),
   pausedMs: Type.Optional(Int()),
 })
@@ -26,9 +26,9 @@ const runFields = {
   startedAt: Nullable(InstantSchema),
   finishedAt: Nullable(InstantSchema),
   durationMs: Nullable(Int()),
-  pausedMs: Nullable(Int({ description: 'Time that the runner waited for tags' })),
+  pausedMs: Nullable(Int({ description: 'Time the runner waited for tags' })),
   summary: SummarySchema,
-  error: Nullable(Type.String({ description: 'What ended the walk early; null: every step was walked' })),
+  error: Nullable(Type.String({ description: 'Reason why the walk ended early; null: every step was walked' })),
   region: Type.String(),
   createdAt: InstantSchema,
 }
@@ -49,7 +49,7 @@ const EXAMPLE = {
   createdAt: 1_767_614_399_000,
 }
 
-/** An object without its fields that are null. */
+/** The object without fields that are null. */
 export type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>
 }
@@ -79,7 +79,9 @@ const StepSchema = Closed({
   durationMs: Nullable(Int()),
   error: Nullable(Type.String()),
   healed: Nullable(Closed({ before: Type.String(), after: Type.String() })),
-  screenshot: Type.Boolean({ description: 'There is one that the caller may see: see `seePersonal` in the roles' }),
+  screenshot: Type.Boolean({
+    description: 'True when there is a screenshot that the caller may see; see `seePersonal` in the roles',
+  }),
 })
 
 const FindingSchema = Closed({
@@ -101,14 +103,16 @@ const EventSchema = Closed({
   params: Type.Record(Type.String(), Type.String()),
   host: Nullable(Type.String({ description: 'Of the page' })),
   path: Nullable(Type.String({ description: 'Of the page' })),
-  status: Nullable(Int({ description: 'Of the response; null: there was none' })),
-  answered: Type.Boolean({ description: 'It did not leave: it was answered here' }),
+  status: Nullable(Int({ description: 'Status of the response; null: no response' })),
+  answered: Type.Boolean({
+    description: 'True when the request did not leave the browser and was answered by Tagwarden',
+  }),
 })
 
 export const RunDetailSchema = Closed(
   {
     ...runFields,
-    attempts: Int({ description: 'Walks that began; what is told is of the last one' }),
+    attempts: Int({ description: 'Number of walks that began; the results are those of the last one' }),
     steps: Type.Array(StepSchema),
     findings: Type.Array(FindingSchema),
     events: Type.Array(EventSchema, { description: 'In the order in which they were sent' }),
@@ -154,15 +158,17 @@ export const RunDetailSchema = Closed(
 )
 export type RunDetail = Static<typeof RunDetailSchema>
 
-/** A run of which fields without a value are left out. */
+/** A run without its empty fields. */
 const ReportedRunSchema = Closed(
   {
     ...runFields,
     startedAt: Type.Optional(InstantSchema),
     finishedAt: Type.Optional(InstantSchema),
     durationMs: Type.Optional(Int()),
-    pausedMs: Type.Optional(Int({ description: 'Time that the runner waited for tags' })),
-    error: Type.Optional(Type.String({ description: 'What ended the walk early; absent: every step was walked' })),
+    pausedMs: Type.Optional(Int({ description: 'Time the runner waited for tags' })),
+    error: Type.Optional(
+      Type.String({ description: 'Reason why the walk ended early; absent: every step was walked' }),
+    ),
   },
   { $id: 'ReportedRun' },
 )
@@ -175,7 +181,7 @@ export const ReportListSchema = Closed(
       Closed({
         run: ReportedRunSchema,
         testName: Type.String(),
-        headline: Type.String({ description: 'How it went, in words' }),
+        headline: Type.String({ description: 'Summary of the run in words' }),
         shares: Type.Array(ReportedShareSchema),
       }),
     ),

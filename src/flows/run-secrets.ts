@@ -1,26 +1,26 @@
 import { AppError } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { placeholdersIn } from './recording.ts'
-import type { KeptRun } from './run-store.ts'
+import type { StoredRun } from './run-store.ts'
 import { beyondReach, type SecretReach, secretReach } from './secret-reach.ts'
-import { type KeptFlowTest, openSecrets, type Versioned } from './store.ts'
+import { openSecrets, type StoredFlowTest, type Versioned } from './store.ts'
 
 type Values = Readonly<Record<string, string>>
 type Version = Pick<Versioned, 'recording' | 'startUrl'>
 
-/** What a run is started with in place of the test's own. */
+/** Values that replace those of the test for one run. */
 interface RunInput {
   startUrl: string | null
   variables: Values
-  /** Values that were entered for this run. */
+  /** Secrets entered for this run. */
   secrets: Values
 }
 
 /**
- * Fails with `invalid` when a run would take a secret of the test to a host or expression for which it was not entered,
- * and it was not entered for the run.
+ * Throws `invalid` when a run would send a secret of the test to a host or expression for which it was entered neither
+ * in the test nor for the run.
  */
-export function requireRunReach(box: SecretBox, kept: KeptFlowTest, input: RunInput): void {
+export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: RunInput): void {
   const { recording } = kept.test
   const secrets = openSecrets(box, kept)
   const name = placeholdersIn(recording).find(
@@ -35,30 +35,30 @@ export function requireRunReach(box: SecretBox, kept: KeptFlowTest, input: RunIn
   )
 }
 
-/** The secrets of a run: their values, and the hosts that may get each. */
+/** Secrets of a run: their values and the hosts that may receive each. */
 export interface RunSecrets {
   values: Record<string, string>
   hosts: Record<string, readonly string[]>
 }
 
-/** Returns the secrets of a run of a version of the test: those that were entered for it, and the test's others. */
-export function secretsOfRun(box: SecretBox, kept: KeptFlowTest, version: Version, run: KeptRun): RunSecrets {
+/** Returns the secrets of a run of a version of the test: those entered for the run, and the test's others. */
+export function secretsOfRun(box: SecretBox, kept: StoredFlowTest, version: Version, run: StoredRun): RunSecrets {
   const own = openSecrets(box, kept)
   const entered = openSecrets(box, run)
   const bound = boundReach(kept, own)
   const wanted = runReach(kept, version, { ...run, secrets: entered, kept: own })
-  // An expression could read what is typed on the pages of the test's own hosts.
+  // An expression could read secrets typed on the pages of the test's own hosts.
   const isBound = [...wanted.expressions].every((expression) => bound.expressions.has(expression))
   const hostsOf = (name: string) => (Object.hasOwn(entered, name) ? [...wanted.hosts] : isBound ? [...bound.hosts] : [])
   const values = { ...own, ...entered }
   return { values, hosts: Object.fromEntries(Object.keys(values).map((name) => [name, hostsOf(name)])) }
 }
 
-const boundReach = ({ test }: KeptFlowTest, secrets: Values): SecretReach =>
+const boundReach = ({ test }: StoredFlowTest, secrets: Values): SecretReach =>
   secretReach(test, { variables: test.variables, secrets })
 
 function runReach(
-  { test }: KeptFlowTest,
+  { test }: StoredFlowTest,
   version: Version,
   { startUrl, variables, secrets, kept }: RunInput & { kept: Values },
 ): SecretReach {

@@ -4,45 +4,45 @@ import { newId } from '../core/id.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey } from './flow-test.ts'
+import type { KnownElement } from './known-element.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
 
-/** The most runs of an organization that wait; further ones are refused. */
+/** Maximum number of waiting runs per organization; further ones are refused. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
-/** What a walk showed. */
+/** Results of a walk. */
 export interface RunFacts {
   steps: readonly StepResult[]
   findings: readonly RunFinding[]
   events: readonly RunEvent[]
   errors: readonly string[]
-  /** The element that a step met, by index of the step. */
+  /** The element found by each step, by index of the step. */
   elements: Readonly<Record<number, KnownElement>>
 }
 
 const NO_FACTS: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
 
-/** A run, and what it is started with. */
-export interface KeptRun extends Run {
+/** A run with its inputs. */
+export interface StoredRun extends Run {
   orgId: string
-  /** In place of the version's start page; null: that. */
+  /** Replaces the version's start page; null: not replaced. */
   startUrl: string | null
-  /** In place of the test's variables of these names. */
+  /** Replaces the test's variables of these names. */
   variables: Record<string, string>
-  /** Entered for this run, sealed; null: none, or it has ended. */
+  /** Secrets entered for this run, sealed; null: none, or the run has ended. */
   secrets: Buffer | null
   attempts: number
   headline: string
 }
 
-type RunRow = Omit<KeptRun, 'summary' | 'variables' | 'durationMs'> & { summary: string; variables: string }
+type RunRow = Omit<StoredRun, 'summary' | 'variables' | 'durationMs'> & { summary: string; variables: string }
 
 const noSuchRun = () => new AppError('notFound', 'no such run')
 
-function runOf({ summary, variables, ...row }: RunRow): KeptRun {
+function runOf({ summary, variables, ...row }: RunRow): StoredRun {
   const { startedAt, finishedAt } = row
   const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
   return { ...row, durationMs, summary: JSON.parse(summary), variables: JSON.parse(variables) }
@@ -57,7 +57,7 @@ export function shownRun({
   attempts: _____,
   headline: ______,
   ...run
-}: KeptRun): Run {
+}: StoredRun): Run {
   return run
 }
 
@@ -69,20 +69,20 @@ export interface NewRun {
   region: string
 }
 
-/** Stores a run that waits. Fails with `rateLimited` when too many of the organization wait. */
+/** Stores a queued run. Throws `rateLimited` when too many runs of the organization are waiting. */
 export function queueRun(
   db: Db,
   now: Instant,
   { id: testId, orgId, versionId, recording }: FlowTest,
   { trigger, startUrl = null, variables = {}, secrets = null, region }: NewRun,
-): KeptRun {
+): StoredRun {
   return tx(db, () => {
     const waiting = prepared<[string], { count: number }>(
       db,
       `SELECT count(*) AS count FROM flowRun WHERE status = 'queued' AND orgId = ?`,
     ).get(orgId)
     if ((waiting?.count ?? 0) >= MAX_WAITING) {
-      throw new AppError('rateLimited', `${MAX_WAITING} runs wait already; try again later`, RETRY_AFTER_S)
+      throw new AppError('rateLimited', `${MAX_WAITING} runs are already waiting; try again later`, RETRY_AFTER_S)
     }
     const id = newId('run', now)
     const summary = summaryOf({ ...NO_FACTS, steps: [] }, recording.steps.length)
@@ -100,7 +100,7 @@ export function queueRun(
   })
 }
 
-/** Counts what a run shows. */
+/** Counts the results of a run. */
 export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: number): RunSummary {
   return {
     stepsTotal,
@@ -111,27 +111,27 @@ export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: num
   }
 }
 
-/** Returns the run. Fails with `notFound` when the organization has no such run. */
-export function findRun(db: Db, { orgId, id }: FlowTestKey): KeptRun {
+/** Returns the run. Throws `notFound` when the organization has no such run. */
+export function findRun(db: Db, { orgId, id }: FlowTestKey): StoredRun {
   const row = prepared<[string, string], RunRow>(db, 'SELECT * FROM flowRun WHERE orgId = ? AND id = ?').get(orgId, id)
   if (!row) throw noSuchRun()
   return runOf(row)
 }
 
-/** Returns what a run showed; of one that did not end: nothing. */
+/** Returns the results of a run; empty for a run that has not ended. */
 export function factsOf(db: Db, runId: string): RunFacts {
   const sql = 'SELECT detail FROM flowRunDetail WHERE runId = ?'
   const row = prepared<[string], { detail: string }>(db, sql).get(runId)
   return row ? JSON.parse(row.detail) : NO_FACTS
 }
 
-/** Returns one page of runs, newest first. Fails with `invalid` for a cursor of another list. */
+/** Returns one page of runs, newest first. Throws `invalid` for a cursor of another list. */
 export function listRuns(
   db: Db,
   orgId: string,
   { testId = null, status = null }: { testId?: string | null; status?: RunStatus | null },
   { cursor, limit }: { cursor?: string | undefined; limit: number },
-): { runs: KeptRun[]; nextCursor: string | null } {
+): { runs: StoredRun[]; nextCursor: string | null } {
   const before = decodeCursor(cursor, 1)?.[0] ?? null
   const rows = prepared<[object], RunRow>(
     db,
@@ -142,8 +142,8 @@ export function listRuns(
   return { runs: items, nextCursor }
 }
 
-/** Returns the runs that ended last, newest first, with the names of their tests. */
-export function endedRuns(db: Db, orgId: string, limit: number): (KeptRun & { testName: string })[] {
+/** Returns the most recently finished runs, newest first, with the names of their tests. */
+export function endedRuns(db: Db, orgId: string, limit: number): (StoredRun & { testName: string })[] {
   const rows = prepared<[string, number], RunRow & { testName: string }>(
     db,
     `SELECT flowRun.*, settings ->> '$.name' AS testName FROM flowRun JOIN flowTest ON flowTest.id = testId
@@ -152,19 +152,19 @@ export function endedRuns(db: Db, orgId: string, limit: number): (KeptRun & { te
   return rows.map(({ testName, ...row }) => ({ ...runOf(row), testName }))
 }
 
-/** Returns the runs of all organizations that wait, oldest first. */
-export function waitingRuns(db: Db): KeptRun[] {
+/** Returns the queued runs of all organizations, oldest first. */
+export function waitingRuns(db: Db): StoredRun[] {
   const sql = `SELECT * FROM flowRun WHERE status = 'queued' ORDER BY id`
   return prepared<[], RunRow>(db, sql).all().map(runOf)
 }
 
-/** True when a run of the test has one of these states. */
+/** Returns whether a run of the test has one of these states. */
 export function hasRun(db: Db, testId: string, states: readonly ('queued' | 'running')[]): boolean {
   const sql = `SELECT 1 FROM flowRun WHERE testId = ? AND status IN (SELECT value FROM json_each(?))`
   return prepared<[string, string]>(db, sql).get(testId, JSON.stringify(states)) !== undefined
 }
 
-/** Notes that a walk begins. False when the run is gone, or ended. */
+/** Records the start of a walk. Returns false when the run was deleted or has ended. */
 export function beginAttempt(db: Db, id: string, now: Instant): boolean {
   const { changes } = prepared<[Instant, string]>(
     db,
@@ -174,7 +174,7 @@ export function beginAttempt(db: Db, id: string, now: Instant): boolean {
   return changes > 0
 }
 
-/** How a run ended. */
+/** Outcome of a run. */
 export interface RunEnd {
   status: 'passed' | 'failed'
   finishedAt: Instant
@@ -184,7 +184,7 @@ export interface RunEnd {
   error: string | null
 }
 
-/** Stores how a run ended, once. False, with nothing stored, when it is gone or has ended. */
+/** Stores the outcome of a run once. Returns false, storing nothing, when the run was deleted or has ended. */
 export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolean {
   return tx(db, () => {
     const { changes } = prepared<[object]>(
@@ -199,7 +199,7 @@ export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolea
   })
 }
 
-/** Ends a run that waits or goes on. Fails with `notFound`, and with `conflict` when it has ended. */
+/** Cancels a queued or running run. Throws `notFound`, or `conflict` when it has ended. */
 export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): void {
   findRun(db, { orgId, id })
   const { changes } = prepared<[object]>(
@@ -213,8 +213,8 @@ export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): voi
 
 const CUT_OFF = 'the server stopped while it ran'
 
-/** Ends the runs that a stop or a kill of the server cut off. Those that waited are left to wait. */
-export function failCutOffRuns(db: Db, now: Instant): void {
+/** Fails the runs that were interrupted by a stop or kill of the server. Queued runs stay queued. */
+export function failInterruptedRuns(db: Db, now: Instant): void {
   prepared<[Instant, string, string]>(
     db,
     `UPDATE flowRun SET status = 'failed', finishedAt = max(?, startedAt), error = ?, headline = ?, secrets = NULL
@@ -222,7 +222,7 @@ export function failCutOffRuns(db: Db, now: Instant): void {
   ).run(now, CUT_OFF, `The run ended early: ${CUT_OFF}`)
 }
 
-/** Deletes old runs, and versions that no run and no test is of. */
+/** Deletes old runs, and versions that no run or test uses. */
 export function removeOldRuns(db: Db, now: Instant): void {
   const oldest = newId('run', Math.max(0, now - RECORD_RETENTION_MS)).slice(0, 'run_'.length + 10)
   db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed', 'cancelled')`).run(oldest)

@@ -1,6 +1,6 @@
 import type { RunEvent, StepResult } from './run.ts'
 
-/** An event of a run with these fields; of step 0, at 0, on `https://shop.example/`. */
+/** Returns an event of a run with these fields; by default of step 0, at time 0, on `https://shop.example/`. */
 export function runEvent(fields: Partial<RunEvent> = {}): RunEvent {
   return {
     step: 0,
@@ -17,7 +17,7 @@ export function runEvent(fields: Partial<RunEvent> = {}): RunEvent {
   }
 }
 
-/** A step that passed, with these fields. */
+/** Returns a passed step with these fields. */
 export function stepResult(fields: Partial<StepResult> = {}): StepResult {
   const { index = 0 } = fields
   return {

@@ -106,7 +106,7 @@ test.each(['', 'https://shop.example', 'shop.example/a', 'a b', 'me@shop.example
   },
 )
 
-test('what is no address on the web has no host', () => {
+test('values that are not web addresses have no host', () => {
   for (const address of ['about:blank', 'data:text/html,x', 'file:///etc/passwd', 'nonsense', '']) {
     expect(secretHostOf(address)).toBeNull()
   }

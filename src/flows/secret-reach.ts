@@ -4,15 +4,15 @@ import { withStartUrl, withValues } from './recording.ts'
 
 type Values = Readonly<Record<string, string>>
 
-/** What a flow test's secrets are bound to: whoever enters them has seen these. */
+/** What the secrets of a flow test are bound to, as seen by the person who entered them. */
 export interface SecretReach {
-  /** Hosts that may get the secrets, with the port where it is not the default, without `www.`. */
+  /** Hosts that may receive the secrets, with the port when it is not the default, without `www.`. */
   hosts: ReadonlySet<string>
-  /** Expressions that run in the test's pages, which could read a secret there or compare it. */
+  /** Expressions that run in the test's pages and could read or compare a secret. */
   expressions: ReadonlySet<string>
 }
 
-/** Returns the host of an address as `SecretReach.hosts` has it; null for what is no address on the web. */
+/** Returns the host of an address in the form of `SecretReach.hosts`; null when it is not a web address. */
 export function secretHostOf(address: string): string | null {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -25,7 +25,7 @@ export function secretReach(
   { recording, startUrl, secretHosts }: Pick<FlowTest, 'recording' | 'startUrl' | 'secretHosts'>,
   { variables, secrets }: { variables: Values; secrets: Values },
 ): SecretReach {
-  // The recording's own start page stays one of its hosts.
+  // The recording's own start page remains one of its hosts.
   const steps = [...recording.steps, ...withStartUrl(recording, startUrl).steps]
   const addresses = steps.flatMap(({ url, target, assertedEvents }) => [
     ...[url, target],
@@ -39,19 +39,19 @@ export function secretReach(
   }
 }
 
-/** Returns a host as `SecretReach.hosts` has it. Fails with `invalid`, naming the field, for what is no host. */
+/** Returns a host in the form of `SecretReach.hosts`. Throws `invalid`, naming the field, when it is not a host. */
 function plainHost(text: string, index: number): string {
   const host = /^[^\s/?#@\\]+$/.test(text) ? secretHostOf(`https://${text}`) : null
   if (host !== null) return host
   throw new AppError('invalid', `secretHosts[${index}]: must be a host name, such as login.shop.example`)
 }
 
-/** Fails with `invalid`, naming the field, for what is no host. */
+/** Throws `invalid`, naming the field, for values that are not hosts. */
 export function checkSecretHosts(hosts: readonly string[]): void {
   hosts.forEach(plainHost)
 }
 
-/** Returns why secrets that were entered for `bound` must be entered again for `wanted`; null: they need not be. */
+/** Returns why secrets entered for `bound` must be entered again for `wanted`; null when they need not. */
 export function beyondReach(bound: SecretReach, wanted: SecretReach): string | null {
   const host = [...wanted.hosts].find((name) => !bound.hosts.has(name))
   if (host !== undefined) return `it was not entered for the host ${host}`

@@ -5,28 +5,28 @@ import { nextTime } from '../core/schedule.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey, GivenSecrets, TestStatus } from './flow-test.ts'
+import type { KnownElement } from './known-element.ts'
 import { beyondReach, secretReach } from './secret-reach.ts'
 import type { FlowTestSettings } from './test-input.ts'
 
-/** The most flow tests an organization can have. */
+/** Maximum number of flow tests per organization. */
 const MAX_FLOW_TESTS = 1000
-/** A page of a list ends behind the test with which its recordings pass so many characters: one may have a million. */
+/** Maximum characters of recordings on one page of a list, because one recording may have a million. */
 const MAX_PAGE_SIZE = 4 * 2 ** 20
 
-/** A flow test, and what is kept of it beside what is shown. */
-export interface KeptFlowTest {
+/** A flow test with its stored data that is not shown. */
+export interface StoredFlowTest {
   test: FlowTest
-  /** Sealed; null: it has none. */
+  /** Sealed secrets; null when it has none. */
   secrets: Buffer | null
-  /** The element that a step met in the last run that passed, by index of the step. */
+  /** The element found by each step in the last passed run, by index of the step. */
   elements: Record<number, KnownElement>
-  /** Selectors that a person refused, by index of the step. */
+  /** Refused selectors, by index of the step. */
   refused: Record<number, string[]>
 }
 
-/** Settings that are kept as JSON, with the names of secrets. */
+/** Settings stored as JSON, with the names of secrets. */
 type KeptSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
   secrets: string[]
 }
@@ -57,9 +57,9 @@ const TESTS = `SELECT flowTest.id, orgId, domainId, settings, enabled, secrets A
 
 const noSuchTest = () => new AppError('notFound', 'no such flow test')
 
-function keptOf(row: TestRow): KeptFlowTest {
+function keptOf(row: TestRow): StoredFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
-  // Tests that were saved before `secretHosts` was added have none.
+  // Tests saved before `secretHosts` existed have none.
   const { secretHosts = [], ...others } = JSON.parse(settings) as KeptSettings & { secretHosts?: string[] }
   return {
     test: {
@@ -76,19 +76,19 @@ function keptOf(row: TestRow): KeptFlowTest {
   }
 }
 
-/** Returns the test and what is kept beside it. Fails with `notFound` when the organization has no such test. */
-export function keptFlowTest(db: Db, { orgId, id }: FlowTestKey): KeptFlowTest {
+/** Returns the test with its stored data. Throws `notFound` when the organization has no such test. */
+export function storedFlowTest(db: Db, { orgId, id }: FlowTestKey): StoredFlowTest {
   const row = prepared<[string, string], TestRow>(db, `${TESTS} WHERE orgId = ? AND flowTest.id = ?`).get(orgId, id)
   if (!row) throw noSuchTest()
   return keptOf(row)
 }
 
-/** Returns the test. Fails with `notFound` when the organization has no such test. */
-export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => keptFlowTest(db, key).test
+/** Returns the test. Throws `notFound` when the organization has no such test. */
+export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => storedFlowTest(db, key).test
 
 /**
- * Returns one page of tests, oldest first: fewer than `limit` where their recordings are large. Fails with `invalid` for a
- * cursor of another list.
+ * Returns one page of tests, oldest first, with fewer than `limit` when their recordings are large. Throws `invalid`
+ * for a cursor of another list.
  */
 export function listFlowTests(
   db: Db,
@@ -110,7 +110,7 @@ export function listFlowTests(
   return { tests: items, nextCursor }
 }
 
-/** Returns the tests of all organizations that are due by their schedules at `now`, the longest due first. */
+/** Returns the tests of all organizations that are due by schedule at `now`, longest overdue first. */
 export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
   const sql = `${TESTS} WHERE dueAt <= ? ORDER BY dueAt, flowTest.id`
   return prepared<[Instant], TestRow>(db, sql)
@@ -125,7 +125,7 @@ export function changedFlowTests(db: Db, now: Instant): { test: FlowTest; endsAt
   return rows.map(({ changeEndsAt, ...row }) => ({ test: keptOf(row).test, endsAt: changeEndsAt }))
 }
 
-/** Notes that a change of the domain was seen to. */
+/** Records that a change of the domain was handled. */
 export function forgetChange(db: Db, id: string): void {
   prepared<[string]>(db, 'UPDATE flowTest SET changeAt = NULL, changeEndsAt = NULL WHERE id = ?').run(id)
 }
@@ -146,7 +146,7 @@ interface Parts {
   clock: Clock
 }
 
-/** Stores a new test. Fails with `conflict` when the organization has too many, `invalid` for a secret without a value. */
+/** Stores a new test. Throws `conflict` when the organization has too many, `invalid` for a secret without a value. */
 export function createFlowTest(
   { db, box, clock }: Parts,
   orgId: string,
@@ -180,9 +180,9 @@ export function createFlowTest(
 }
 
 /**
- * Replaces a test; `given` left out: it keeps its secrets, which fails when the test has hosts or expressions that are new. A change of recording, start page or expectations makes a
- * version; of the recording also forgets what is known of its elements. Fails with `notFound`, and with `invalid` for a
- * secret without a value that it has not.
+ * Replaces a test. Without `given` it keeps its secrets, which throws when the test has new hosts or expressions. A
+ * change of the recording, start page or expectations creates a version; a new recording also forgets the known
+ * elements. Throws `notFound`, and `invalid` for an unknown secret without a value.
  */
 export function updateFlowTest(
   { db, box, clock }: Parts,
@@ -191,7 +191,7 @@ export function updateFlowTest(
   given?: Readonly<GivenSecrets>,
 ): FlowTest {
   return tx(db, () => {
-    const before = keptFlowTest(db, key)
+    const before = storedFlowTest(db, key)
     const now = clock.now()
     const known = openSecrets(box, before)
     const secrets = given && secretsOf(given, known)
@@ -213,7 +213,7 @@ export function updateFlowTest(
   })
 }
 
-/** Deletes a test with its versions and runs. Fails with `notFound`. */
+/** Deletes a test with its versions and runs. Throws `notFound`. */
 export function deleteFlowTest(db: Db, { orgId, id }: FlowTestKey): void {
   const { changes } = prepared<[string, string]>(db, 'DELETE FROM flowTest WHERE orgId = ? AND id = ?').run(orgId, id)
   if (changes === 0) throw noSuchTest()
@@ -232,17 +232,21 @@ function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
   }
 }
 
-/** Returns the values to be kept. */
+/** Returns the values to store. */
 function secretsOf(given: Readonly<GivenSecrets>, before: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(given).map(([name, value]) => {
     const text = value ?? (Object.hasOwn(before, name) ? before[name] : undefined)
-    if (text === undefined) throw new AppError('invalid', `secrets.${name}: has no value that could be kept`)
+    if (text === undefined)
+      throw new AppError('invalid', `secrets.${name}: a value is required, because none is stored`)
     return [name, text]
   })
   return Object.fromEntries(kept)
 }
 
-/** Fails with `invalid`, naming the secret, when one that is kept would get to a host or expression it was not entered for. */
+/**
+ * Throws `invalid`, naming the secret, when a stored secret would reach a host or expression for which it was not
+ * entered.
+ */
 function requireReach(
   before: FlowTest,
   after: FlowTestSettings,
@@ -260,13 +264,13 @@ export function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>
   return Object.keys(secrets).length === 0 ? null : box.seal(JSON.stringify(secrets))
 }
 
-/** Returns the values of secrets of a test or a run by name. */
-export function openSecrets(box: SecretBox, { secrets }: Pick<KeptFlowTest, 'secrets'>): Record<string, string> {
+/** Returns the values of the secrets of a test or run, by name. */
+export function openSecrets(box: SecretBox, { secrets }: Pick<StoredFlowTest, 'secrets'>): Record<string, string> {
   return secrets === null ? {} : JSON.parse(box.open(secrets))
 }
 
-/** Drops the secrets that the box does not open, and returns whose they were: these tests need theirs anew. */
-export function forgetClosedSecrets(db: Db, box: SecretBox): FlowTestKey[] {
+/** Drops the secrets that the box can't open, and returns the tests whose secrets must be entered again. */
+export function dropUnreadableSecrets(db: Db, box: SecretBox): FlowTestKey[] {
   const rows = db
     .prepare<[], FlowTestKey & { secrets: Buffer }>(
       'SELECT id, orgId, secrets FROM flowTest WHERE secrets IS NOT NULL ORDER BY id',
@@ -295,7 +299,7 @@ function opens(box: SecretBox, sealed: Buffer): boolean {
   }
 }
 
-/** What a version of a test has. */
+/** The versioned part of a test. */
 export type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
 
 function addVersion(
@@ -321,18 +325,18 @@ function addVersion(
   })
 }
 
-/** Makes a version in force when it differs from the present one. */
+/** Activates a new version when it differs from the current one. */
 function replaceVersion(db: Db, before: FlowTest, after: Versioned, now: Instant): void {
   const versionOf = ({ recording, startUrl, expectations }: Versioned) => ({ recording, startUrl, expectations })
   if (Bun.deepEquals(versionOf(before), versionOf(after))) return
   makeVersion(db, before, after, now)
   if (Bun.deepEquals(before.recording, after.recording)) return
-  // Indices name other steps now.
+  // Indices now refer to other steps.
   const sql = `UPDATE flowTest SET healing = '[]', refused = '{}', elements = '{}' WHERE id = ?`
   prepared<[string]>(db, sql).run(before.id)
 }
 
-/** Makes a version in force; what is known of its elements stays. */
+/** Activates a new version and keeps the known elements. */
 export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned, now: Instant): void {
   const versionId = newId('ver', now)
   addVersion(db, { ...after, id: versionId, testId: id, version: version + 1 }, now)
@@ -341,11 +345,11 @@ export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned,
   )
 }
 
-/** What a run, or a person, may change of what is kept beside the test. */
-export type Learned = Partial<Pick<KeptFlowTest, 'elements' | 'refused'> & Pick<FlowTest, 'healing' | 'status'>>
+/** Stored data that a run or a person may change. */
+export type Learned = Partial<Pick<StoredFlowTest, 'elements' | 'refused'> & Pick<FlowTest, 'healing' | 'status'>>
 
-/** Stores what was learned of a test; what is left out stays. */
-export function learn(db: Db, { test, ...kept }: KeptFlowTest, learned: Learned): void {
+/** Stores what was learned about a test; omitted fields are unchanged. */
+export function saveLearned(db: Db, { test, ...kept }: StoredFlowTest, learned: Learned): void {
   const { elements, refused, healing, status } = { ...kept, ...test, ...learned }
   prepared<[object]>(
     db,
@@ -358,7 +362,7 @@ export function learn(db: Db, { test, ...kept }: KeptFlowTest, learned: Learned)
   })
 }
 
-/** Returns the recording, start page and expectations of a version; null when it is gone. */
+/** Returns the recording, start page and expectations of a version; null when it was deleted. */
 export function versionOf(db: Db, id: string): Versioned | null {
   const sql = 'SELECT recording, startUrl, expectations FROM flowVersion WHERE id = ?'
   const row = prepared<[string], Pick<TestRow, 'recording' | 'startUrl' | 'expectations'>>(db, sql).get(id)

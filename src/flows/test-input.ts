@@ -4,19 +4,19 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { checkSchedule } from '../core/schedule.ts'
 import type { FlowTest, FlowTestInput } from './flow-test.ts'
-import { checkExpectations } from './match.ts'
+import { checkExpectations } from './match-expectations.ts'
 import { parseRecording, withStartUrl, withValues } from './recording.ts'
 import { checkSecretHosts } from './secret-reach.ts'
 
-/** The settings that a caller gives, with defaults filled in; secrets stand apart. */
+/** Settings from a caller with defaults filled in, without secrets. */
 export type FlowTestSettings = Omit<
   FlowTest,
   'id' | 'orgId' | 'secrets' | 'versionId' | 'version' | 'status' | 'healing' | 'createdAt' | 'updatedAt'
 >
 
 /**
- * Returns what was given with defaults filled in. Fails with `invalid`, naming the field, for what can't be walked or
- * planned. Domains and channels are not checked here.
+ * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the test can't be walked or
+ * scheduled. Domains and channels are not checked here.
  */
 export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Instant): FlowTestSettings {
   const { startUrl = null, expectations = [], variables = {}, schedule = null, timezone = 'UTC' } = input
@@ -52,7 +52,7 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
   }
 }
 
-/** Fails with `invalid`, naming the field, for a page that a browser may not open. */
+/** Throws `invalid`, naming the field, for a page that a browser may not open. */
 export function checkAddresses(
   { recording, startUrl, variables }: Pick<FlowTestSettings, 'recording' | 'startUrl' | 'variables'>,
   check: CheckAddress,
@@ -66,11 +66,11 @@ export function checkAddresses(
 const MAX_NAMES = 50
 const NAME = /^[\w.-]{1,100}$/
 
-/** Fails with `invalid` for names that no `{{name}}` can have, and for too many. */
+/** Throws `invalid` for names that `{{name}}` can't have, and for too many names. */
 export function checkNames(values: Readonly<Record<string, unknown>>, field: string): void {
   const names = Object.keys(values)
-  if (names.length > MAX_NAMES) throw new AppError('invalid', `${field}: name at most ${MAX_NAMES}`)
+  if (names.length > MAX_NAMES) throw new AppError('invalid', `${field}: at most ${MAX_NAMES} names are allowed`)
   const odd = names.find((name) => !NAME.test(name))
   if (odd === undefined) return
-  throw new AppError('invalid', `${field}: "${odd.slice(0, 100)}" is no name; names have letters, digits, _, - and .`)
+  throw new AppError('invalid', `${field}: "${odd.slice(0, 100)}" is not a valid name; use letters, digits, _, - and .`)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { recordSightings } from '../../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { createDomain } from '../../src/domains/store.ts'
-import { keptFlowTest, learn } from '../../src/flows/store.ts'
+import { saveLearned, storedFlowTest } from '../../src/flows/store.ts'
 import { assign, listLabels } from '../../src/labels/store.ts'
 import { createKey } from '../../src/org/key-store.ts'
 import { invite } from '../../src/org/member-store.ts'
@@ -65,7 +65,7 @@ async function makeFlowTest(maker: Maker): Promise<string> {
   const { id, orgId } = await make(maker, '/v1/flows/tests', body)
   const { db } = maker.world.app
   const healing = [{ step: 1, before: '#buy', after: 'text/Buy', runId: 'run_none', at: maker.world.clock.now() }]
-  learn(db, keptFlowTest(db, { orgId, id }), { healing })
+  saveLearned(db, storedFlowTest(db, { orgId, id }), { healing })
   return id
 }
 

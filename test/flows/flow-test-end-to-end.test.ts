@@ -6,13 +6,12 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * A flow test, from the API through a browser in a process of its own to findings and issues: everything is real but the
- * clock.
+ * A flow test from the API through a browser in a separate process to findings and issues. Only the clock is replaced.
  */
 
 const SECRET = 'horse battery 7&staple'
 
-/** What the shop's pages send; a test changes it. */
+/** Script of the shop's pages, which a test changes. */
 const shop = { buys: true, button: '<button id="buy">Buy now</button>' }
 
 const page = (body: string) =>
@@ -66,7 +65,7 @@ const flow = () => ({
   retries: 0,
 })
 
-/** Runs the test to its end. */
+/** Runs the test until it has ended. */
 async function run(testId: string, body: object = {}) {
   const queued = await world.call('POST', `/v1/flows/tests/${testId}/run`, { body })
   expect(queued).toMatchObject({ status: 201, body: { status: 'queued', trigger: 'api', testId } })
@@ -75,7 +74,7 @@ async function run(testId: string, body: object = {}) {
   return (await world.call('GET', `/v1/flows/runs/${queued.body.id}`)).body
 }
 
-test('a run walks in a browser, and comes back judged', async () => {
+test('a run walks in a browser and is judged', async () => {
   const made = await world.call('POST', '/v1/flows/tests', { body: flow() })
   expect(made).toMatchObject({ status: 201, body: { secrets: ['password'], status: 'never_run', version: 1 } })
   const passed = await run(made.body.id)
@@ -116,11 +115,11 @@ test('a run walks in a browser, and comes back judged', async () => {
   expect(reports.map(({ run }: { run: { status: string } }) => run.status)).toEqual([
     ...['passed', 'passed', 'failed', 'passed'],
   ])
-  // A report leaves out what a run does not have.
+  // A report omits empty fields.
   expect(JSON.stringify(reports)).not.toContain('null')
 })
 
-test('a secret stands in no answer, no line of the log and no file', async () => {
+test('a secret appears in no answer, log line or file', async () => {
   const { id } = (await world.call('POST', '/v1/flows/tests', { body: flow() })).body
   const { id: runId } = await run(id)
   const forms = [SECRET, encodeURIComponent(SECRET), SECRET.replaceAll(' ', '+').replace('&', '%26'), btoa(SECRET)]

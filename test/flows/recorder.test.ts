@@ -5,7 +5,7 @@ import { parseRecording } from '../../src/flows/recording.ts'
 import { titleOf } from '../../src/flows/recording-title.ts'
 import { browse } from '../browser/browse.ts'
 import { openShop } from './shop.ts'
-import { walkedIn } from './walking.ts'
+import { walkedIn } from './walk-fixture.ts'
 
 /**
  * An export of the Recorder panel of Chrome DevTools, used with this shop and one more frame; only the shop's port was
@@ -14,7 +14,7 @@ import { walkedIn } from './walking.ts'
  */
 const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
 
-test('a recording made with the Recorder runs as it is', async () => {
+test('a recording made with the Recorder runs unchanged', async () => {
   using shop = openShop('advert', async () => undefined)
   const recording = parseRecording(JSON.parse(EXPORT.replaceAll(':8080', `:${new URL(shop.origin).port}`)), 'recording')
   await using browsing = await browse({ outboundAllow: ['127.0.0.1', '127.0.0.2'] })

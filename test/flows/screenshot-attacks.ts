@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Answer } from '../fixtures.ts'
 
-/** Same letters and digits in another order: where it is covered, the pictures of both are the same. */
+/** The same characters in another order: where they are covered, both screenshots are equal. */
 const TYPED = ['4929 1234 8888 7777', '7777 8888 1234 4929'] as const
 const PEOPLE = ['ann.miller@mail.example.com', 'nan.rellim@mail.example.com'] as const
 
@@ -18,16 +18,16 @@ const page = (who: string) => `<!doctype html><title>Pay</title>
   }
 </script>`
 
-/** The program under attack: an API for anybody who has a credential, and a way to wait for a run. */
+/** The program under attack: an API for any credential, and a way to wait for a run. */
 export interface Shown {
-  /** @param as a credential; left out: the owner’s; null: none */
+  /** @param as a credential; default: the owner’s; null: none */
   call(method: string, path: string, body?: object, as?: string | null): Promise<Pick<Answer, 'status' | 'body'>>
-  /** The same for what is no JSON. */
+  /** Like `call`, for answers that are not JSON. */
   get(path: string, as?: string | null): Promise<{ status: number; bytes: Uint8Array }>
   ended(runId: string): Promise<unknown>
 }
 
-/** Looks at the screenshots of a run in every way there is, as a member, as a viewer and as a stranger. */
+/** Requests the screenshots of a run in every possible way as a member, a viewer and a stranger. */
 export async function attackScreenshots({ call, get, ended }: Shown): Promise<void> {
   let visitor = 0
   using shop = Bun.serve({

@@ -4,7 +4,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { testApp } from '../test-app.ts'
 import { attackScreenshots } from './screenshot-attacks.ts'
 
-test('screenshots show no personal data and no secret, and are seen by those who may see such data', async () => {
+test('screenshots show neither personal data nor secrets, and only permitted people see them', async () => {
   await using world = await testApp({
     ...{ chromium: await installedChromium(), outboundAllow: '127.0.0.1', publicUrl: 'https://watch.example' },
   })

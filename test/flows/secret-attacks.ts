@@ -1,18 +1,18 @@
 import { expect } from 'bun:test'
 import type { Answer } from '../fixtures.ts'
 
-/** What typed secrets are: long enough to be found in whatever form they are sent. */
+/** Secrets to type, long enough to be found in any encoding. */
 const SECRET = 'correct-horse-battery'
 
-/** A page that sends what is typed into it to its own server, key by key. */
+/** A page that sends everything typed into it to its own server, key by key. */
 const FORM = `<!doctype html><title>Sign in</title><input id=pass><button id=buy>Buy</button>
 <script>pass.oninput = () => fetch('/typed?v=' + encodeURIComponent(pass.value))</script>`
 
-/** Two sites: of the recording, and of whoever wants its secrets. Gone at the end of its block. */
+/** Two sites: the recorded one, and an attacker's. Closed at the end of its block. */
 export interface TwoSites extends Disposable {
   shop: string
   evil: string
-  /** Addresses that each was asked for. */
+  /** Requested addresses of each site. */
   askedOf: { shop: string[]; evil: string[] }
 }
 
@@ -57,7 +57,7 @@ const flow = (steps: object[], more: object = {}) => ({
   ...{ secrets: { password: SECRET }, ...more },
 })
 
-/** Makes a test that somebody else entered the secret of, and returns its id. */
+/** Creates a test whose secret was entered by another person, and returns its id. */
 async function made({ call }: Attacked, steps: object[], more: object = {}): Promise<string> {
   const { status, body } = await call('POST', '/v1/flows/tests', flow(steps, more))
   expect([status, body.error ?? null]).toEqual([201, null])
@@ -70,7 +70,7 @@ async function walked({ call, ended }: Attacked, id: string, input: object = {})
   return ended(body.id)
 }
 
-/** Tries whatever would take a stored secret to another host, and that each refusal names its field. */
+/** Tries every request that would send a stored secret to another host; each must be refused, naming its field. */
 export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites): Promise<void> {
   const { call } = world
   const steps = [open(`${shop}/`), TYPE]
@@ -96,11 +96,11 @@ export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites
   }
   const start = await call('POST', `/v1/flows/tests/${id}/run`, { startUrl: `${evil}/` })
   expect(start).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^startUrl: .*password/) } })
-  // The same with what was entered: it is the person's own.
+  // The same with a newly entered secret, which belongs to the attacker.
   expect((await put({ startUrl: `${evil}/`, secrets: { password: 'mine' } })).status).toBe(200)
 }
 
-/** Tries whatever leads a run of the test itself to another host. */
+/** Tries every way to lead a run of the test to another host. */
 export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<void> {
   const { shop, evil, askedOf } = sites
   const evilRun = async (what: string, id: string, input: object = {}) => {
@@ -117,7 +117,7 @@ export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<vo
   expect(askedOf.evil.length).toBeGreaterThan(0)
   expect(askedOf.evil.filter((url) => /typed|horse/.test(url))).toEqual([])
 
-  // Where it is bound, and where it is entered for, it goes.
+  // The secret reaches the hosts to which it is bound and for which it was entered.
   const id = await made(world, [open(`${shop}/`), TYPE, wait("document.querySelector('#pass').value.length > 5")])
   expect(await walked(world, id)).toMatchObject({ status: 'passed' })
   expect(askedOf.shop.some((url) => url.includes(SECRET))).toBe(true)

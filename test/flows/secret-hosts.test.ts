@@ -4,7 +4,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from './secret-attacks.ts'
 
-/* Secrets of a flow test go to the hosts for which they were entered, and to no other. */
+/* Secrets of a flow test are sent only to the hosts for which they were entered. */
 
 let world: TestApp
 let sites: TwoSites
@@ -26,5 +26,5 @@ afterAll(async () => {
   sites?.[Symbol.dispose]()
 })
 
-test('a change of the test needs the secrets entered again', () => attackByRequests(attacked, sites))
-test('a run gives them to no other host', () => attackByRuns(attacked, sites))
+test('a change of the test requires the secrets again', () => attackByRequests(attacked, sites))
+test('a run sends them to no other host', () => attackByRuns(attacked, sites))

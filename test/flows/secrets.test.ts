@@ -6,11 +6,11 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * A secret that is typed, and that the shop shows and sends wherever it can, is looked for in all that is said of the run:
- * every answer, message, shared page, picture and file, and the log.
+ * A typed secret, which the shop displays and sends in every possible way, must not appear in any answer, notification,
+ * shared page, screenshot or file of the run, nor in the log.
  */
 
-/** Of the same letters, so that each is as wide as the other where it is shown. */
+/** Same characters, so that both are equally wide when displayed. */
 const SECRETS = ['Horse+Battery 7&9', 'Battery+Horse 9&7']
 
 const SHOP = `<!doctype html><title>Shop</title>
@@ -37,7 +37,7 @@ const SHOP = `<!doctype html><title>Shop</title>
 
 let server: ReturnType<typeof Bun.serve>
 let world: TestApp
-/** Addresses that were asked for. */
+/** Requested addresses. */
 const asked: string[] = []
 const sent: string[] = []
 const transport = {
@@ -65,7 +65,7 @@ afterAll(async () => {
   await server?.stop(true)
 })
 
-/** As it is, and as it may stand in addresses, forms, JSON and headers. */
+/** The secret as it may appear in addresses, forms, JSON and headers. */
 function formsOf(secret: string): string[] {
   const inUrl = encodeURIComponent(secret)
   const inForm = new URLSearchParams({ x: secret }).toString().slice('x='.length)
@@ -77,7 +77,7 @@ const showing = (secret: string, texts: Readonly<Record<string, string>>) =>
     formsOf(secret).flatMap((form) => (text.includes(form) ? `${name} has ${form}` : [])),
   )
 
-/** Runs a test that types the secret and finds what is wrong with the coupon; returns the run. */
+/** Runs a test that types the secret and has a finding about the coupon; returns the run. */
 async function run(secret: string) {
   const made = await world.call('POST', '/v1/flows/tests', {
     body: {
@@ -109,7 +109,7 @@ async function run(secret: string) {
   expect(made.status).toBe(201)
   const queued = await world.call('POST', `/v1/flows/tests/${made.body.id}/run`, { body: {} })
   await world.app.idle()
-  // A chat is told one thing a second.
+  // Slack receives one message a second.
   for (let round = 0; round < 3; round++) {
     world.clock.advance(MINUTE_MS)
     await world.run('deliver')
@@ -130,14 +130,14 @@ async function pictures(run: { id: string; steps: { index: number; screenshot: b
   )
 }
 
-/** Every file below a folder, as text. */
+/** Contents of every file below a folder. */
 function filesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true }).map(String)
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
   return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), 'latin1')]))
 }
 
-test('a secret of a flow test stands in nothing that is said of its run', async () => {
+test('a secret of a flow test appears in no output of its run', async () => {
   const [secret = '', other = ''] = SECRETS
   const failed = await run(secret)
   expect(failed).toMatchObject({ status: 'failed', summary: { stepsPassed: 3 } })
@@ -173,7 +173,7 @@ test('a secret of a flow test stands in nothing that is said of its run', async 
   expect(showing(secret, { shop: asked.join() })).not.toEqual([])
   expect(showing(secret, texts)).toEqual([])
 
-  // Whatever was typed, the pictures are the same.
+  // The screenshots are equal whatever was typed.
   const again = await run(other)
   const [shown, shownAgain] = [await pictures(failed), await pictures(again)]
   expect(shown.length).toBe(4)

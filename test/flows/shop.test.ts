@@ -4,11 +4,11 @@ import type { Browsing } from '../../src/browser/browsing.ts'
 import { openBrowsing } from '../../src/browser/open.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { FairQueue } from '../../src/core/fair-queue.ts'
-import type { KnownElement } from '../../src/flows/element.ts'
+import { deriveExpectations } from '../../src/flows/derive-expectations.ts'
 import type { Expectation } from '../../src/flows/expectation.ts'
 import { headlineOf } from '../../src/flows/headline.ts'
 import { judgeRun } from '../../src/flows/judge.ts'
-import { ownExpectations } from '../../src/flows/own-expectations.ts'
+import type { KnownElement } from '../../src/flows/known-element.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
@@ -37,7 +37,7 @@ const price: Expectation['data'] = [
 ]
 const order: Expectation['data'] = [...price, { parameter: 'ep.transaction_id', op: 'not_blank' }]
 
-/** Parts of a visit, each with what it must send. */
+/** Parts of a visit with the expected events of each. */
 const VISITS = {
   home: {
     steps: [open('/'), click([['aria/Red shoes'], ['#red']])],
@@ -77,7 +77,7 @@ interface Walked {
 
 type More = Partial<Pick<WalkPlan, 'consent' | 'elements' | 'refused' | 'values' | 'timeoutMs' | 'expectations'>>
 
-/** Visits wait more than they work, so some go on at once, each in a shop and a browser of its own. */
+/** Visits mostly wait, so several run at once, each with its own shop and browser. */
 const visits = new FairQueue(4)
 
 const walkShop = (visit: keyof typeof VISITS, fault: string, more: More = {}): Promise<Walked> =>
@@ -136,7 +136,7 @@ const told = (visit: keyof typeof VISITS, walked: Walked, more: More = {}) =>
 const neverRemoved: Expectation[] = [...VISITS.basket.expect, { event: 'remove_from_cart', max: 0 }]
 const button: KnownElement = { role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' }
 
-/** Each is wrong in one way at most: how, and what must be told of it. */
+/** Each case has at most one fault, with the finding that must report it. */
 const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: string[], more?: More][] = [
   ['all is well at home', 'home', '', []],
   ['all is well in a shadow tree', 'basket', '', []],
@@ -221,11 +221,11 @@ describe('the shop', () => {
     },
   )
 
-  test('at least 40 ways are known', () => expect(CASES.length).toBeGreaterThanOrEqual(40))
+  test('there are at least 40 cases', () => expect(CASES.length).toBeGreaterThanOrEqual(40))
 
-  test('a run that passed passes its own expectations at the next visit, which a fault does not', async () => {
+  test('the expectations of a passed run hold for the next visit and fail for a fault', async () => {
     const first = await walkShop('pay', '')
-    const expectations = ownExpectations(first.events, PLAIN_PRIVACY).map((one) => ({ ...one, withinMs: 1500 }))
+    const expectations = deriveExpectations(first.events, PLAIN_PRIVACY).map((one) => ({ ...one, withinMs: 1500 }))
     expect(expectations.length).toBeGreaterThanOrEqual(3)
     const again = await walkShop('pay', '', { expectations })
     expect(judged('pay', again, expectations)).toEqual([])

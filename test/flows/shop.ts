@@ -4,13 +4,13 @@ import { temporaryFolder } from '../run-program.ts'
 
 /** A shop for flow tests. */
 export interface Shop extends Disposable {
-  /** Without its last slash. */
+  /** Without a trailing slash. */
   origin: string
 }
 
 const PRICE = { cu: 'EUR', 'epn.value': '49.9' }
 
-/** In every page: what two vendors' libraries would send, and the shop's faults. */
+/** Script of every page: requests of two vendors' libraries, and the shop's faults. */
 const scriptOf = (fault: string) => `
 const F = ${JSON.stringify(fault)}
 const at = (name, ...faults) => faults.some((one) => F === name + ' ' + one)
@@ -107,9 +107,9 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
 }
 
 /**
- * Serves the shop on 127.0.0.1 and, for its frame, on 127.0.0.2.
- * @param fault what is wrong with it; empty: nothing
- * @param crash ends the page that asks for it
+ * Serves the shop on 127.0.0.1 and its frame on 127.0.0.2.
+ * @param fault the fault of the shop; empty: none
+ * @param crash path that crashes the page requesting it
  */
 export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   const bad = untrustedServer()
@@ -144,7 +144,7 @@ export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   }
 }
 
-/** Https with a certificate that nobody trusts; without openssl, plain http, which a browser does not take for https either. */
+/** HTTPS with an untrusted certificate; without openssl, HTTP on the same port, which a browser also refuses. */
 function untrustedServer() {
   untrusted ??= newCertificate()
   const tls = untrusted.key === '' ? {} : { tls: untrusted }
@@ -152,10 +152,10 @@ function untrustedServer() {
   return { port: server.port, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-/** Made once. */
+/** Created once. */
 let untrusted: { key: string; cert: string } | null = null
 
-/** Of a certificate that nobody trusts, as PEM; empty without openssl. */
+/** An untrusted certificate as PEM; empty without openssl. */
 function newCertificate() {
   using folder = temporaryFolder()
   const openssl = Bun.which('openssl')

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
-import type { KnownElement } from '../../src/flows/element.ts'
+import type { KnownElement } from '../../src/flows/known-element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browse } from '../browser/browse.ts'
-import { click, open, openWalking, type Walking, walkedIn } from './walking.ts'
+import { click, open, openWalking, type Walking, walkedIn } from './walk-fixture.ts'
 
 const PAGES: Record<string, string> = {
   '/': `<title>Shop</title><h1 id=h>Shop</h1>
@@ -41,7 +41,7 @@ const PAGES: Record<string, string> = {
 }
 
 let walking: Walking
-/** The browser that tests share, or one of a test's own. */
+/** The browser shared by tests, or a test's own. */
 let browsing: Browsing
 beforeAll(async () => {
   walking = await openWalking(PAGES)
@@ -49,14 +49,14 @@ beforeAll(async () => {
 })
 afterAll(() => walking[Symbol.asyncDispose]())
 
-/** Asks for `said` in the end. */
+/** Returns a page whose tag finally requests `said`. */
 function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}, onTold?: (message: WalkMessage) => void) {
   return walkedIn(browsing, steps, { values: { base: walking.base }, ...more }, onTold)
 }
 
 const said = () => browsing.page.evaluate('said')
 
-test('every kind of step does what it says', async () => {
+test('every kind of step works', async () => {
   const { steps, error } = await walked(
     [
       { type: 'setViewport', width: 500, height: 500 },
@@ -90,7 +90,7 @@ test('every kind of step does what it says', async () => {
   expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
 })
 
-test('another page is waited for, slow parts of it too; a dialog is answered and noted', async () => {
+test('waits for another page and its slow parts; a dialog is answered and recorded', async () => {
   const { steps, errors } = await walked([
     open(),
     click('#ask'),
@@ -102,27 +102,27 @@ test('another page is waited for, slow parts of it too; a dialog is answered and
 })
 
 const faults: [step: RecordedStep, sentence: RegExp][] = [
-  [click('#nowhere'), /^#nowhere is not on the page; waited 1.5 s$/],
-  [click('.same'), /^\.same fits 2 elements alike/],
+  [click('#nowhere'), /^#nowhere was not found on the page; waited 1.5 s$/],
+  [click('.same'), /^\.same matches 2 elements/],
   [click('#off'), /^#off is disabled/],
   [click('#under'), /^#under is covered by i#lid \(“lid”\)/],
   [click('#gone'), /gone answered 404/],
-  [{ ...click('#h'), assertedEvents: [{ type: 'navigation' }] }, /^no other page came/],
+  [{ ...click('#h'), assertedEvents: [{ type: 'navigation' }] }, /^no other page opened/],
   [{ ...click('#h'), target: 'https://other.example/' }, /is not open$|not there/],
-  [{ type: 'waitForExpression', expression: 'false' }, /^the expression did not hold in 1.5 s$/],
-  [{ type: 'waitForElement', selectors: ['#nope'] }, /^0 elements fit #nope/],
-  [{ type: 'change', selectors: ['#size'], value: 'XL' }, /^the list has no choice “XL”$/],
+  [{ type: 'waitForExpression', expression: 'false' }, /^the expression did not become true within 1.5 s$/],
+  [{ type: 'waitForElement', selectors: ['#nope'] }, /^0 elements match #nope/],
+  [{ type: 'change', selectors: ['#size'], value: 'XL' }, /^the list has no option “XL”$/],
   [{ type: 'navigate', url: '{{base}}/file' }, /download/],
   [{ type: 'navigate', url: 'http://nowhere.invalid/' }, /./],
 ]
-test.each(faults)('%j fails with a reason, and what follows is skipped', async (step, sentence) => {
+test.each(faults)('%j fails with a reason, and later steps are skipped', async (step, sentence) => {
   const { steps, error } = await walked([open(), step, click('#buy')])
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
   expect(steps[1]?.error).toMatch(sentence)
   expect(error).toContain('step 2, ')
 })
 
-test('another selector heals, unless it was refused', async () => {
+test('another selector heals the step unless it was refused', async () => {
   const step = click('#buy', 'aria/Add to basket')
   const healed = await walked([open('/renamed'), step])
   expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
@@ -130,7 +130,7 @@ test('another selector heals, unless it was refused', async () => {
   expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
 })
 
-test('an element is found by what it was; two alike are not guessed at', async () => {
+test('an element is found by its known properties; of two alike none is guessed', async () => {
   const { elements } = await walked([open(), click('#buy')])
   const known = elements[1] as KnownElement
   expect(known).toEqual({ role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' })
@@ -151,12 +151,12 @@ test.each([
   expect(await said()).toBe(answer)
 })
 
-test('a page that is called what its button is called is not meant', async () => {
+test('a page titled like its button is not mistaken for it', async () => {
   const { error } = await walked([open('/log-in'), click('aria/Log in')])
   expect([error, await said()]).toEqual([null, 'in'])
 })
 
-test('the time of a run ends it', async () => {
+test('a run ends when its time is over', async () => {
   const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {
     timeoutMs: 3000,
   })
@@ -164,7 +164,7 @@ test('the time of a run ends it', async () => {
   expect(error).toContain('the time of the run, 3 s, was over')
 })
 
-/** Walks in a browser of its own: a page that hangs or crashes holds up what comes after it. */
+/** Walks in a new browser, because a page that hangs or crashes delays later steps. */
 async function inOwnBrowser<T>(
   work: (own: Browsing) => Promise<T>,
   options: Partial<BrowsingOptions> = {},
@@ -184,7 +184,7 @@ test('a page in an endless loop fails its step', async () => {
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
 })
 
-test('a late tag belongs to the step that caused it, and is waited for', async () => {
+test('a late tag is waited for and belongs to the step that caused it', async () => {
   const expectations = [{ step: 1, vendor: 'Google Analytics 4', event: 'purchase', withinMs: 20_000 }]
   const { told } = await walked([open('/tags'), click('#pay'), click('#other')], { expectations })
   const events = told.flatMap((message) => (message.kind === 'event' ? [message.event] : []))
@@ -196,7 +196,7 @@ test('a late tag belongs to the step that caused it, and is waited for', async (
   expect(done?.pausedMs).toBeGreaterThan(900)
 })
 
-test('a secret that is typed is in nothing that is told or written', async () => {
+test('a typed secret appears in no message or file', async () => {
   const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
   const values = { base: walking.base, pw: 's3cret-Pass' }
   const { told, files, steps } = await inOwnBrowser(

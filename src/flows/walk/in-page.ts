@@ -1,11 +1,11 @@
-/* Functions that run in the page. They are sent as their text, so each knows nothing of this file. */
+/* Functions that run in the page. They are sent as text, so they can't use anything else of this file. */
 
-/** Indexes of the elements that a person could see, without those that lie in another one of them. */
+/** Returns the indexes of the visible elements, leaving out those inside another one of them. */
 export function visibleAmong(first: Element, ...others: Element[]): number[] {
   const elements = [first, ...others]
   const parentOf = (node: Node) => node.parentNode ?? (node as ShadowRoot).host ?? null
   const isVisible = (element: Element) => {
-    // The page itself has a name too: its title.
+    // The document itself also has a name: its title.
     if (element.nodeType !== Node.ELEMENT_NODE) return false
     if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false
     const { width, height } = element.getBoundingClientRect()
@@ -19,12 +19,12 @@ export function visibleAmong(first: Element, ...others: Element[]): number[] {
   return elements.flatMap((element, index) => (visible.has(element) && !liesInAnother(element) ? [index] : []))
 }
 
-/** Where an element can be pressed, in pixels of its frame; or why it cannot be. */
+/** The point at which an element can be clicked, in pixels of its frame, or why it can't be. */
 export type Spot = { x: number; y: number } | { fault: string }
 
 /**
- * Scrolls an element into view, waits for two pictures in which it lies at the same place, and returns where it can be
- * pressed: at the offset from its corner where that lies in it, else in its middle.
+ * Scrolls an element into view, waits until it stays in place for two animation frames, and returns the point to click:
+ * at the offset from its corner when that is inside the element, otherwise at its centre.
  */
 export async function spotOf(element: Element, offsetX: number | null, offsetY: number | null): Promise<Spot> {
   const picture = () =>
@@ -60,7 +60,7 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
       if (at === outer) return true
     return false
   }
-  // What is pressed beside the element and means it: a label, or another part of the same link or button.
+  // Elements that trigger this one when clicked: a label, or another part of the same link or button.
   const means = (hit: Element) => {
     const labels = 'labels' in element && element.labels ? [...(element.labels as NodeListOf<Element>)] : []
     const control = element.closest('a,button,label,[role="button"],summary')
@@ -74,7 +74,7 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
     if (hit && means(hit) && (hit !== document.body || element === document.body)) return point
     cover = hit ?? cover
   }
-  if (!cover) return { fault: 'lies outside of the window' }
+  if (!cover) return { fault: 'is outside the window' }
   const said = (cover.getAttribute('aria-label') ?? cover.textContent ?? '').replaceAll(/\s+/g, ' ').trim().slice(0, 60)
   const named = cover.id
     ? `#${cover.id}`
@@ -82,15 +82,15 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
   return { fault: `is covered by ${cover.tagName.toLowerCase()}${named}${said ? ` (“${said}”)` : ''}` }
 }
 
-/** Tag, and own visible text; what was typed into fields is no part of it. */
+/** Returns the tag and the visible text of an element, without text typed into fields. */
 export function looksOf(element: Element): { tag: string; text: string } {
   const isField = element.matches('input,textarea,select,[contenteditable=""],[contenteditable="true"]')
-  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is no part of what an element says
+  // biome-ignore lint/performance/useDomNodeTextContent: hidden text is not part of the element's text
   const text = isField || !(element instanceof HTMLElement) ? '' : element.innerText
   return { tag: element.tagName.toLowerCase(), text: text.replaceAll(/\s+/g, ' ').trim().slice(0, 1000) }
 }
 
-/** The way to an element by rules of CSS, one for each shadow tree on the way. */
+/** Returns CSS paths to an element, one for each shadow tree on the way. */
 export function wayTo(element: Element): string[] {
   const way: string[] = []
   for (let at: Element | null = element; at; ) {
@@ -112,7 +112,7 @@ export function wayTo(element: Element): string[] {
   return way
 }
 
-/** A point of what a frame element shows, in pixels of the frame that it stands in, once that shows the point. */
+/** Returns the position of a point inside a frame element, in pixels of the frame around it, once it is in view. */
 export function pointOutside(holder: Element, x: number, y: number): { x: number; y: number } {
   const { paddingLeft, paddingTop } = getComputedStyle(holder)
   const point = () => {

@@ -1,9 +1,9 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { messageOf } from '../../core/error.ts'
-import { StepFault } from './fault.ts'
-import type { Doing, StepKind } from './step.ts'
+import type { StepContext, StepKind } from './step.ts'
+import { StepFault } from './step-fault.ts'
 
-/** Longer texts are put in at once instead of key by key. */
+/** Longer texts are inserted at once instead of key by key. */
 const MAX_TYPED = 200
 
 export const change: StepKind<'change'> = {
@@ -14,7 +14,7 @@ export const change: StepKind<'change'> = {
       const input = await found.evaluate(inputOf)
       return input === 'disabled' ? { fault: 'is disabled' } : { ready: input }
     })
-    if (kind === 'file') throw new StepFault('a file cannot be chosen in a flow test')
+    if (kind === 'file') throw new StepFault('a flow test cannot choose files')
     if (kind === 'select') return choose(element, value)
     if (kind === 'value') return element.evaluate(setValue, value)
     await element.focus()
@@ -27,12 +27,12 @@ export const change: StepKind<'change'> = {
 
 async function choose(element: ElementHandle<Element>, value: string): Promise<void> {
   const chosen = await (element as ElementHandle<HTMLSelectElement>).select(value)
-  if (!chosen.includes(value)) throw new StepFault(`the list has no choice “${value}”`)
+  if (!chosen.includes(value)) throw new StepFault(`the list has no option “${value}”`)
 }
 
 type Input = 'typed' | 'select' | 'value' | 'file' | 'disabled'
 
-/** How a value gets into the element. Runs in the page. */
+/** Returns how a value is entered into the element. Runs in the page. */
 function inputOf(element: Element): Input {
   if (element.matches(':disabled,[readonly]')) return 'disabled'
   if (element instanceof HTMLSelectElement) return 'select'
@@ -42,15 +42,15 @@ function inputOf(element: Element): Input {
   return ['text', 'url', 'tel', 'search', 'password', 'number', 'email'].includes(element.type) ? 'typed' : 'value'
 }
 
-/** What is typed next takes the place of what is there. Runs in the page. */
+/** Selects the current text, so that typing replaces it. Runs in the page. */
 function selectAll(element: Element): void {
   if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) element.select()
   else getSelection()?.selectAllChildren(element)
 }
 
-/** For fields that have a picker, such as dates and colours. Runs in the page. */
+/** Sets the value of fields with a picker, such as dates and colours. Runs in the page. */
 function setValue(element: Element, value: string): void {
-  // Frameworks put a setter of their own over the element's, and do not hear of a value that came through it.
+  // Frameworks override the element's setter and do not notice values set through it.
   const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value')?.set
   if (setter) setter.call(element, value)
   else (element as HTMLInputElement).value = value
@@ -68,7 +68,7 @@ export const keyUp: StepKind<'keyUp'> = {
   do: ({ key }, doing) => strike(key, doing, 'up'),
 }
 
-async function strike(key: string, doing: Doing, way: 'down' | 'up'): Promise<void> {
+async function strike(key: string, doing: StepContext, way: 'down' | 'up'): Promise<void> {
   const page = await doing.page()
   doing.requireSecretHost(page.url())
   const { keyboard } = page
@@ -76,7 +76,7 @@ async function strike(key: string, doing: Doing, way: 'down' | 'up'): Promise<vo
     await keyboard[way](key as KeyInput)
   } catch (error) {
     if (!/unknown key/i.test(messageOf(error))) throw error
-    // Letters that no key of the keyboard known here has, such as ß; names of dead keys have no effect of their own.
+    // Characters without a key on this keyboard, such as ß. Names of dead keys have no effect.
     if ([...key].length === 1 && way === 'down') await keyboard.sendCharacter(key)
   }
 }

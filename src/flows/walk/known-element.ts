@@ -1,35 +1,35 @@
 import type { CDPSession, ElementHandle, Frame } from 'puppeteer-core'
 import { maskPersonal } from '../../conditions/mask.ts'
 import { cutText } from '../../core/text.ts'
-import type { KnownElement, KnownFrame } from '../element.ts'
+import type { KnownElement, KnownFrame } from '../known-element.ts'
 import type { Selector } from '../recording.ts'
 import { looksOf, visibleAmong, wayTo } from './in-page.ts'
 
 const MAX_TEXT = 200
-/** Elements that are compared with the known one; a page may have thousands of one kind. */
+/** Maximum number of elements compared with the known one; a page may have thousands of one kind. */
 const MAX_COMPARED = 200
-/** A shorter text that was typed is too common to be taken out of names. */
+/** Typed texts shorter than this are too common to remove from names. */
 const MIN_TYPED = 3
-/** Roles that say nothing. */
+/** Roles without meaning. */
 const VAGUE_ROLES = new Set(['', 'generic', 'none', 'presentation', 'StaticText', 'InlineTextBox'])
 
-/** Takes out of a text what is secret, personal or was typed. */
+/** Removes secrets, personal data and typed texts from a text. */
 export type Discretion = (text: string) => string
 
-/** @param typed texts that the run types; a name such as `Deliver to Jane Doe` says them */
+/** @param typed texts that the run types, which names such as `Deliver to Jane Doe` repeat */
 export function discretionOf(mask: (text: string) => string, typed: readonly string[]): Discretion {
   const said = typed.filter((text) => text.length >= MIN_TYPED).toSorted((a, b) => b.length - a.length)
   return (text) => maskPersonal(said.reduce((left, one) => left.replaceAll(one, '***'), mask(text)))
 }
 
-/** Returns what is known of an element, without what was typed. */
+/** Returns the known properties of an element, without typed texts. */
 export async function describe(element: ElementHandle<Element>, discreet: Discretion): Promise<KnownElement> {
   const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(looksOf)])
   const said = (value: string) => cutText(discreet(value.replaceAll(/\s+/g, ' ').trim()), MAX_TEXT)
   return { role, name: said(name), tag, text: said(text) }
 }
 
-/** Returns what is known of a frame; null when nothing tells it from others. */
+/** Returns the known properties of a frame; null when nothing distinguishes it from others. */
 export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | null {
   const { host = '', pathname = '' } = URL.parse(frame.url()) ?? {}
   const said = (value: string) => cutText(discreet(value), MAX_TEXT)
@@ -37,7 +37,9 @@ export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | 
   return name || place ? { name, place } : null
 }
 
-/** Returns how a known frame is told from others, strictest first: names may be made anew at each visit, and addresses too. */
+/**
+ * Returns tests that recognise a known frame, strictest first, because names and addresses may change with each visit.
+ */
 export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Frame) => boolean)[] {
   const isSame = (frame: Frame, field: keyof KnownFrame) => describeFrame(frame, discreet)?.[field] === known[field]
   const isPlace = (frame: Frame) => known.place !== '' && isSame(frame, 'place')
@@ -45,10 +47,10 @@ export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Fra
   return [(frame) => isPlace(frame) && isName(frame), isPlace, isName]
 }
 
-/** Role and accessible name, as Chromium computes them. */
+/** Returns role and accessible name as computed by Chromium. */
 async function accessOf(element: ElementHandle<Element>): Promise<{ role: string; name: string }> {
   const { objectId } = element.remoteObject()
-  // Frames of other sites have a session of their own, which puppeteer knows and does not declare.
+  // Frames of other sites have a separate session, which puppeteer has and does not declare.
   const { client } = element.frame as unknown as { client: CDPSession }
   const { nodes } = await client.send('Accessibility.getPartialAXTree', {
     ...(objectId === undefined ? {} : { objectId }),
@@ -59,7 +61,7 @@ async function accessOf(element: ElementHandle<Element>): Promise<{ role: string
   return { role, name: role ? String(node?.name?.value ?? '') : '' }
 }
 
-/** Returns the visible elements that are most like the known one: none, the one that is meant, or several alike. */
+/** Returns the visible elements most similar to the known one: none, one, or several equally similar ones. */
 export async function findAlike(
   frame: Frame,
   known: KnownElement,
@@ -77,7 +79,10 @@ export async function findAlike(
   return distinct(best.elements)
 }
 
-/** 3: role, name and text; 2: role, and name or text; 1: tag, and name or text; 0: another element. */
+/**
+ * Returns the similarity: 3 for role, name and text; 2 for role and name or text; 1 for tag and name or text; 0
+ * otherwise.
+ */
 function likenessOf(known: KnownElement, seen: KnownElement): number {
   const same = (a: string, b: string) => a !== '' && a.toLowerCase() === b.toLowerCase()
   const name = same(known.name, seen.name)
@@ -88,12 +93,12 @@ function likenessOf(known: KnownElement, seen: KnownElement): number {
   return known.tag === seen.tag ? 1 : 0
 }
 
-/** The elements that a selector meets, those in one another and those that nobody sees left out. */
+/** Returns the visible elements that match a selector, without those nested in another one. */
 async function visible(frame: Frame, selector: string): Promise<ElementHandle<Element>[]> {
   return sift((await frame.$$(selector)) as ElementHandle<Element>[])
 }
 
-/** Returns those of the elements that can be seen; of elements that lie in one another, the outermost. */
+/** Returns the visible ones of the elements; of nested elements, the outermost. */
 export async function sift(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
   const [first, ...others] = elements
   if (!first) return []
@@ -101,7 +106,7 @@ export async function sift(elements: readonly ElementHandle<Element>[]): Promise
   return indexes.flatMap((index) => elements[index] ?? [])
 }
 
-/** Two questions may have met the same element. */
+/** Two queries may return the same element. */
 async function distinct(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
   const [first, ...others] = elements
   if (!first || others.length === 0) return [...elements]
@@ -115,7 +120,7 @@ async function distinct(elements: readonly ElementHandle<Element>[]): Promise<El
   return indexes.flatMap((index) => elements[index] ?? [])
 }
 
-/** Returns a selector that meets this element and no other: by its name where that does, else by its place. */
+/** Returns a selector that matches only this element: by its name where possible, otherwise by its position. */
 export async function selectorFor(element: ElementHandle<Element>, known: KnownElement): Promise<Selector> {
   const frame = element.frame
   const named = /^[^[\]"'*]+$/.test(known.name) && !VAGUE_ROLES.has(known.role)

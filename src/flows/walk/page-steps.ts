@@ -1,22 +1,22 @@
 import { until, within } from '../../browser/waiting.ts'
 import { isWebAddress } from '../recording.ts'
-import { isEmptyError, isGone, navigationSentence, StepFault } from './fault.ts'
-import type { Doing, StepKind } from './step.ts'
+import type { StepContext, StepKind } from './step.ts'
+import { isEmptyError, isGone, navigationSentence, StepFault } from './step-fault.ts'
 
-/** A page that answered and is still loading after so long is gone on with. */
+/** A page that has answered but is still loading after this long is considered loaded. */
 const LOAD_MS = 10_000
 
 export const navigate: StepKind<'navigate'> = {
   causesTags: true,
   async do({ url }, doing) {
-    if (!isWebAddress(url)) throw new StepFault(`“${url}” is no address that begins with http:// or https://`)
+    if (!isWebAddress(url)) throw new StepFault(`“${url}” is not an address that begins with http:// or https://`)
     doing.requireSecretHost(url)
     const page = await doing.page()
     try {
       await within(page.goto(url, { waitUntil: 'domcontentloaded', timeout: 0 }), doing.limitMs, doing.stopping)
     } catch (error) {
       doing.stopping.throwIfAborted()
-      // The walk says what was answered.
+      // The walk reports the status of the answer.
       if (isEmptyError(error)) return
       throw new StepFault(refusalOf(doing, url) ?? navigationSentence(error, url))
     }
@@ -24,8 +24,8 @@ export const navigate: StepKind<'navigate'> = {
   },
 }
 
-/** Waits until the document and what it asked for are there. */
-export async function loaded(doing: Doing): Promise<void> {
+/** Waits until the document and its resources are loaded. */
+export async function loaded(doing: StepContext): Promise<void> {
   const isComplete = async () => {
     try {
       return (
@@ -42,8 +42,8 @@ export async function loaded(doing: Doing): Promise<void> {
   await until(isComplete, Math.min(LOAD_MS, doing.limitMs), doing.stopping)
 }
 
-/** Why a document could not be loaded, as the guard or the network said; null: nothing is known. */
-export function refusalOf({ browsing }: Doing, url: string): string | null {
+/** Returns why a document could not be loaded, according to the guard or the network; null when unknown. */
+export function refusalOf({ browsing }: StepContext, url: string): string | null {
   const last = browsing.traffic.requests.findLast(
     ({ resourceType, error }) => resourceType === 'document' && error !== null,
   )
@@ -57,7 +57,7 @@ export const close: StepKind<'close'> = {
   },
 }
 
-/** The device of the test wins over that of the recording. */
+/** The device of the test takes precedence over that of the recording. */
 export const setViewport: StepKind<'setViewport'> = { causesTags: false, do: async () => {} }
 
 export const emulateNetworkConditions: StepKind<'emulateNetworkConditions'> = {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame, MouseButton, Page } from 'puppeteer-core'
-import type { KnownStep } from '../recording.ts'
+import type { CheckedStep } from '../recording.ts'
 import { pointOutside, spotOf } from './in-page.ts'
-import type { Doing, StepKind } from './step.ts'
+import type { StepContext, StepKind } from './step.ts'
 
 const BUTTONS: Readonly<Record<string, MouseButton>> = {
   primary: 'left',
@@ -28,12 +28,12 @@ export const hover: StepKind<'hover'> = {
   },
 }
 
-async function press(step: KnownStep<'click' | 'doubleClick'>, doing: Doing, count: number): Promise<void> {
+async function press(step: CheckedStep<'click' | 'doubleClick'>, doing: StepContext, count: number): Promise<void> {
   const { offsetX, offsetY } = step
   const offset = offsetX === undefined || offsetY === undefined ? null : { x: offsetX, y: offsetY }
   const { page, point } = await spot(doing, offset)
   const button = BUTTONS[step.button ?? 'primary'] ?? 'left'
-  // The Recorder names a mouse only where it was not sure of one. A phone has none.
+  // The Recorder names a mouse only when it was not sure. A phone has none.
   if (doing.hasTouch && button === 'left' && step.deviceType !== 'mouse') {
     for (let tap = 0; tap < count; tap++) {
       const finger = await page.touchscreen.touchStart(point.x, point.y)
@@ -45,8 +45,8 @@ async function press(step: KnownStep<'click' | 'doubleClick'>, doing: Doing, cou
   await page.mouse.click(point.x, point.y, { button, count, delay: step.duration ?? 0 })
 }
 
-/** The tab, in front, and the place in it where the step's element can be pressed. */
-async function spot(doing: Doing, offset: Point | null): Promise<{ page: Page; point: Point }> {
+/** Returns the tab, in front, and the point at which the step's element can be clicked. */
+async function spot(doing: StepContext, offset: Point | null): Promise<{ page: Page; point: Point }> {
   const page = await doing.page()
   const { ready } = await doing.element(async (element) => {
     const inFrame = await element.evaluate(spotOf, offset?.x ?? null, offset?.y ?? null)
@@ -56,7 +56,7 @@ async function spot(doing: Doing, offset: Point | null): Promise<{ page: Page; p
   return { page, point: ready }
 }
 
-/** A point of the element's frame as one of its tab. */
+/** Converts a point of the element's frame to one of its tab. */
 async function inPage(element: ElementHandle<Element>, point: Point): Promise<Point> {
   let shown = point
   for (let frame: Frame | null = element.frame; frame?.parentFrame(); frame = frame.parentFrame()) {
@@ -77,7 +77,7 @@ export const scroll: StepKind<'scroll'> = {
       const { element } = await doing.element(async () => ({ ready: null }))
       await element.evaluate((scrolled, left, top) => scrolled.scrollTo(left, top), x, y)
     }
-    // Pages hear of it with their next picture.
+    // Pages receive the event with their next animation frame.
     await sleep(AFTER_SCROLL_MS, null, { signal: doing.stopping })
   },
 }

@@ -1,40 +1,40 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
-import type { KnownStep } from '../recording.ts'
+import type { CheckedStep } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
-import type { Found } from './find.ts'
+import type { Found } from './find-element.ts'
 
-/** What a step may use while it is done. */
-export interface Doing {
+/** What a step may use while it runs. */
+export interface StepContext {
   browsing: Browsing
-  /** The tab that the step names, in front; waited for. */
+  /** Returns the tab that the step names, in front; waits for it. */
   page(): Promise<Page>
-  /** The frame that the step names; waited for. */
+  /** Returns the frame that the step names; waits for it. */
   frame(): Promise<Frame>
-  /** The same at once; null: it is not there, or may not get the secrets of the step. */
+  /** Returns the frame at once; null when it does not exist or may not receive the secrets of the step. */
   frameNow(): Frame | null
-  /** Why `frameNow` returned null. */
+  /** Returns why `frameNow` returned null. */
   placeFault(): string
-  /** Fails with a `StepFault` when the step mentions secrets that are not bound to the host of the address. */
+  /** Throws a `StepFault` when the step uses secrets that are not bound to the host of the address. */
   requireSecretHost(address: string): void
   /**
-   * The step's element, found and told of.
-   * @param use what is needed of it, or why it cannot be used yet; it is asked until it can
+   * Finds the step's element.
+   * @param use returns the required property of the element, or why it can't be used yet; called until it can
    */
   element<T>(
     use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>,
   ): Promise<Found & { ready: T }>
-  /** Whether the device is one that is touched. */
+  /** True for a touch device. */
   hasTouch: boolean
-  /** Time for the step, in milliseconds. */
+  /** Timeout of the step, in milliseconds. */
   limitMs: number
   stopping: AbortSignal
 }
 
 /** One kind of step. */
 export interface StepKind<T extends StepType> {
-  /** Whether it may cause tags. Behind one that does not, nothing is waited for, and no picture is taken. */
+  /** True when the step may cause tags. After other steps, nothing is awaited and no screenshot is taken. */
   causesTags: boolean
-  /** Does it. Fails with a `StepFault`, or whatever the browser threw. */
-  do(step: KnownStep<T>, doing: Doing): Promise<void>
+  /** Executes the step. Throws a `StepFault` or an error of the browser. */
+  do(step: CheckedStep<T>, doing: StepContext): Promise<void>
 }

@@ -1,19 +1,19 @@
 import type { Dialog, HTTPResponse, Page, Target } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
 
-/** Dialogs that are told of; a page may open them without end. */
+/** Maximum number of dialogs recorded; a page may open any number. */
 const MAX_NOTES = 20
 
-/** Answer to the last request for a tab's own document. */
+/** Response to the most recent request for a tab's document. */
 export interface DocumentAnswer {
   url: string
   status: number
   statusText: string
 }
 
-/** Looks after every tab of a browser: answers dialogs, and knows what became of their documents. */
+/** Handles every tab of a browser: answers dialogs and records the responses of documents. */
 export class Tabs implements Disposable {
-  /** What pages asked, and how it was answered. */
+  /** Dialogs of pages and their answers. */
   readonly notes: string[] = []
   private readonly answers = new Map<Page, DocumentAnswer>()
   private readonly watched = new WeakSet<Page>()
@@ -33,7 +33,7 @@ export class Tabs implements Disposable {
     browsing.browser.on('targetcreated', this.onTarget)
   }
 
-  /** Null: none came since `forgetAnswer`. */
+  /** Null when there was no response since `forgetAnswer`. */
   answerOf(page: Page): DocumentAnswer | null {
     return this.answers.get(page) ?? null
   }
@@ -57,7 +57,7 @@ export class Tabs implements Disposable {
   private note(page: Page, response: HTTPResponse): void {
     const request = response.request()
     if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
-    // A redirect is followed by the answer that counts.
+    // A redirect is followed by the response that counts.
     if (response.status() >= 300 && response.status() < 400) return
     this.answers.set(page, { url: response.url(), status: response.status(), statusText: response.statusText() })
   }

@@ -1,11 +1,11 @@
 import type { ElementHandle, Frame } from 'puppeteer-core'
 import { until } from '../../browser/waiting.ts'
 import { messageOf } from '../../core/error.ts'
-import type { KnownStep, Selector } from '../recording.ts'
+import type { CheckedStep, Selector } from '../recording.ts'
 import { selectorText } from '../recording.ts'
-import { isGone, StepFault, secondsText } from './fault.ts'
-import { allMatching } from './find.ts'
+import { allMatching } from './find-element.ts'
 import type { StepKind } from './step.ts'
+import { isGone, StepFault, secondsText } from './step-fault.ts'
 
 const LOOK_EVERY_MS = 100
 
@@ -28,12 +28,15 @@ export const waitForElement: StepKind<'waitForElement'> = {
     if (await until(() => look().catch(goneIsNothing), limitMs, stopping, LOOK_EVERY_MS)) return
     const wish = visible ? `${operator} ${count}` : `not ${operator} ${count}`
     const name = selectorText(step.selectors[0] as Selector)
-    throw new StepFault(`${seen} elements fit ${name}, and not ${wish}; waited ${secondsText(limitMs)}`)
+    throw new StepFault(`${seen} elements match ${name} instead of ${wish}; waited ${secondsText(limitMs)}`)
   },
 }
 
-/** How many elements the first selector that meets any meets, with the attributes and properties that are asked for. */
-async function fitting(frame: Frame | null, step: KnownStep<'waitForElement'>): Promise<number> {
+/**
+ * Returns the number of elements matched by the first selector that matches any, with the required attributes and
+ * properties.
+ */
+async function fitting(frame: Frame | null, step: CheckedStep<'waitForElement'>): Promise<number> {
   if (!frame) return 0
   let elements: ElementHandle<Element>[] = []
   for (const selector of step.selectors) {
@@ -47,7 +50,7 @@ async function fitting(frame: Frame | null, step: KnownStep<'waitForElement'>): 
   return areFit ? elements.length : 0
 }
 
-/** Whether all of the elements have what is wanted. Runs in the page. */
+/** Returns whether all elements have the required properties. Runs in the page. */
 function haveAll(first: Element, wanted: string, ...others: Element[]): boolean {
   const { attributes, properties } = JSON.parse(wanted) as Record<'attributes' | 'properties', Record<string, unknown>>
   const has = (value: unknown, part: unknown): boolean => {
@@ -77,7 +80,7 @@ export const waitForExpression: StepKind<'waitForExpression'> = {
       }
     }
     if (await until(look, limitMs, stopping, LOOK_EVERY_MS)) return
-    throw new StepFault(`the expression did not hold in ${secondsText(limitMs)}${fault}`)
+    throw new StepFault(`the expression did not become true within ${secondsText(limitMs)}${fault}`)
   },
 }
 

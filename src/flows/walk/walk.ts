@@ -1,38 +1,38 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browsing } from '../../browser/browsing.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
 import { harOf } from '../../browser/har.ts'
 import { openBrowsing } from '../../browser/open.ts'
 import type { Task } from '../../browser/task.ts'
-import type { SeenEvent } from '../../browser/traffic.ts'
+import type { SeenEvent, Traffic } from '../../browser/traffic.ts'
 import { within } from '../../browser/waiting.ts'
 import { systemClock } from '../../core/clock.ts'
-import { type CompiledExpectation, compileExpectations, unmet } from '../match.ts'
+import { type CompiledExpectation, compileExpectations, unmet } from '../match-expectations.ts'
 import { placeholdersIn, type RecordedStep, withValues } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
 import { titleOf } from '../recording-title.ts'
 import type { RunEvent, StepResult } from '../run.ts'
 import type { WalkMessage, WalkPlan } from '../walk-plan.ts'
-import { StepFault, secondsText, sentenceOf } from './fault.ts'
 import { type Discretion, discretionOf } from './known-element.ts'
-import { type Done, perform, selectorTextsOf, wantedStatus } from './perform.ts'
-import { waitForTags } from './settle.ts'
+import { type Done, runStep, selectorTextsOf, wantedStatus } from './run-step.ts'
+import { StepFault, secondsText, sentenceOf } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { Tabs } from './tabs.ts'
 
-/** A page that hangs gives no picture. */
+/** A page that hangs has no screenshot. */
 const SCREENSHOT_MS = 5000
-/** A value that is shorter stands in a selector by chance. */
+/** Shorter values occur in selectors by chance. */
 const MIN_VALUE = 3
 
-/** Walks a recording in a browser of its own, and tells each step, its events, and how it ended. */
+/** Walks a recording in a new browser and reports each step, its events and the outcome. */
 export const walk: Task<WalkPlan, WalkMessage> = async (plan, tell, stopping) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
   await walkIn(browsing, plan, tell, stopping)
 }
 
-/** The same in a browser that is open. */
+/** Like `walk`, in an open browser. */
 export async function walkIn(
   browsing: Browsing,
   plan: WalkPlan,
@@ -48,7 +48,7 @@ class Walk implements Disposable {
   private readonly tabs: Tabs
   private readonly expectations: CompiledExpectation[]
   private readonly discreet: Discretion
-  /** Aborted, with the reason, when the walk cannot go on. */
+  /** Aborted, with the reason, when the walk can't continue. */
   private readonly end = new AbortController()
   private readonly timer: Timer
   private readonly stopListening: () => void
@@ -56,7 +56,7 @@ class Walk implements Disposable {
   private told = 0
   private current = 0
   private pausedMs = 0
-  /** Hosts whose banner was answered, or waited for in vain. */
+  /** Hosts whose banner was answered or never appeared. */
   private readonly hosts = new Map<string, 'answered' | 'none'>()
 
   constructor(
@@ -103,7 +103,7 @@ class Walk implements Disposable {
     this.tell({ kind: 'done', error, errors, pausedMs: this.pausedMs })
   }
 
-  /** Returns why the step failed; null: it did not. */
+  /** Returns why the step failed; null when it did not. */
   private async walkStep(index: number, recorded: RecordedStep, title: string): Promise<string | null> {
     const startedAt = systemClock.now()
     const step = withValues(recorded, this.plan.values)
@@ -114,7 +114,7 @@ class Walk implements Disposable {
     let durationMs = 0
     let error: string | null = null
     try {
-      await perform(this.taskOf(index, recorded, step), done)
+      await runStep(this.taskOf(index, recorded, step), done)
       await this.answerBanner(true)
       durationMs = systemClock.now() - startedAt
       if (this.causesTags(index)) {
@@ -161,7 +161,7 @@ class Walk implements Disposable {
     }
   }
 
-  /** Keys come in rows, behind which is waited once. */
+  /** Keys come in sequences, after which the walk waits once. */
   private causesTags(index: number): boolean {
     const [type, next] = [index, index + 1].map((at) => this.plan.recording.steps[at]?.type)
     if (type?.startsWith('key') && next?.startsWith('key')) return false
@@ -174,7 +174,7 @@ class Walk implements Disposable {
     this.pausedMs += await waitForTags(this.browsing.traffic, patience, this.end.signal)
   }
 
-  /** Behind the last step: what is expected of the whole run. */
+  /** After the last step: waits for events expected of the whole run. */
   private async waitForRest(): Promise<void> {
     const whole = this.expectations.filter(({ expectation }) => expectation.step === undefined)
     const isMissing =
@@ -185,7 +185,7 @@ class Walk implements Disposable {
     if (isMissing) await this.pauseForTags(whole).catch(() => {})
   }
 
-  /** Answers the banner of a host once. One that comes late is looked for before each step. */
+  /** Answers the banner of a host once. A banner that appears late is looked for before each step. */
   private async answerBanner(isNewPage: boolean): Promise<void> {
     const { consent } = this.plan
     if (consent.mode === 'none' || this.browsing.page.isClosed()) return
@@ -199,17 +199,17 @@ class Walk implements Disposable {
     this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
   }
 
-  /** Fails when a tab shows an error in place of a page, unless the step is to meet it. */
+  /** Throws when a tab shows an error instead of a page, unless the step expects it. */
   private requirePages(step: RecordedStep): void {
     const wanted = wantedStatus(step)
     for (const page of this.browsing.tabs()) {
       const answer = this.tabs.answerOf(page)
       if (answer && (wanted === null ? answer.status >= 400 : answer.status !== wanted)) {
         const answered = `the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd()
-        throw new StepFault(wanted === null ? answered : `${answered}, and not ${wanted}`)
+        throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
-      // In place of an answer without a body the browser shows its own page.
+      // For a response without a body the browser shows its own page.
       const isUnanswered = page.url().startsWith('chrome-error:') && !(answer && answer.status >= 400)
       if (isUnanswered) throw new StepFault(refused?.error ?? 'the page could not be opened')
     }
@@ -221,7 +221,7 @@ class Walk implements Disposable {
 
   private async photograph(index: number, { page }: Done): Promise<boolean> {
     const shown = page && !page.isClosed() ? page : this.browsing.tabs().at(-1)
-    // Who stops a run does not wait for pictures.
+    // A stopped run takes no screenshots.
     if (this.stopping.aborted || !shown || shown.isClosed() || shown.url() === 'about:blank') return false
     try {
       const png = await within(this.browsing.screenshot(shown), SCREENSHOT_MS, new AbortController().signal)
@@ -240,7 +240,7 @@ class Walk implements Disposable {
     this.told = this.caught.length
   }
 
-  /** Selectors that were found on the page may say a value that was filled in. */
+  /** Selectors found on the page may contain a filled-in value. */
   private withoutValues({ before, after }: { before: string; after: string }): { before: string; after: string } {
     const values = Object.entries(this.plan.values).filter(([, value]) => value.length >= MIN_VALUE)
     const name = (text: string) => values.reduce((left, [key, value]) => left.replaceAll(value, `{{${key}}}`), text)
@@ -253,7 +253,7 @@ class Walk implements Disposable {
   }
 }
 
-/** Returns the hosts that may get all secrets which a step mentions; null: it mentions none. */
+/** Returns the hosts that may receive all secrets used by a step; null when it uses none. */
 function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): readonly string[] | null {
   const names = placeholdersIn(step).filter((name) => Object.hasOwn(hosts, name))
   const [first, ...others] = names.map((name) => hosts[name] ?? [])
@@ -261,3 +261,21 @@ function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): read
 }
 
 const reasonOf = (signal: AbortSignal): string => sentenceOf(signal.reason)
+
+/** A step ends after this much silence: delayed requests belong to the step that caused them. */
+const SILENCE_MS = 500
+/** Maximum time to wait for silence, because some pages never fall silent. */
+const MOST_SILENCE_MS = 3000
+const LOOK_EVERY_MS = 25
+
+/**
+ * Waits for the tags of a step: until no expected event is missing, then for silence. Returns the milliseconds waited.
+ * @param patience how long after the step an event is still worth waiting for, in milliseconds; 0: no longer
+ */
+async function waitForTags(traffic: Traffic, patience: () => number, stopping: AbortSignal): Promise<number> {
+  const from = performance.now()
+  const waited = () => performance.now() - from
+  while (patience() > waited()) await sleep(LOOK_EVERY_MS, null, { signal: stopping })
+  await traffic.quiet(SILENCE_MS, MOST_SILENCE_MS, stopping)
+  return Math.round(waited())
+}

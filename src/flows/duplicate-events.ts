@@ -1,23 +1,26 @@
 import type { SeenEvent } from '../browser/traffic.ts'
 
-/** The part of an event by which it is told whether it came twice. `host` and `path`: its page, where several are looked at. */
+/**
+ * The part of an event that decides whether two events are duplicates. `host` and `path`: its page, where several pages
+ * are compared.
+ */
 export type Repeatable = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path'>>
 
-/** Signs of life and pieces of a recorded session: they are sent again and again on purpose. */
+/** Heartbeats and parts of session recordings, which are sent repeatedly on purpose. */
 const RECURRING =
   /^(?:(?:.*[_ -])?(?:ping|heart_?beat|keep_?alive|engagement)|upload|session_?recording|timing|performance)$/i
 
-/** Whether events of this name are sent again and again on purpose. */
+/** Returns whether events of this name are sent repeatedly on purpose. */
 export const isRecurring = (event: string): boolean => RECURRING.test(event)
 
 /**
- * Of vendors whose keys say nothing of themselves: what their own libraries count, clock or draw by lot. Keys are as the
- * decoders name them.
+ * Keys that the vendors' own libraries fill with counters, times or random numbers, for vendors whose key names do not
+ * show it. Keys are as in the decoders.
  */
 const OF_LIBRARY = new Map<string, RegExp>(
   Object.entries({
-    // Everything but what the page gave, its address and its title.
+    // Everything except the page's own data, its address and its title.
     'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|(?:cu|uid|dl|dt)$)/,
     'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b|dl$)/,
     'Google Universal Analytics': /^(?:_[a-z]+|a|z|gjid|jid|ht|qt)$/,
@@ -35,17 +38,20 @@ const COUNTING = new Set([
   ...['seq', 'sequence', 'counter', 'nonce', 'rand', 'random', 'rnd', 'rn', 'cb', 'cachebuster', 'buster'],
   ...['uuid', 'guid', 'z', 'dtm', 'stm', 'eid'],
 ])
-/** Names of what is drawn anew for each sending. */
+/** Names of values that are generated for each request. */
 const OF_ONE_SENDING =
   /^\$?(?:event|message|request|req|hit|insert|batch|impression|page_?view|view|trace|span|packet|beacon|dedup\w*)_?(?:id|key)$/i
-/** Ends of keys that are a counter when they are all of it. */
+/** Endings of keys that are counters when nothing precedes them. */
 const BARE = /^(?:_+|num|ord|_s|_n|sent_?at|created_?at|received_?at|original_?timestamp)$/i
 
-/** A time of day with a date: ISO 8601, or as Adobe writes it; milliseconds since 1970 in the years 2020 to 2033, or microseconds. */
+/**
+ * A date with a time of day: ISO 8601 or the format of Adobe; milliseconds since 1970 for the years 2020 to 2033, or
+ * microseconds.
+ */
 const INSTANT =
   /^(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{1,2}\/\d{1,2}\/\d{2,4} \d{1,2}:\d{2}:\d{2}.*|1[6-9]\d{8}(?:\.\d+|\d{3}|\d{6}))$/
 
-/** The last part of a dotted or bracketed key, in its words. */
+/** Returns the last part of a dotted or bracketed key and its words. */
 function wordsIn(key: string): { last: string; words: string[] } {
   const last =
     key
@@ -60,8 +66,8 @@ function wordsIn(key: string): { last: string; words: string[] } {
 }
 
 /**
- * Whether a parameter counts, tells a time or is drawn by lot, so that the same event sent twice differs in it. It is told
- * by the key, and by values that are instants.
+ * Returns whether a parameter is a counter, a time or a random number, so that it differs when the same event is sent
+ * twice. Decided by the key, and by values that are instants.
  */
 export function isCounter(vendor: string, key: string, value: string): boolean {
   if (OF_LIBRARY.get(vendor)?.test(key) || INSTANT.test(value)) return true
@@ -70,9 +76,9 @@ export function isCounter(vendor: string, key: string, value: string): boolean {
 }
 
 /**
- * Returns the events that came more than once, each as the list of its occurrences, in the order in which they first came:
- * the same vendor, account, event, page and data, counters and times aside. What is sent again and again on purpose is left
- * out.
+ * Returns events that were sent more than once, each as the list of its occurrences, ordered by first occurrence.
+ * Duplicates have the same vendor, account, event, page and data apart from counters and times. Events that are sent
+ * repeatedly on purpose are left out.
  */
 export function duplicatesIn<Event extends Repeatable>(events: readonly Event[]): [Event, Event, ...Event[]][] {
   const groups = Map.groupBy(

@@ -15,37 +15,37 @@ import { outcomeOf } from '../ingest/decode-batch.ts'
 import type { LabelMember, MembersOf } from '../labels/label.ts'
 import type { Expectation } from './expectation.ts'
 
-/** What an expectation asks of a single event. */
+/** The part of an expectation about a single event. */
 export type ExpectedEvent = Pick<Expectation, 'label' | 'vendor' | 'event' | 'account' | 'data'>
 
-/** Labels by their names as they are written in expectations, each with its members; others have none. */
+/** Members of labels, by the name used in expectations; unknown labels have no members. */
 export type LabelMembers = Readonly<Record<string, readonly LabelMember[]>>
 
-/** The part of a seen event that expectations look at. What is left out is not known. */
+/** The part of a seen event that expectations read. Missing fields are unknown. */
 export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path' | 'status' | 'answered'>>
 
-/** Tests of the events of an expectation. */
+/** Tests of single events for an expectation. */
 export interface EventTests {
-  /** Whether label, vendor, event and account are as expected. */
+  /** Returns whether label, vendor, event and account are as expected. */
   isNamed(event: MatchedEvent): boolean
-  /** Whether the data is as expected, too. */
+  /** Returns whether the data is also as expected. */
   matches(event: MatchedEvent): boolean
-  /** Returns the conditions of `data` that do not hold, as they were written. */
+  /** Returns the conditions of `data` that do not hold, as written. */
   faultsIn(event: MatchedEvent): Condition[]
 }
 
-/** An expectation that can be held against events. */
+/** An expectation that can be matched against events. */
 export interface CompiledExpectation extends EventTests {
-  /** In the list of expectations. */
+  /** Index in the list of expectations. */
   index: number
-  /** With the defaults of `min`, `max` and `withinMs` in place; `min` is 0 where `max` is. */
+  /** With the defaults of `min`, `max` and `withinMs`; `min` is 0 where `max` is. */
   expectation: Expectation & { min: number; max: number | null; withinMs: number }
 }
 
 const DEFAULT_WITHIN_MS = 5000
 
-/** Returns the expectations compiled, in their order; they passed `checkExpectations`. */
+/** Compiles expectations that passed `checkExpectations`, in order. */
 export function compileExpectations(expectations: readonly Expectation[], labels: LabelMembers): CompiledExpectation[] {
   return expectations.map((one, index) => {
     const { min = 1, max = null, withinMs = DEFAULT_WITHIN_MS } = one
@@ -53,7 +53,7 @@ export function compileExpectations(expectations: readonly Expectation[], labels
   })
 }
 
-/** Returns the tests of single events. `data` says what is right: all of its conditions hold. */
+/** Returns the tests of single events. All conditions of `data` must hold. */
 export function compileEvent(
   { label, vendor, event, account, data = [] }: ExpectedEvent,
   labels: LabelMembers,
@@ -74,7 +74,7 @@ export function compileEvent(
   return { isNamed, faultsIn, matches: (seen) => isNamed(seen) && faultsIn(seen).length === 0 }
 }
 
-/** Returns the event as conditions read it. A request that was answered inside the browser went well. */
+/** Returns the event as conditions read it. A request that was answered inside the browser counts as successful. */
 export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
   const { host = null, path = null, status = null, answered = false } = seen
   return {
@@ -102,8 +102,8 @@ export function spanOf<Event extends { step: number }>({ step }: Expectation, ev
 }
 
 /**
- * Returns the expectations of which fewer than `min` events came so far: what is worth waiting for. Those of a step that
- * has not begun are among them.
+ * Returns the expectations with fewer than `min` events so far, which are worth waiting for. Includes those of steps
+ * that have not begun.
  */
 export function unmet(
   expectations: readonly CompiledExpectation[],
@@ -115,7 +115,7 @@ export function unmet(
   })
 }
 
-/** Returns the members of each label that is named, for `compileExpectations`. */
+/** Returns the members of each named label, for `compileExpectations`. */
 export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf: MembersOf): LabelMembers {
   const named = expectations.flatMap(({ label, data = [] }) => [
     ...(label === undefined ? [] : [label]),
@@ -125,8 +125,8 @@ export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf
 }
 
 /**
- * Throws `AppError('invalid')` for expectations that fit the schema and are still invalid, naming the field, as in
- * `expectations[2].step`. `steps`: how many the recording has.
+ * Throws `AppError('invalid')` for expectations that match the schema but are invalid, naming the field, as in
+ * `expectations[2].step`. `steps`: number of steps of the recording.
  */
 export function checkExpectations(expectations: readonly Expectation[], steps: number, path = 'expectations'): void {
   const check = new RuleCheck(MAX_RULE_COST)
@@ -141,7 +141,7 @@ export function checkExpectations(expectations: readonly Expectation[], steps: n
   }
 }
 
-/** As `checkExpectations`, for one without a step. `check`: shared by those that are saved together. */
+/** Like `checkExpectations`, for one without a step. `check`: shared by those that are saved together. */
 export function checkExpected(
   { min = 1, max = null, ...expected }: Omit<Expectation, 'step' | 'withinMs'>,
   path: string,
@@ -150,7 +150,10 @@ export function checkExpected(
   const { label, vendor, event, account, data = [] } = expected
   const asks = [label, vendor, event, account].some((field) => field !== undefined) || data.length > 0
   if (!asks)
-    throw new AppError('invalid', `${path}: needs label, vendor, event, account or data; without, every event would do`)
+    throw new AppError(
+      'invalid',
+      `${path}: label, vendor, event, account or data is required, or any event would match`,
+    )
   if (max !== null && max > 0 && max < min)
     throw new AppError('invalid', `${path}.max: must be at least min, ${min}, or 0`)
   checkConditions(data, `${path}.data`, check)

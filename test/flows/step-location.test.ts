@@ -3,9 +3,9 @@ import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
 import { browsingOptions } from '../browser/browse.ts'
-import { click, open, openWalking, type Walking } from './walking.ts'
+import { click, open, openWalking, type Walking } from './walk-fixture.ts'
 
-/* Where a step is done: in which tab, in which frame, on which device, on a page with which answer. */
+/* Location of a step: tab, frame, device, and pages that answer with an error. */
 
 const TAGS = `<script>said = []; tag = (name) =>
   navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`
@@ -70,7 +70,7 @@ test('every kind of step, with every field of it, in one recording', async () =>
 describe('a link that opens a tab', () => {
   const inTab = (path: string, step: RecordedStep): RecordedStep => ({ ...step, target: `{{base}}${path}` })
 
-  test.each(['#shop', '#own'])('%s: later steps go on in it, and their tags are heard', async (link) => {
+  test.each(['#shop', '#own'])('%s: later steps continue in it, and their tags are captured', async (link) => {
     const { statuses, events, error } = await walking.walked([
       open('/links'),
       click(link),
@@ -89,7 +89,7 @@ describe('a link that opens a tab', () => {
   })
 })
 
-describe('a frame that has another index than when it was recorded', () => {
+describe('a frame whose index has changed since the recording', () => {
   const inFrame = (index: number): RecordedStep => ({ ...click('.pay'), frame: [index] })
   const learned = async (path: string, index: number) => {
     const { elements, statuses } = await walking.walked([open(path), inFrame(index)])
@@ -97,7 +97,7 @@ describe('a frame that has another index than when it was recorded', () => {
     return { 1: elements[1] ?? { role: '', name: '', tag: '', text: '' } }
   }
 
-  test('is known by its address from the last approved run', async () => {
+  test('is recognised by its address from the last approved run', async () => {
     const elements = await learned('/framed', 1)
     expect(elements[1]).toMatchObject({ name: 'Pay', frame: { name: '', place: `127.0.0.1:${base()}/code` } })
     const { statuses } = await walking.walked([open('/framed/shifted'), inFrame(1)], { elements })
@@ -105,19 +105,19 @@ describe('a frame that has another index than when it was recorded', () => {
     expect(await said()).toEqual(['/code'])
   })
 
-  test('is known by its name where addresses are alike', async () => {
+  test('is recognised by its name when addresses are alike', async () => {
     const elements = await learned('/framed/names', 0)
     await walking.walked([open('/framed/named'), inFrame(0)], { elements })
     expect(await said()).toEqual(['/cardfirst'])
   })
 
-  test('is found where no other frame has such an element, without being known', async () => {
+  test('is found when no other frame has such an element', async () => {
     const { statuses } = await walking.walked([open('/framed/fewer'), inFrame(1)])
     expect(statuses).toEqual(['passed', 'passed'])
     expect(await said()).toEqual(['/code'])
   })
 
-  test('is not guessed at', async () => {
+  test('is not guessed', async () => {
     const { steps } = await walking.walked([open('/framed'), inFrame(5)])
     expect(steps[1]).toMatchObject({ status: 'failed', error: expect.stringContaining('the tab has no frame [5]') })
     expect(await said()).toEqual([])
@@ -125,12 +125,12 @@ describe('a frame that has another index than when it was recorded', () => {
   const base = () => new URL(walking.base).port
 })
 
-test('a frame far below, in one that is larger than the window, is scrolled to', async () => {
+test('a frame far below, inside one larger than the window, is scrolled into view', async () => {
   await walking.walked([open('/below'), { ...click('.pay'), frame: [0, 0] }])
   expect(await said()).toEqual(['/card'])
 })
 
-test('a phone is touched; with a mouse only where the recording says so', async () => {
+test('a phone receives touches, and mouse clicks only when recorded', async () => {
   await using phone = await openWalking(PAGES, { device: 'mobile' })
   const browsing = await browsingOptions('', { device: 'mobile' })
   const steps = (...more: object[]): RecordedStep[] => [

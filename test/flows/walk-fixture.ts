@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
-import type { KnownElement } from '../../src/flows/element.ts'
+import type { KnownElement } from '../../src/flows/known-element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../run-program.ts'
 
 export interface Walked {
   told: WalkMessage[]
-  /** Everything that was written, as text. */
+  /** Contents of all written files. */
   files: string
   steps: StepResult[]
   statuses: StepResult['status'][]
@@ -22,9 +22,9 @@ export interface Walked {
   errors: readonly string[]
 }
 
-/** A site of pages by their path, and a browser that walks through it. Gone at the end of its block. */
+/** A site with pages by path, and a browser that walks through it. Closed at the end of its block. */
 export interface Walking extends AsyncDisposable {
-  /** Origin of the site; also the variable `base` of what is walked. */
+  /** Origin of the site, also the variable `base` of recordings. */
   base: string
   browsing: Browsing
   walked(
@@ -34,10 +34,10 @@ export interface Walking extends AsyncDisposable {
   ): Promise<Walked>
 }
 
-/** A page that answers another status than 200 names it. */
+/** Status by path, for pages that do not answer 200. */
 export type Page = string | { status: number; html: string }
 
-/** Opens both. `{{base}}` in a page is the origin of the site. */
+/** Opens both. `{{base}}` in a page is replaced by the origin of the site. */
 export async function openWalking(
   pages: Readonly<Record<string, Page>>,
   options: Partial<BrowsingOptions> = {},
@@ -66,7 +66,7 @@ export async function openWalking(
   }
 }
 
-/** Walks in a browser that is open, and may have tabs of a walk before. */
+/** Walks in an open browser, which may have tabs of an earlier walk. */
 export async function walkedIn(
   browsing: Browsing,
   steps: readonly RecordedStep[],

@@ -3,10 +3,10 @@ import { conditionText } from '../conditions/condition-text.ts'
 import { compileMask, maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { cutText } from '../core/text.ts'
-import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match.ts'
+import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match-expectations.ts'
 import type { StepResult } from './run.ts'
 
-/** The words in which findings speak of events, steps and data. None of them has personal data. */
+/** Text for events, steps and data in findings. It never contains personal data. */
 
 const MAX_VALUE_LENGTH = 60
 
@@ -18,7 +18,10 @@ export function eventName({ vendor, event }: Pick<MatchedEvent, 'vendor' | 'even
   return names.filter(Boolean).join(' ')
 }
 
-/** `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event with the label “Checkout”`. */
+/**
+ * Describes an expected event: `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event with the
+ * label “Checkout”`.
+ */
 export function expectedName({ label, vendor, event, account }: ExpectedEvent): string {
   const what = event === undefined ? ['an event', vendor && `of ${vendor}`] : [vendor, event]
   const labelled = label && `with the label ${quoted(label)}`
@@ -34,8 +37,8 @@ export function stepName(step: number, steps: readonly StepResult[], privacy: Pr
 /** `once`, `2 times`. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
-/** What a condition that says what is right asks for: `` `currency` equal to "EUR" ``. */
-export const demandOf = (condition: Condition): string => withoutHad(conditionText(condition))
+/** Describes a condition on a correct event: `` `currency` equal to "EUR" ``. */
+export const conditionRequirement = (condition: Condition): string => withoutHad(conditionText(condition))
 
 const withoutHad = (words: string) => words.replace(/^had /, '').replace(/^did not have /, 'not ')
 
@@ -47,17 +50,18 @@ const OPPOSITES = new Map<Operator, Operator>(
 )
 
 /**
- * Returns what an event had for which a condition does not hold, as text that follows `had`: ``no `currency` ``, ``"USD" as
- * `currency` ``.
+ * Describes how an event deviates from a condition, as text after `had`: ``no `currency` ``, ``"USD" as `currency` ``.
  */
 export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
   const target = targetOf(condition)
   const opposite = OPPOSITES.get(condition.op)
   if (target.kind === 'any' || target.kind === 'label') {
-    return opposite ? demandOf({ ...condition, op: opposite }) : demandOf(condition).replace(/^an? /, 'no ')
+    return opposite
+      ? conditionRequirement({ ...condition, op: opposite })
+      : conditionRequirement(condition).replace(/^an? /, 'no ')
   }
   const value = shownValue(condition, seen, privacy)
-  const name = demandOf({ parameter: condition.parameter, op: 'not_blank' })
+  const name = conditionRequirement({ parameter: condition.parameter, op: 'not_blank' })
   return value.trim() === '' ? `no ${name}` : `${JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…'))} as ${name}`
 }
 

@@ -3,27 +3,28 @@ import { personalIn } from '../conditions/personal.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { typeOfValue } from '../core/value-type.ts'
 import { isNameable, isProtocolKey, knowsProtocol, moneyOf, parameterOf } from '../insights/suggestion.ts'
-import { isCounter, isRecurring } from './duplicates.ts'
+import { isCounter, isRecurring } from './duplicate-events.ts'
 import type { Expectation } from './expectation.ts'
 import type { RunEvent } from './run.ts'
 
-/** What an event must name to become an expectation. */
+/** The part of an event that becomes an expectation. */
 export type OwnEvent = Pick<RunEvent, 'step' | 'vendor' | 'event' | 'account' | 'params'>
 
 const MAX_EXPECTATIONS = 100
 const MAX_CONDITIONS = 5
 const MAX_VALUE_LENGTH = 40
 
-/** What a secret became. */
+/** Replaces secrets. */
 const MASKED = '***'
-/** Events of the vendors' libraries themselves: whether they come is a matter of a second more or less. */
+/** Events that the vendors' libraries send on their own: whether they are sent depends on a second more or less. */
 const BY_THEMSELVES = /^(?:scroll|user_engagement|session_start|first_visit|microdata|subscribedbuttonclick)$/i
 
 /**
- * Returns expectations that the events meet, as a person would write them: each vendor, event and account once for each step,
- * with the parameters that mean something and stay the same from run to run. Of more than 100 those that money depends on.
+ * Returns expectations that the events meet, as a person would write them: each vendor, event and account once per
+ * step, with the meaningful parameters that stay the same from run to run. Of more than 100, those related to money are
+ * kept.
  */
-export function ownExpectations(events: readonly OwnEvent[], privacy: Privacy): Expectation[] {
+export function deriveExpectations(events: readonly OwnEvent[], privacy: Privacy): Expectation[] {
   const isPersonal = (field: string, text: string) =>
     text.includes(MASKED) || personalIn(field, text, privacy).length > 0
   const told = events.filter(
@@ -56,7 +57,7 @@ export function ownExpectations(events: readonly OwnEvent[], privacy: Privacy): 
     })
 }
 
-/** Returns conditions that hold for all of the events, the most important first. */
+/** Returns conditions that hold for all of the events, most important first. */
 function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
   const [first] = events
   if (!first) return []
@@ -68,21 +69,26 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
     .slice(0, MAX_CONDITIONS)
 }
 
-/** The page's own parameters; of vendors whose libraries are not known, those that money depends on. */
+/**
+ * Returns whether a parameter was set by the page; for vendors with unknown libraries, whether it is related to money.
+ */
 function isMeant(vendor: string, key: string): boolean {
   return knowsProtocol(vendor) ? !isProtocolKey({ vendor, key }) : moneyOf({ event: '', key }) > 0
 }
 
-/** Keys that say who somebody is. */
+/** Keys that identify a person. */
 const OF_A_PERSON =
   /mail|phone|tel$|first.?name|last.?name|sur.?name|full.?name|user|client|customer|visitor|session|address|birth|(?:^|[._[])(?:c|u|s)id\b/i
-/** Keys of which each run has another value. */
+/** Keys whose value differs in each run. */
 const OF_ONE_RUN = /(?:id|number|nr|code|token|hash|sku|ref)\]?$/i
-/** Keys of which the wording is a matter of the site's content. */
+/** Keys whose wording depends on the content of the site. */
 const OF_CONTENT = /name|title|url|location|referrer|text|term|query|search|description|list|path/i
 const WORDS = /^\p{L}[\p{L} _-]*$/u
 
-/** Returns what can be asked of a parameter: its value where that is a word, that it is a number, or that it is there. */
+/**
+ * Returns the strongest condition for a parameter: its value when it is a word, that it is a number, or that it is
+ * present.
+ */
 function conditionOf(key: string, vendor: string, events: readonly OwnEvent[], privacy: Privacy): Condition | null {
   const values = events.map(({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : ''))
   const [value = ''] = values

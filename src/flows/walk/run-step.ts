@@ -1,61 +1,61 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
 import { TooLate, until, within } from '../../browser/waiting.ts'
-import type { KnownElement } from '../element.ts'
-import { type KnownStep, type RecordedStep, type Selector, selectorText } from '../recording.ts'
+import type { KnownElement } from '../known-element.ts'
+import { type CheckedStep, type RecordedStep, type Selector, selectorText } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
-import { isEmptyError, navigationSentence, StepFault } from './fault.ts'
-import { findElement, Search, type SearchedFrames } from './find.ts'
+import { secretHostOf } from '../secret-reach.ts'
+import { findElement, Search, type SearchedFrames } from './find-element.ts'
 import { type Discretion, describe, describeFrame, likeFrame } from './known-element.ts'
 import { loaded, refusalOf } from './page-steps.ts'
-import { frameIn, framePath, framesBelow, placeOf } from './place.ts'
-import { SecretGuard } from './secret-guard.ts'
-import type { Doing, StepKind } from './step.ts'
+import type { StepContext, StepKind } from './step.ts'
+import { isEmptyError, navigationSentence, StepFault } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
+import { frameIn, framePath, framesBelow, locationOf } from './step-location.ts'
 
-/** Time for a step whose recording names none. */
+/** Timeout of steps without one in the recording. */
 const STEP_MS = 5000
-/** Time for a document to come; slow pages are not broken ones. */
+/** Timeout of a navigation; slow pages are not broken. */
 const NAVIGATION_MS = 30_000
-/** A step that found its element at the last moment may be done; one that takes longer hangs. */
+/** A step that found its element at the last moment may finish; one that takes longer hangs. */
 const GRACE_MS = 5000
-/** So long a tab or frame must have exactly the recorded address. */
+/** For this long, a tab or frame must have exactly the recorded address. */
 const EXACT_PLACE_MS = 1000
 const LOOK_EVERY_MS = 100
 
-/** A step to be done. */
+/** A step to execute. */
 export interface Task {
-  /** With its variables filled in. */
+  /** The step with its variables filled in. */
   step: RecordedStep
-  /** Its selectors as they are recorded, by which people know them. */
+  /** Its selectors as recorded, by which people know them. */
   selectorTexts: readonly string[]
   known: KnownElement | null
   refused: readonly string[]
-  /** Of the recording, for steps that have none. */
+  /** Default timeout of the recording. */
   timeout: number | undefined
   hasTouch: boolean
   discreet: Discretion
   browsing: Browsing
-  /** Hosts that may get the secrets which the step mentions; null: it mentions none. */
+  /** Hosts that may receive the secrets used by the step; null when it uses none. */
   secretHosts: readonly string[] | null
   stopping: AbortSignal
 }
 
-/** What was done; filled in while it is, so that a step that fails shows how far it came. */
+/** Progress of a step, updated while it runs, so that a failed step shows how far it got. */
 export interface Done {
-  /** The tab that the step was done in; null: none yet. */
+  /** The tab in which the step ran; null when there is none yet. */
   page: Page | null
   element: KnownElement | null
   healed: { before: string; after: string } | null
 }
 
-/** Does a step. Fails with a `StepFault`, or with what the browser threw. */
-export async function perform(task: Task, done: Done): Promise<void> {
+/** Executes a step. Throws a `StepFault` or an error of the browser. */
+export async function runStep(task: Task, done: Done): Promise<void> {
   const { step, stopping } = task
   const doing = doingOf(task, done)
   const kind = STEP_KINDS[step.type as StepType] as StepKind<StepType>
   const isAsserted = step.type !== 'navigate' && step.type !== 'close' && navigationsOf(step).length > 0
-  const work = isAsserted ? withNavigation(kind, doing, task) : kind.do(step as KnownStep, doing)
+  const work = isAsserted ? withNavigation(kind, doing, task) : kind.do(step as CheckedStep, doing)
   const limitMs = (isAsserted ? NAVIGATION_MS : 0) + doing.limitMs + GRACE_MS
   await within(work, limitMs, stopping)
 }
@@ -63,27 +63,27 @@ export async function perform(task: Task, done: Done): Promise<void> {
 const navigationsOf = ({ assertedEvents }: RecordedStep) =>
   ((assertedEvents ?? []) as { type: string; status?: number }[]).filter(({ type }) => type === 'navigation')
 
-/** The status that the page of a step is to answer; null: any below 400. */
+/** The expected status of the step's page; null: any below 400. */
 export const wantedStatus = (step: RecordedStep): number | null =>
   navigationsOf(step).findLast(({ status }) => status !== undefined)?.status ?? null
 
-/** A step is shorter than what it opens. */
+/** A step takes less time than the page it opens. */
 function limitOf({ step, timeout }: Task): number {
   const own = step.timeout as number | undefined
   return step.type === 'navigate' ? (own ?? Math.max(timeout ?? 0, NAVIGATION_MS)) : (own ?? timeout ?? STEP_MS)
 }
 
-function doingOf(task: Task, done: Done): Doing {
+function doingOf(task: Task, done: Done): StepContext {
   const { browsing, step, stopping } = task
   const limitMs = limitOf(task)
   const startedAt = performance.now()
   const knownFrame = framePath(step).length > 0 ? task.known?.frame : undefined
   const isKnown = knownFrame ? likeFrame(knownFrame, task.discreet) : null
-  // A navigation gives them to the address that it opens.
+  // A navigation sends them to the address that it opens.
   const guard = new SecretGuard(step.type === 'navigate' ? null : task.secretHosts)
   const placeFault = () => guard.fault ?? faultOfPlace(step)
   const isExact = () => performance.now() - startedAt < Math.min(EXACT_PLACE_MS, limitMs / 2)
-  const tabNow = () => placeOf(browsing, step, isExact())
+  const tabNow = () => locationOf(browsing, step, isExact())
   const frameNow = (): Frame | null => {
     const tab = tabNow()
     if (tab) done.page = tab.page
@@ -126,7 +126,7 @@ function faultOfPlace({ target, frame }: RecordedStep): string {
   return frame ? `${tab} has no frame ${JSON.stringify(frame)}` : `${tab} is not open`
 }
 
-/** Where an element may be: in the frame that was recorded, and in others, should that have another index now. */
+/** Returns the frames that may contain an element: the recorded one, and others whose index may have changed. */
 function framesNow(recorded: Frame | null, { page }: Done, step: RecordedStep): SearchedFrames {
   const isInFrame = framePath(step).length > 0 && page !== null && !page.isClosed()
   return { recorded, others: isInFrame ? framesBelow(page.mainFrame()).filter((frame) => frame !== recorded) : [] }
@@ -152,8 +152,8 @@ async function elementOf<T>(task: Task, done: Done, { frames, placeFault, limitM
   return found
 }
 
-/** Does a step that opened another document when it was recorded, and waits for that. */
-async function withNavigation(kind: StepKind<StepType>, doing: Doing, task: Task): Promise<void> {
+/** Executes a step that opened another document when recorded, and waits for that document. */
+async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task: Task): Promise<void> {
   const { traffic } = task.browsing
   const page = await doing.page()
   const last = traffic.requests.at(-1)?.number ?? 0
@@ -164,7 +164,7 @@ async function withNavigation(kind: StepKind<StepType>, doing: Doing, task: Task
   const navigation = page.waitForNavigation({ waitUntil: 'domcontentloaded', timeout: 0, signal })
   navigation.catch(() => {})
   try {
-    await kind.do(task.step as KnownStep, doing)
+    await kind.do(task.step as CheckedStep, doing)
     await within(navigation, doing.limitMs, doing.stopping).catch((error: unknown) => {
       if (!(error instanceof TooLate) || !isUnderWay()) throw error
       return within(navigation, NAVIGATION_MS, doing.stopping)
@@ -173,7 +173,7 @@ async function withNavigation(kind: StepKind<StepType>, doing: Doing, task: Task
     if (page.isClosed() || isEmptyError(error)) return
     doing.stopping.throwIfAborted()
     if (error instanceof StepFault) throw error
-    if (error instanceof TooLate) throw new StepFault('no other page came, as it did when this was recorded')
+    if (error instanceof TooLate) throw new StepFault('no other page opened, as it did when this step was recorded')
     throw new StepFault(refusalOf(doing, page.url()) ?? navigationSentence(error, page.url()))
   } finally {
     ended.abort()
@@ -181,6 +181,48 @@ async function withNavigation(kind: StepKind<StepType>, doing: Doing, task: Task
   await loaded(doing)
 }
 
-/** The selectors of a recorded step as texts. */
+/** Returns the selectors of a recorded step as texts. */
 export const selectorTextsOf = (step: RecordedStep): string[] =>
   ((step.selectors ?? []) as Selector[]).map(selectorText)
+
+/** Keeps the secrets of a step from hosts to which they are not bound. */
+class SecretGuard {
+  /** Why a frame was last refused; null when none was. */
+  fault: string | null = null
+
+  /** @param hosts that may receive the secrets, in the form of `secretHostOf`; null: the step uses none */
+  constructor(private readonly hosts: readonly string[] | null) {}
+
+  /** Returns whether the frame may receive the secrets. */
+  admits(frame: Frame): boolean {
+    this.fault = this.faultOf(addressOf(frame))
+    return this.fault === null
+  }
+
+  /** Throws a `StepFault` when the address may not receive the secrets. */
+  requireAddress(address: string): void {
+    const fault = this.faultOf(address)
+    if (fault !== null) throw new StepFault(fault)
+  }
+
+  private faultOf(address: string): string | null {
+    if (this.hosts === null) return null
+    const host = secretHostOf(address)
+    if (host !== null && this.hosts.includes(host)) return null
+    if (this.hosts.length === 0) {
+      return 'the secrets of the step were entered for other expressions in waitForExpression: enter them again'
+    }
+    const place = host ?? 'a page without a host'
+    return `the secrets of the step are not sent to ${place}, because they were entered for ${this.hosts.join(', ')}: add it to secretHosts and enter them again`
+  }
+}
+
+/**
+ * Returns the address of a frame's document; for a document without one, such as `about:srcdoc`, that of the frame
+ * around it.
+ */
+function addressOf(frame: Frame): string {
+  let at: Frame | null = frame
+  while (at?.parentFrame() && (at.url() === '' || at.url().startsWith('about:'))) at = at.parentFrame()
+  return at?.url() ?? ''
+}

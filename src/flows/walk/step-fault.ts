@@ -4,26 +4,26 @@ import { cutText } from '../../core/text.ts'
 
 const MAX_SENTENCE = 500
 
-/** Why a step failed: one sentence without its full stop, which a person reads. */
+/** Reason why a step failed: one sentence for people, without a full stop. */
 export class StepFault extends Error {}
 
-/** What the errors of Chromium's network mean; `host` stands for the host of the address. */
+/** Meaning of Chromium's network errors; `host` stands for the host of the address. */
 const NETWORK: readonly [error: RegExp, sentence: string][] = [
-  [/ERR_NAME_NOT_RESOLVED|ERR_NAME_RESOLUTION_FAILED/, 'no address is known for the name host'],
-  [/ERR_CONNECTION_REFUSED/, 'nothing answers at host'],
+  [/ERR_NAME_NOT_RESOLVED|ERR_NAME_RESOLUTION_FAILED/, 'the name host could not be resolved'],
+  [/ERR_CONNECTION_REFUSED/, 'host refused the connection'],
   [/ERR_CONNECTION_TIMED_OUT|ERR_TIMED_OUT/, 'host did not answer in time'],
-  [/ERR_CERT_DATE_INVALID/, 'the certificate of host has expired, or is not valid yet'],
+  [/ERR_CERT_DATE_INVALID/, 'the certificate of host has expired or is not valid yet'],
   [/ERR_CERT_COMMON_NAME_INVALID/, 'the certificate of host is for another name'],
   [/ERR_CERT_\w+/, 'the certificate of host is not trusted'],
-  [/ERR_SSL_\w+/, 'no safe connection to host could be made'],
-  [/ERR_TOO_MANY_REDIRECTS/, 'the redirects of host go round in a circle'],
-  [/ERR_ABORTED/, 'host answered with a download, or with nothing, and not with a page'],
-  [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_(?:RESET|CLOSED)/, 'host ended the connection without an answer'],
+  [/ERR_SSL_\w+/, 'no secure connection to host could be established'],
+  [/ERR_TOO_MANY_REDIRECTS/, 'host redirects in a loop'],
+  [/ERR_ABORTED/, 'host answered with a download or an empty response instead of a page'],
+  [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_(?:RESET|CLOSED)/, 'host closed the connection without a response'],
   [/ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY_CONNECTION_FAILED/, 'host cannot be reached'],
   [/ERR_\w+/, 'host could not be opened'],
 ]
 
-/** Returns an error of a navigation as a sentence that names the host; Chromium's own word for it follows in brackets. */
+/** Returns a navigation error as a sentence that names the host, followed by Chromium's own error in brackets. */
 export function navigationSentence(error: unknown, url: string): string {
   const message = messageOf(error)
   const known = NETWORK.find(([pattern]) => pattern.test(message))
@@ -33,7 +33,7 @@ export function navigationSentence(error: unknown, url: string): string {
   return `${known[1].replace('host', host)} (${/ERR_\w+/.exec(message)?.[0] ?? word})`
 }
 
-/** Whether a page could not be opened only because it answered 400 or more, without a body. */
+/** Returns whether a page failed to open only because it answered 400 or above without a body. */
 export const isEmptyError = (error: unknown): boolean => /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(messageOf(error))
 
 /** Returns any error of a step as a sentence. */
@@ -49,7 +49,7 @@ export function sentenceOf(error: unknown): string {
 /** `5 s`, `0.5 s` */
 export const secondsText = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`
 
-/** Whether the error says that the page went on to another document, or its frame went, in the middle of a question. */
+/** Returns whether the error means that the page moved to another document, or its frame was removed, during a call. */
 export function isGone(error: unknown): boolean {
   return /context was destroyed|detached|Cannot find context|not attached|does not belong to the document|No node with given id|JSHandle is disposed|Inspected target navigated|Node is detached|uniqueContextId not found|Could not find object|not found for given/i.test(
     messageOf(error),

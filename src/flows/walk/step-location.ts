@@ -2,13 +2,16 @@ import type { Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
 import type { RecordedStep } from '../recording.ts'
 
-/** Where a step is done. */
-export interface Place {
+/** The tab and frame of a step. */
+export interface StepLocation {
   page: Page
   frame: Frame
 }
 
-/** How alike an address and a recorded one must be, strictest first: an address may carry what changes at each visit. */
+/**
+ * Tests of similarity between an address and the recorded one, strictest first: parts of an address may change with
+ * each visit.
+ */
 const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
   (address, recorded) => address.href === recorded.href,
   (address, recorded) => address.host === recorded.host && pathOf(address) === pathOf(recorded),
@@ -19,21 +22,21 @@ const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
 const pathOf = ({ pathname, search }: URL): string => pathname + search
 
 /**
- * Returns the tab that a step names, or the frame of another site that it names so; null when there is none yet.
- * @param isExact false: a tab or frame that is the only one to be like the recorded one will do
+ * Returns the tab or the cross-site frame that a step names; null when it does not exist yet.
+ * @param isExact false: accept the only tab or frame that is similar to the recorded one
  */
-export function placeOf(browsing: Browsing, step: RecordedStep, isExact: boolean): Place | null {
+export function locationOf(browsing: Browsing, step: RecordedStep, isExact: boolean): StepLocation | null {
   const target = typeof step.target === 'string' ? step.target : 'main'
   return target === 'main' ? mainPlace(browsing) : targetPlace(browsing, target, isExact)
 }
 
-/** Whether a frame is the one that a step was done in before. */
+/** Returns whether a frame is the one in which a step ran before. */
 export type IsKnown = (frame: Frame) => boolean
 
 /**
- * Returns the frame of a step; null when it is not there yet.
- * @param isKnown its frame may have another index than when it was recorded: strictest first; null: nothing is known of it
- * @param isExact false: the one at the recorded index will do, whichever it is
+ * Returns the frame of a step; null when it does not exist yet.
+ * @param isKnown tests for a frame whose index may have changed, strictest first; null when nothing is known about it
+ * @param isExact false: accept any frame at the recorded index
  */
 export function frameIn(
   root: Frame,
@@ -47,10 +50,10 @@ export function frameIn(
   return known ?? (isKnown && isExact ? null : (frame ?? null))
 }
 
-/** The way to a step's frame: index of a child frame, of its child, and so on. */
+/** Returns the path to a step's frame: index of a child frame, of its child, and so on. */
 export const framePath = (step: RecordedStep): readonly number[] => (step.frame ?? []) as number[]
 
-/** The frame at the recorded index, when it is the known one; else the only one of the page that is. */
+/** Returns the frame at the recorded index when it is the known one; otherwise the only frame of the page that is. */
 function knownFrame(root: Frame, recorded: Frame | undefined, isKnown: readonly IsKnown[]): Frame | undefined {
   const frames = framesBelow(root)
   for (const isLike of isKnown) {
@@ -61,20 +64,20 @@ function knownFrame(root: Frame, recorded: Frame | undefined, isKnown: readonly 
   return undefined
 }
 
-/** All frames in a frame, at any depth. */
+/** Returns all frames inside a frame, at any depth. */
 export function framesBelow(root: Frame): Frame[] {
   return root.childFrames().flatMap((frame) => [frame, ...framesBelow(frame)])
 }
 
-function mainPlace({ page }: Browsing): Place | null {
+function mainPlace({ page }: Browsing): StepLocation | null {
   return page.isClosed() ? null : { page, frame: page.mainFrame() }
 }
 
-/** The Recorder names a tab, or a frame of another site, by its address. */
-function targetPlace(browsing: Browsing, target: string, isExact: boolean): Place | null {
+/** The Recorder names a tab or a cross-site frame by its address. */
+function targetPlace(browsing: Browsing, target: string, isExact: boolean): StepLocation | null {
   const tabs = browsing.tabs().filter((page) => !page.isClosed())
   const all = tabs.flatMap((page) => page.frames().map((frame) => ({ page, frame })))
-  // The first tab's own document is called `main`: no other address means it, however alike.
+  // The first tab's document is called `main`, so no other address means it, however similar.
   const places = isExact ? all : all.filter(({ frame }) => frame !== browsing.page.mainFrame())
   const recorded = URL.parse(target)
   if (recorded) {

@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame } from 'puppeteer-core'
-import type { KnownElement } from '../element.ts'
+import type { KnownElement } from '../known-element.ts'
 import { type Selector, selectorText } from '../recording.ts'
-import { isGone, StepFault, secondsText } from './fault.ts'
 import { type Discretion, describe, findAlike, selectorFor, sift } from './known-element.ts'
+import { isGone, StepFault, secondsText } from './step-fault.ts'
 
-/** A selector that is not the first has to be the only one to meet something for so long: a page builds itself part by part. */
+/** A selector other than the first must be the only match for this long, because pages build up gradually. */
 const OTHER_SELECTOR_AFTER_MS = 1000
-/** So long must no selector have met anything, before an element like the known one is looked for. */
+/** The known element is searched for after no selector has matched for this long. */
 const KNOWN_AFTER_MS = 2500
-/** The share of the step's time after which it is looked for at the latest. */
+/** Share of the step's time after which the known element is searched for at the latest. */
 const KNOWN_AFTER_SHARE = 0.6
 const LOOK_EVERY_MS = 100
 
-/** What is looked for. */
+/** A search for an element. */
 export interface Wanted {
   selectors: readonly Selector[]
-  /** The same as people know them: with `{{name}}` where a value is filled in. */
+  /** Selectors as people know them, with `{{name}}` where a value is filled in. */
   texts: readonly string[]
-  /** As it was met in the last approved run; null: never. */
+  /** The element as found in the last approved run; null when unknown. */
   known: KnownElement | null
-  /** Selectors, as texts, by which it must not be found. */
+  /** Selectors, as texts, that must not be used. */
   refused: readonly string[]
-  /** Returns why it is not found when its tab or frame is not there, or may not get the step's secrets. */
+  /** Returns why the element's tab or frame is missing or may not receive the step's secrets. */
   placeFault(): string
 }
 
-/** The frame that was recorded, null when it is not there, and the others of its page where it may be instead. */
+/** The recorded frame, null when missing, and the other frames of its page that may contain the element. */
 export interface SearchedFrames {
   recorded: Frame | null
   others: readonly Frame[]
@@ -37,10 +37,13 @@ export interface Found {
   healed: { before: string; after: string } | null
 }
 
-/** One look at the page: what was found, or why nothing was. */
+/** Result of one look at the page: the element, or why it was not found. */
 type Look = { found: Found } | { fault: string }
 
-/** Looks for one element until it is found. Keeps what it saw, because what it may accept depends on the time. */
+/**
+ * Searches for one element until it is found. Keeps state between looks, because what it may accept depends on the
+ * time.
+ */
 export class Search {
   private readonly startedAt = performance.now()
   private otherSince: number | null = null
@@ -62,20 +65,20 @@ export class Search {
   }
 
   private async lookIn(frame: Frame): Promise<Look> {
-    let fault = `${this.before} is not on the page`
+    let fault = `${this.before} was not found on the page`
     for (const [index, selector] of this.wanted.selectors.entries()) {
       const after = this.wanted.texts[index] ?? selectorText(selector)
       if (index > 0 && this.wanted.refused.includes(after)) continue
       const elements = await matching(frame, selector)
       const [element] = elements
       if (element && elements.length === 1) return this.accept(element, index, after)
-      if (elements.length > 1 && index === 0) fault = `${after} fits ${elements.length} elements alike`
+      if (elements.length > 1 && index === 0) fault = `${after} matches ${elements.length} elements`
     }
     this.otherSince = null
     return { fault }
   }
 
-  /** The selector by which it was recorded. */
+  /** Returns the selector with which it was recorded. */
   get before(): string {
     return this.wanted.texts[0] ?? ''
   }
@@ -85,16 +88,16 @@ export class Search {
     const now = performance.now()
     this.otherSince ??= now
     const patience = Math.min(OTHER_SELECTOR_AFTER_MS, this.limitMs / 2)
-    if (now - this.otherSince < patience) return { fault: `${this.before} is not on the page` }
+    if (now - this.otherSince < patience) return { fault: `${this.before} was not found on the page` }
     return { found: { element, healed: { before: this.before, after } } }
   }
 
-  /** Whether the recorded selectors were given their time. */
+  /** Returns whether the recorded selectors had enough time. */
   private isLate(): boolean {
     return performance.now() - this.startedAt >= Math.min(KNOWN_AFTER_MS, this.limitMs * KNOWN_AFTER_SHARE)
   }
 
-  /** Takes the first selector's element from another frame, when no third one has one too. */
+  /** Uses the first selector's element in another frame, when exactly one other frame has it. */
   private async lookElsewhere(frames: readonly Frame[]): Promise<Look | null> {
     const [selector] = this.wanted.selectors
     const met: ElementHandle<Element>[] = []
@@ -108,17 +111,17 @@ export class Search {
     const alike = await findAlike(frame, known, this.discreet)
     const [element] = alike
     if (!element) return { fault }
-    if (alike.length > 1) return { fault: `${fault}, and ${alike.length} others are alike what it was` }
+    if (alike.length > 1) return { fault: `${fault}, and ${alike.length} other elements are equally similar` }
     const after = selectorText(await selectorFor(element, await describe(element, this.discreet)))
-    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and ${after} was refused in its place` }
+    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and its replacement ${after} was refused` }
     return { found: { element, healed: { before: this.before, after } } }
   }
 }
 
 /**
- * Returns the element once it is found and can be used.
- * @param frames where it is looked for now
- * @param use what is needed of the element, or why it cannot be used yet
+ * Returns the element once it is found and usable.
+ * @param frames frames to search now
+ * @param use returns the required property of the element, or why it can't be used yet
  * @throws {StepFault} after `limitMs`, with the last reason
  */
 export async function findElement<T>(
@@ -146,13 +149,13 @@ export async function findElement<T>(
   }
 }
 
-/** A frame may go while it is asked. */
+/** A frame may be removed while it is queried. */
 function noneWhenGone(error: unknown): ElementHandle<Element>[] {
   if (isGone(error)) return []
   throw error
 }
 
-/** Returns the elements that a selector meets and that can be seen. A selector that is none meets nothing. */
+/** Returns the visible elements that match a selector. An invalid selector matches nothing. */
 export async function matching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   try {
     return await sift(await allMatching(frame, selector))
@@ -162,7 +165,7 @@ export async function matching(frame: Frame, selector: Selector): Promise<Elemen
   }
 }
 
-/** The same, whether they can be seen or not. */
+/** Like `matching`, including invisible elements. */
 export async function allMatching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   const [first = '', ...others] = [selector].flat()
   let elements = (await frame.$$(first)) as ElementHandle<Element>[]

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { requestsOfHar } from '../browser/har-requests.ts'
 import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
-import { duplicatesIn, isCounter, type Repeatable } from './duplicates.ts'
+import { duplicatesIn, isCounter, type Repeatable } from './duplicate-events.ts'
 
 const GA4 = 'Google Analytics 4'
 const event = (vendor: string, params: Record<string, string>, name = 'purchase'): Repeatable => ({
   ...{ vendor, event: name, account: '1', params },
 })
 
-describe('whether two events say the same', () => {
+describe('whether two events are duplicates', () => {
   test.each<[string, string, Record<string, string>, Record<string, string>, boolean]>([
     ['the same', 'Any', { a: '1' }, { a: '1' }, true],
     ['in another order', 'Any', { a: '1', b: '2' }, { b: '2', a: '1' }, true],
@@ -64,7 +64,7 @@ describe('whether two events say the same', () => {
     ['account', { account: '2' }],
     ['page', { path: '/b' }],
     ['host', { host: 'b.example' }],
-  ])('not when the %s is another', (_name, fields) => {
+  ])('not when the %s differs', (_name, fields) => {
     const one = event('Any', {})
     expect(duplicatesIn([one, { ...one, ...fields }])).toEqual([])
   })
@@ -77,7 +77,7 @@ describe('whether two events say the same', () => {
   )
 })
 
-test('groups come in the order of their first event, whole', () => {
+test('groups are complete and ordered by their first event', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((x) => event('Any', { x }))
   if (!a || !b || !c) throw new Error('three')
   expect(duplicatesIn([b, a, c, a, b, a])).toEqual([
@@ -90,7 +90,7 @@ test('keys that objects inherit are keys', () => {
   expect(isCounter('constructor', 'constructor', '1')).toBe(false)
 })
 
-/** Captured with vendors' own libraries: nothing in them was sent twice by mistake, and nothing is different by chance. */
+/** Captured with the vendors' own libraries: these recordings contain no duplicates. */
 const FOLDER = join(import.meta.dir, '../../test/recordings')
 test.each(readdirSync(FOLDER).filter((name) => name.endsWith('.har')))('%s: no event is a duplicate', (name) => {
   const requests = requestsOfHar(JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))) ?? []

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { parser } from '../core/schema.ts'
+import { deriveExpectations } from './derive-expectations.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { judgeRun } from './judge.ts'
-import { checkExpectations } from './match.ts'
-import { ownExpectations } from './own-expectations.ts'
+import { checkExpectations } from './match-expectations.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import type { RunEvent } from './run.ts'
 
-const own = (...events: Partial<RunEvent>[]) => ownExpectations(events.map(runEvent), PLAIN_PRIVACY)
+const own = (...events: Partial<RunEvent>[]) => deriveExpectations(events.map(runEvent), PLAIN_PRIVACY)
 const dataOf = (params: Record<string, string>, vendor = 'Google Analytics 4') =>
   own({ vendor, event: 'purchase', params })[0]?.data ?? []
 
-describe('what is kept of an event', () => {
+describe('the expectation of an event', () => {
   test('vendor, event, account and step, once', () => {
     const event = { step: 2, vendor: 'Meta Pixel', event: 'Purchase', account: '123' }
     expect(own(event, event)).toEqual([event])
@@ -55,7 +55,7 @@ describe('what is kept of an event', () => {
     expect(dataOf(params, vendor)).toEqual(data as never)
   })
 
-  test('five parameters, the dearest first', () => {
+  test('five parameters, most valuable first', () => {
     const params = Object.fromEntries(['a', 'b', 'c', 'd', 'value', 'currency'].map((key) => [`ep.${key}`, 'x']))
     expect(dataOf(params).map(({ parameter }) => parameter)).toEqual([
       'ep.currency',
@@ -66,7 +66,7 @@ describe('what is kept of an event', () => {
     ])
   })
 
-  test('what two events have in common', () => {
+  test('the common data of two events', () => {
     const [one] = own(
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'a', 'ep.only': 'x' } },
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'b' } },
@@ -81,7 +81,7 @@ describe('what is kept of an event', () => {
     expect(own({ event })).toEqual([])
   })
 
-  test('of more than a hundred events those that money depends on', () => {
+  test('of more than a hundred events, those related to money', () => {
     const many = Array.from({ length: 120 }, (_, n) => ({ event: `e${n}` }))
     const kept = own(...many, { event: 'purchase', step: 3 })
     expect(kept).toHaveLength(100)
@@ -117,13 +117,13 @@ const anyEvent = fc.record({
   params: fc.dictionary(key, value, { maxKeys: 6 }),
 })
 
-test('a run that passed passes its own expectations, which can be saved', () => {
+test('a passed run meets its own expectations, which can be saved', () => {
   const parse = parser(ExpectationSchema)
   const steps = [0, 1, 2].map((index) => stepResult({ index }))
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 10 }), (sent) => {
       const events = sent.map(runEvent)
-      const expectations = ownExpectations(events, PLAIN_PRIVACY)
+      const expectations = deriveExpectations(events, PLAIN_PRIVACY)
       for (const one of expectations) parse(one)
       checkExpectations(expectations, 3)
       const findings = judgeRun({ steps, events, error: null, expectations, labels: {}, privacy: PLAIN_PRIVACY })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { RuleCheck } from '../conditions/condition.ts'
 import type { Expectation } from './expectation.ts'
-import { checkExpectations, checkExpected, compileExpectations, membersOfNamed, unmet } from './match.ts'
+import { checkExpectations, checkExpected, compileExpectations, membersOfNamed, unmet } from './match-expectations.ts'
 import { runEvent } from './run.fixture.ts'
 
 const VENDOR = 'Google Analytics 4'
@@ -68,22 +68,22 @@ describe('whether an expectation is met', () => {
     expect(isUnmet(expectation, ...events)).toBe(!met)
   })
 
-  test('defaults are in place', () => {
+  test('defaults apply', () => {
     const [plain, never] = compileExpectations([{ event: 'a' }, { event: 'b', min: 3, max: 0 }], {})
     expect(plain?.expectation).toMatchObject({ min: 1, max: null, withinMs: 5000 })
     expect(never?.expectation).toMatchObject({ min: 0, max: 0 })
   })
 })
 
-describe('what is refused', () => {
+describe('refused expectations', () => {
   test.each<[Expectation, string]>([
-    [{}, 'expectations[1]: needs label, vendor, event, account or data; without, every event would do'],
-    [{ data: [] }, 'expectations[1]: needs label, vendor, event, account or data; without, every event would do'],
+    [{}, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
+    [{ data: [] }, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
     [{ event: 'a', step: 5 }, 'expectations[1].step: the recording has 5 steps, 0 to 4'],
     [{ event: 'a', min: 3, max: 2 }, 'expectations[1].max: must be at least min, 3, or 0'],
     [
       { event: 'a', data: [{ parameter: 'x', op: 'gt', values: ['many'] }] },
-      'expectations[1].data[0].values[0]: "many" is no number; expected one such as 12, -0.5 or 1e3',
+      'expectations[1].data[0].values[0]: "many" is not a number; expected one such as 12, -0.5 or 1e3',
     ],
     [{ event: 'a', data: [{ parameter: 'x', op: 'regex', values: ['('] }] }, 'expectations[1].data[0].values[0]: '],
     [
@@ -118,7 +118,7 @@ describe('what is refused', () => {
   })
 })
 
-test('labels that are named get their members', () => {
+test('named labels get their members', () => {
   const expectations: Expectation[] = [
     { label: 'Checkout' },
     { event: 'a', data: [{ parameter: '$label', op: 'equals', values: ['Meta', 'none'] }] },
