@@ -62,7 +62,7 @@ test('a domain that nothing came from is waited for; a project without one says 
   await screen.open(`/?project=${id}`)
   await screen.reads('This project has no domains.')
   await screen.sees('link', 'Edit projects')
-  expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All well')
+  expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('All good')
   await screen.open('/')
   await screen.press('Open domain', 'link')
   await screen.sees('heading', 'shop.example')
@@ -76,7 +76,7 @@ test('without an alert three templates are offered to who may make one', async (
     await server.app.run('flush')
   }
   await using looking = await open('/', viewer)
-  await looking.reads('There is no alert yet.')
+  await looking.reads('No alerts yet.')
   await using screen = await open()
   for (const name of TEMPLATES) {
     await screen.sees('link', name)
@@ -95,7 +95,7 @@ test('signals that learn say until when', async () => {
   const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
   expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
   await using screen = await open()
-  await screen.reads('Signals are still learning; rules work now.')
+  await screen.reads('Signals are still learning. Alerts are active.')
   await screen.reads('Ready by')
   await isWhole(screen)
 })

@@ -151,7 +151,7 @@ describe('a new test', () => {
     await screen.reads('The draft has 1 page and 1 tag.')
     expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
     await har?.uploadFile(HAR_ZIP)
-    await screen.reads('1 request is not in the draft, because the recording does not have its body:')
+    await screen.reads('1 request was left out because the file does not contain its body:')
     await screen.reads(
       'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
     )

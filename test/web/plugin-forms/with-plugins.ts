@@ -114,7 +114,7 @@ test('an integration with a provider that the pages do not know is filled in, re
   await until('the change', async () => (await get(`/v1/integrations/${id}`)).config.ringSeconds === 30)
   expect((await get(`/v1/integrations/${id}`)).config).toEqual({ ...config, ringSeconds: 30 })
   await press(screen, 'Send a test')
-  await screen.reads('The test was sent')
+  await screen.reads('Test sent')
   expect(screen.errors.filter((one) => !one.includes('400'))).toEqual([])
 })
 
