@@ -79,9 +79,9 @@ import { searchRoutes } from './search/routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { shareableRuns } from './shares/shareable-runs.ts'
 import { sharesOf } from './shares/store.ts'
-import type { GapWatch } from './signals/gap-detector.ts'
-import type { Follower } from './signals/series-monitor.ts'
-import type { Suspicion } from './signals/server-outage.ts'
+import type { GapDetector } from './signals/gap-detector.ts'
+import type { SeriesMonitor } from './signals/series-monitor.ts'
+import type { ServerOutageDetector } from './signals/server-outage.ts'
 import { signalRoutes } from './signals/signal-routes.ts'
 import { settingsOf } from './signals/signal-setting-store.ts'
 import { activeClockStep } from './store/clock-step.ts'
@@ -115,10 +115,10 @@ export interface ApiParts {
   rules: ActiveRules
   domains: DomainDirectory
   lastRuns: LastRuns
-  gaps: GapWatch
+  gaps: GapDetector
   live: LiveBuffer
-  suspicion: Suspicion
-  follower: Follower
+  serverOutage: ServerOutageDetector
+  seriesMonitor: SeriesMonitor
   spool: Spool
   warehouse: Warehouse
   questions: Questions

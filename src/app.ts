@@ -37,7 +37,7 @@ import { type JobDeps, jobsOf } from './jobs/job-list.ts'
 import { isInForce } from './org/authenticate.ts'
 import { newSetupToken } from './org/setup.ts'
 import { hasOwner, privacySettings } from './org/store.ts'
-import { SignalStates } from './signals/signal-changes.ts'
+import { SignalChanges } from './signals/signal-changes.ts'
 import type { Db } from './store/database.ts'
 import { type RowChange, watchRows } from './store/row-changes.ts'
 import { Streams } from './stream/streams.ts'
@@ -110,7 +110,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     streams.publish(changes)
   })
   const composer = new DigestComposer({
-    ...{ db, warehouse, clock, publicUrl, follower: watching.follower, report: base.report },
+    ...{ db, warehouse, clock, publicUrl, seriesMonitor: watching.seriesMonitor, report: base.report },
     watermark: () => spool.watermark(),
     retentionMs: retentionMs(config),
   })
@@ -216,10 +216,17 @@ function openDispatcher(
 }
 
 /** Returns what completes messages with what the event history knows. */
-function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follower }: Watching): MessageEnricher {
+function historyAskerOf({ clock, config, report }: Base, stores: Stores, { seriesMonitor }: Watching): MessageEnricher {
   const { db, warehouse, spool } = stores
   const watermark = () => spool.watermark()
-  const ask = messageHistoryFetcher({ db, warehouse, follower, clock, watermark, retentionMs: retentionMs(config) })
+  const ask = messageHistoryFetcher({
+    db,
+    warehouse,
+    seriesMonitor,
+    clock,
+    watermark,
+    retentionMs: retentionMs(config),
+  })
   return new MessageEnricher({ db, clock, fetchHistory: ask, report })
 }
 
@@ -256,11 +263,11 @@ function evaluationParts(
   { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationNeeds,
 ): Pick<JobDeps, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
   const { db, spool, warehouse } = stores
-  const { gaps, follower, suspicion } = watching
+  const { gaps, seriesMonitor, serverOutage } = watching
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
   return {
     evaluating: { ...common, warehouse, woken, privacyOf },
-    series: { ...common, follower, suspicion, signalStates: new SignalStates(streams.signalsChanged) },
+    series: { ...common, seriesMonitor, serverOutage, signalChanges: new SignalChanges(streams.signalsChanged) },
     autoAlerts: { db, clock, warehouse, enqueue },
     consent: { db, warehouse, spool, privacyOf },
   }
@@ -280,18 +287,21 @@ function maintenanceParts(
   { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceNeeds,
 ): Pick<JobDeps, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
   const { db, warehouse, spool } = stores
-  const { clockWatch, gaps, follower, suspicion } = watching
+  const { clockWatch, gaps, seriesMonitor, serverOutage } = watching
   const { domains } = collecting
   return {
     heartbeat() {
-      if (clockWatch.check()) for (const learned of [follower, suspicion, dispatcher]) learned.forget()
-      gaps.beat()
+      if (clockWatch.check()) {
+        for (const detector of [seriesMonitor, serverOutage]) detector.reset()
+        dispatcher.forget()
+      }
+      gaps.heartbeat()
     },
     warehouse,
     retaining: {
       db,
       warehouse,
-      agedAt: () => gaps.agedAt(),
+      agedAt: () => gaps.retentionNow(),
       retentionMs: retentionMs(config),
       runFiles: browsing.runFiles,
     },

@@ -23,7 +23,7 @@ export interface MetricParts {
   db: Db
   spool: Pick<Spool, 'segments'>
   gaps: { refusing: boolean }
-  suspicion: { suspected: boolean }
+  serverOutage: { suspected: boolean }
   questions: Pick<Questions, 'load'>
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
 }
@@ -33,7 +33,7 @@ export interface MetricParts {
  * fall.
  */
 export function metricsOf(parts: MetricParts): Metric[] {
-  const { db, spool, warehouse, gaps, suspicion } = parts
+  const { db, spool, warehouse, gaps, serverOutage } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
     db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
@@ -108,7 +108,7 @@ export function metricsOf(parts: MetricParts): Metric[] {
       name: 'tagwarden_pipeline_suspected',
       type: 'gauge',
       help: '1 while the traffic of all domains has fallen at once, which is hardly their doing.',
-      value: suspicion.suspected ? 1 : 0,
+      value: serverOutage.suspected ? 1 : 0,
     },
   ]
 }

@@ -9,7 +9,7 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { createDomain } from '../../src/domains/store.ts'
-import { type EvaluateParts, evaluate, WokenAlerts } from '../../src/evaluation/evaluate.ts'
+import { type EvaluateDeps, evaluate, WokenAlerts } from '../../src/evaluation/evaluate.ts'
 import { createOrg } from '../../src/org/store.ts'
 import { type Db, openDatabase } from '../../src/store/database.ts'
 import { compactEvents } from '../../src/warehouse/duckdb/compact.ts'
@@ -131,7 +131,7 @@ async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
 
 /** Returns the median time of a full evaluation round with storing, repeated over the same window, ms. */
 async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> {
-  const parts: EvaluateParts = {
+  const parts: EvaluateDeps = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
     ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
   }

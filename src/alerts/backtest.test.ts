@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { Gap } from '../signals/gap.ts'
 import { addTraffic } from '../signals/series-monitor.fixture.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { readAlertInput } from './alert-input.ts'
@@ -177,10 +177,10 @@ async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: r
 /** Which window would have fired how, as the scheduler finds it: window by window. */
 async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
-  const follower = new Follower({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
   const rowsOf = async (window: Window) => {
     if (!type.series) return stand.warehouse.query<unknown>(measure(type, [alert], window, DOMAINS))
-    return (await follower.verdicts(type.series(alert, DOMAINS), [window]))[0] ?? []
+    return (await seriesMonitor.verdicts(type.series(alert, DOMAINS), [window]))[0] ?? []
   }
   const verdicts = []
   for (const window of wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now)) {

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { type Point, pointFields, shownPoint } from '../signals/chart-point.ts'
+import { type ChartPoint, pointFields, roundPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
 import { causesNotification, type Finding, type Window } from './finding.ts'
@@ -140,9 +140,9 @@ export async function backtestSeries(
   days: number,
   now: Instant,
   parts: HistoryDeps,
-): Promise<Point[] | null> {
+): Promise<ChartPoint[] | null> {
   const points = await chartHistory(alert, { from: now - days * DAY_MS, to: now }, parts)
-  return points?.slice(-MAX_POINTS).map(shownPoint) ?? null
+  return points?.slice(-MAX_POINTS).map(roundPoint) ?? null
 }
 
 type Bucket = AlertBacktest['buckets'][number]

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { type Gap, isCovered } from '../signals/gap.ts'
+import { exceedsMaxCoverage, type Gap } from '../signals/gap.ts'
 import { rowStart, type SeriesScope } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
@@ -15,7 +15,7 @@ export function isWindowUnreliable(
   window: Window,
   gapsOf: GapsOf,
 ): boolean {
-  return (countedRanges?.(alert, window) ?? []).some((span) => isCovered(gapsOf(span.from, span.to), span))
+  return (countedRanges?.(alert, window) ?? []).some((span) => exceedsMaxCoverage(gapsOf(span.from, span.to), span))
 }
 
 /**
@@ -35,5 +35,5 @@ export function areRowsUnreliable(
     const toAt = rowStart(scope, gap.toAt - 1) + scope.stepMs
     if (toAt > fromAt) lost.push({ ...gap, fromAt, toAt })
   }
-  return isCovered(lost, { from, to })
+  return exceedsMaxCoverage(lost, { from, to })
 }

@@ -2,8 +2,8 @@ import { resolveLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import { type MembersOf, noMembers } from '../labels/label.ts'
-import { EVERY } from '../signals/series.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { ALL_SIGNALS } from '../signals/series.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -69,7 +69,7 @@ export async function judgeHistory(
   return { ...found, findings: judged }
 }
 
-/** Returns the findings of a type that follows series, by a follower of its own. */
+/** Returns the findings of a type that follows series, by a seriesMonitor of its own. */
 async function followHistory(
   type: AlertType,
   alert: Alert,
@@ -80,9 +80,14 @@ async function followHistory(
   const { runWindows, timezone } = alert
   const scopes = type.series?.(alert, domains) ?? []
   const own = scopes[0]?.sensitivity ?? 0
-  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
   const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
-  const rows = await follower.alternatives(scopes, [own, ...others], windows, runWindows ? { counts } : {})
+  const rows = await seriesMonitor.verdictsAtSensitivities(
+    scopes,
+    [own, ...others],
+    windows,
+    runWindows ? { counts } : {},
+  )
   const [findings = windows.map(() => []), ...alternatives] = rows.map((ofWindows) =>
     ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missingWindow(), domains)),
   )
@@ -99,11 +104,11 @@ export async function chartHistory(
   { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
 ): Promise<SeriesPoint[] | null> {
   const [scope, ...others] = alertTypeOf(alert.alertType).series?.(alert, domains) ?? []
-  if (!scope || scope.vendor === EVERY || others.length > 0) return null
+  if (!scope || scope.vendor === ALL_SIGNALS || others.length > 0) return null
   const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
-  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
   const from = Math.min(range.to, Math.max(range.from, createdAt))
-  return (await follower.chart(scope, { from, to: range.to }, range.to)).points
+  return (await seriesMonitor.chart(scope, { from, to: range.to }, range.to)).points
 }
 
 async function measureHistory(

@@ -17,7 +17,7 @@ import { IngestRates } from '../ingest/ingest-rates.ts'
 import { LateBatches, type Verdicts } from '../ingest/late-batches.ts'
 import { LiveBuffer } from '../ingest/live-buffer.ts'
 import { SeenBatches } from '../ingest/seen-batches.ts'
-import type { GapWatch } from '../signals/gap-detector.ts'
+import type { GapDetector } from '../signals/gap-detector.ts'
 import type { Base } from './base.ts'
 
 /** What receives events and judges them on arrival. */
@@ -39,7 +39,7 @@ export interface Collecting {
 
 interface Needs {
   stores: Stores
-  gaps: GapWatch
+  gaps: GapDetector
   woken: WokenAlerts
   isOverBudget(orgId: string): boolean
   privacyOf(orgId: string): Privacy

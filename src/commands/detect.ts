@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { parseTimestamp } from '../core/timestamp.ts'
-import { UnknownStepDetector } from '../detector/detector.ts'
+import { InferredStepDetector } from '../detector/detector.ts'
 import { type Command, UsageError } from './command.ts'
 import { linesOf } from './decode.ts'
 
@@ -57,14 +57,14 @@ function readLine(
 
 /** Judges the lines of a CSV one by one; the output for a line never depends on later lines. */
 export class LineDetector {
-  private readonly detector: UnknownStepDetector
+  private readonly detector: InferredStepDetector
   private number = 0
   private last = Number.NEGATIVE_INFINITY
   /** True for a series that begins with a number that is no time in any unit: all of it is in milliseconds. */
   private inMs = false
 
   constructor(sensitivity: number) {
-    this.detector = new UnknownStepDetector({ sensitivity })
+    this.detector = new InferredStepDetector({ sensitivity })
   }
 
   /** Returns the line to print; null when there is nothing to judge. Throws `UsageError` that names the line. */

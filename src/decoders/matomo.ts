@@ -118,7 +118,7 @@ function* namedIn(sent: Record<string, unknown>): Iterable<Named> {
   for (const key of ITEM_LISTS) if (key in sent) yield* readItems(key, sent[key])
 }
 
-/** `{"1": ["Type", "Member"], …}`, a slot for each: `_cvar.Type` is `Member`. */
+/** `{"1": ["Type", "Member"], …}`, a slot for each: `_cvar.Type` is `ScopeMember`. */
 function* readVariables(key: string, text: unknown): Iterable<Named> {
   const slots = unfolded(text)
   if (typeof slots !== 'object' || slots === null) return

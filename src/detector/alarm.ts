@@ -1,21 +1,21 @@
 import { HOUR_MS } from '../core/clock.ts'
-import { countOf, rootOf } from './anscombe.ts'
+import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared, Spread } from './baseline.ts'
 import type { Reading } from './row-statistics.ts'
 
 /** After an alarm none of the same direction is raised for this long. */
 export const REST_MS = 12 * HOUR_MS
-const WORSE_BY = 2
+const ESCALATION = 2
 const CALM_ROWS = 2
 /** A single row must deviate by this many deviations more than two consecutive rows. */
-const ALONE = 3
+const SINGLE_ROW_PENALTY = 3
 /** As a root: 20 % of a count. */
-const LARGEST_LEVEL = 0.1
-const LARGEST_FALL = 0.7
-const SMALLEST_RISE = 1.5
-const SMALLEST_CHANGE = 5
+const MAX_LEVEL = 0.1
+const MAX_DROP_SHARE = 0.7
+const MIN_RISE_SHARE = 1.5
+const MIN_CHANGE = 5
 /** The share of the sensitivity that a row of an earlier alarm scores. */
-const SAME_ALARM = 0.99
+const REPEAT_SCORE = 0.99
 
 /** The judgement on one row at one sensitivity. */
 export interface Judgement {
@@ -60,7 +60,7 @@ export class Alarm {
       this.calm = worst < this.sensitivity / 2 ? this.calm + 1 : 0
       this.isOpen = this.calm < CALM_ROWS
     }
-    const score = anomaly && !alarm ? SAME_ALARM * this.sensitivity : worst
+    const score = anomaly && !alarm ? REPEAT_SCORE * this.sensitivity : worst
     return { up, down, score, anomaly, alarm, open: this.isOpen, silent }
   }
 
@@ -72,18 +72,18 @@ export class Alarm {
     const middle = root + this.levelOf(0, root)
     const [below, above] = [this.sensitivity * (scale.regular ? 1 : spread.heavy), this.sensitivity]
     const roots = spread.noise.around(middle, below, above)
-    const expected = countOf(root)
+    const expected = inverseAnscombe(root)
     const low = Math.min(
-      countOf(roots.low),
+      inverseAnscombe(roots.low),
       clusters.countAt(middle, -below),
-      LARGEST_FALL * expected,
-      expected - SMALLEST_CHANGE,
+      MAX_DROP_SHARE * expected,
+      expected - MIN_CHANGE,
     )
     const high = Math.max(
-      countOf(roots.high),
+      inverseAnscombe(roots.high),
       clusters.countAt(middle, above),
-      SMALLEST_RISE * expected,
-      expected + SMALLEST_CHANGE,
+      MIN_RISE_SHARE * expected,
+      expected + MIN_CHANGE,
     )
     return { low: Math.max(0, low), high }
   }
@@ -99,7 +99,7 @@ export class Alarm {
       this.fallAt = t
       return true
     }
-    const isWorse = !scale?.regular && up >= this.peak + WORSE_BY
+    const isWorse = !scale?.regular && up >= this.peak + ESCALATION
     if (t - this.riseAt <= REST_MS && !isWorse) return false
     this.riseAt = t
     this.peak = up
@@ -127,11 +127,11 @@ export class Alarm {
   private deviationsAt(at: number, { compared, afterGap, clusters }: Reading, { noise }: Spread): number {
     const one = compared[at]
     if (!one || Number.isNaN(one.residual)) return 0
-    const root = rootOf(one.count)
+    const root = anscombe(one.count)
     const expected = root - one.residual + this.levelOf(at, one.root)
     // Unusual both for this series and by chance.
-    const deviations = nearer(noise.deviations(root, expected), clusters.deviations(root, expected))
-    return floored(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
+    const deviations = nearerToZero(noise.deviations(root, expected), clusters.deviations(root, expected))
+    return ignoreSmallChange(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
 
   /** Requires two consecutive rows, or one that deviates much more. Sums need no second one. */
@@ -139,24 +139,24 @@ export class Alarm {
     const before = afterGap ? 0 : this.before
     this.before = deviations
     return deviations > 0
-      ? Math.max(Math.min(deviations, before), deviations - ALONE, 0)
-      : Math.min(Math.max(deviations, before), deviations + ALONE, 0)
+      ? Math.max(Math.min(deviations, before), deviations - SINGLE_ROW_PENALTY, 0)
+      : Math.min(Math.max(deviations, before), deviations + SINGLE_ROW_PENALTY, 0)
   }
 
   private levelOf(at: number, root: number): number {
-    const most = LARGEST_LEVEL * root
+    const most = MAX_LEVEL * root
     return Math.min(most, Math.max(-most, this.levels[at] ?? 0))
   }
 }
 
 /** Returns the one that is nearer to 0. */
-const nearer = (a: number, b: number) => (Math.abs(a) < Math.abs(b) ? a : b)
+const nearerToZero = (a: number, b: number) => (Math.abs(a) < Math.abs(b) ? a : b)
 
 /** Returns 0 where the change is too small in itself, however unlikely it is. */
-function floored(deviations: number, { count, root }: Compared): number {
-  const expected = countOf(root)
+function ignoreSmallChange(deviations: number, { count, root }: Compared): number {
+  const expected = inverseAnscombe(root)
   if (deviations < 0) {
-    return count <= LARGEST_FALL * expected && expected - count >= SMALLEST_CHANGE ? deviations : 0
+    return count <= MAX_DROP_SHARE * expected && expected - count >= MIN_CHANGE ? deviations : 0
   }
-  return count >= SMALLEST_RISE * expected && count - expected >= SMALLEST_CHANGE ? deviations : 0
+  return count >= MIN_RISE_SHARE * expected && count - expected >= MIN_CHANGE ? deviations : 0
 }

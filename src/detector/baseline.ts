@@ -1,22 +1,22 @@
-import { rootOf } from './anscombe.ts'
-import { type Calendar, MOST_BLOCKS } from './calendar.ts'
+import { anscombe } from './anscombe.ts'
+import { type Calendar, MAX_SCALE_BLOCKS } from './calendar.ts'
 import { Noise } from './noise.ts'
-import { centre, medianOf } from './quantile.ts'
+import { medianOf, toDistances } from './quantile.ts'
 
-const WEEKS = 8
-const NEEDED_WEEKS = 4
-export const PAST_DAYS = 14
+const MAX_WEEKS = 8
+const MIN_WEEKS = 4
+export const HISTORY_DAYS = 14
 /** The least values that a median is taken of. */
-export const NEEDED_PAST = 2
-const NEEDED_LEVEL = 12
+export const MIN_HISTORY_VALUES = 2
+const MIN_LEVEL_VALUES = 12
 /** The most deviations by which one hour of the week is drawn towards the same hour of other days. */
-const MOST_DRAWN = 0.5
+const MAX_SHRINKAGE = 0.5
 /** Weekdays and weekends are separate where they differ by this many deviations. */
-const CLEARLY = 3
+const MIN_DAY_KIND_DIFFERENCE = 3
 
-const scratch = new Float64Array(MOST_BLOCKS)
-const expected = new Float64Array(MOST_BLOCKS)
-const past = new Float64Array(WEEKS * 7)
+const scratch = new Float64Array(MAX_SCALE_BLOCKS)
+const expected = new Float64Array(MAX_SCALE_BLOCKS)
+const historyRoots = new Float64Array(MAX_WEEKS * 7)
 
 /** The distribution of residuals. */
 export interface Spread {
@@ -43,7 +43,7 @@ export interface Compared {
  * the same hour of all days of its kind; and before there are 4 weeks, the same hour of up to 14 days. Uses nothing
  * later than the given slot.
  */
-export class Comparison {
+export class Baseline {
   private readonly roots: SlotRing
   private readonly residuals: SlotRing
   private readonly samples: SlotRing
@@ -54,26 +54,26 @@ export class Comparison {
     private readonly calendar: Calendar,
     private readonly isWeekend: (slot: number) => boolean,
   ) {
-    this.roots = new SlotRing(WEEKS * calendar.week + calendar.day)
+    this.roots = new SlotRing(MAX_WEEKS * calendar.week + calendar.day)
     this.residuals = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
     this.samples = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
   }
 
   /** `regular`: the season explains the series. The count is NaN when unknown. */
   compare(slot: number, count: number, regular: boolean): Compared {
-    const basis = this.basis(slot, regular)
-    const root = Number.isNaN(basis) ? this.anyDay(slot) : basis
-    return { count, root, residual: rootOf(count) - basis }
+    const basis = this.comparableRoot(slot, regular)
+    const root = Number.isNaN(basis) ? this.anyDayMedian(slot) : basis
+    return { count, root, residual: anscombe(count) - basis }
   }
 
   /** Returns the root of a slot's baseline; NaN while there is no history for it. */
   expected(slot: number, regular: boolean): number {
-    const basis = this.basis(slot, regular)
-    return Number.isNaN(basis) ? this.anyDay(slot) : basis
+    const basis = this.comparableRoot(slot, regular)
+    return Number.isNaN(basis) ? this.anyDayMedian(slot) : basis
   }
 
   remember(slot: number, { count, residual }: Compared, block: number | null): void {
-    const root = rootOf(count)
+    const root = anscombe(count)
     this.roots.set(slot, root)
     if (block === null) return
     this.residuals.set(block, residual)
@@ -83,7 +83,7 @@ export class Comparison {
   /** Returns the median residual of the day before a block; null while there are too few. */
   levelBefore(block: number): number | null {
     const size = this.residuals.collect(block - this.calendar.dayBlocks, block, scratch)
-    return size < NEEDED_LEVEL ? null : medianOf(scratch, size)
+    return size < MIN_LEVEL_VALUES ? null : medianOf(scratch, size)
   }
 
   /**
@@ -93,7 +93,7 @@ export class Comparison {
   spreadBefore(block: number, cluster: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
     const size = this.residuals.collect(from, block, scratch)
-    if (size < this.calendar.neededBlocks) return null
+    if (size < this.calendar.minBlocks) return null
     this.samples.collect(from, block, expected)
     for (let at = 0; at < size; at++) expected[at] = (expected[at] ?? 0) - (scratch[at] ?? 0)
     const middle = medianOf(scratch, size)
@@ -103,7 +103,7 @@ export class Comparison {
     this.noise = noise
     const deviation = medianOf(scratch, size)
     this.samples.collect(from, block, scratch)
-    centre(scratch, size)
+    toDistances(scratch, size)
     return { deviation, whole: medianOf(scratch, size), noise, heavy }
   }
 
@@ -111,48 +111,48 @@ export class Comparison {
     return this.roots.bytes + this.residuals.bytes + this.samples.bytes
   }
 
-  private basis(slot: number, regular: boolean): number {
+  private comparableRoot(slot: number, regular: boolean): number {
     const { week, seasonFrom } = this.calendar
-    if (slot >= NEEDED_WEEKS * week) {
-      const weekly = this.medianBack(slot, week, WEEKS)
-      if (!Number.isNaN(weekly)) return this.steadied(slot, weekly)
+    if (slot >= MIN_WEEKS * week) {
+      const weekly = this.medianAtDistance(slot, week, MAX_WEEKS)
+      if (!Number.isNaN(weekly)) return this.shrunk(slot, weekly)
     }
     if (slot < seasonFrom) return Number.NaN
-    const like = this.medianAlike(slot, PAST_DAYS)
+    const like = this.medianOfSameDayKind(slot, HISTORY_DAYS)
     if (Number.isNaN(like) || regular) return like
     // In a bursty series a median of few days varies more than days of two kinds differ, unless they clearly do.
-    const any = this.anyDay(slot)
-    return this.noise !== null && Math.abs(like - any) > CLEARLY * this.noise.at(any) ? like : any
+    const any = this.anyDayMedian(slot)
+    return this.noise !== null && Math.abs(like - any) > MIN_DAY_KIND_DIFFERENCE * this.noise.at(any) ? like : any
   }
 
   /**
    * A median of few weeks is unstable: it is drawn halfway to that of the same hour on all days of its kind, by a
    * limited amount, so that a weekday with a shape of its own keeps it.
    */
-  private steadied(slot: number, weekly: number): number {
-    const like = this.medianAlike(slot, past.length)
+  private shrunk(slot: number, weekly: number): number {
+    const like = this.medianOfSameDayKind(slot, historyRoots.length)
     if (this.noise === null || Number.isNaN(like)) return weekly
-    const most = MOST_DRAWN * this.noise.at(weekly)
+    const most = MAX_SHRINKAGE * this.noise.at(weekly)
     return weekly + Math.min(most, Math.max(-most, (like - weekly) / 2))
   }
 
-  private anyDay(slot: number): number {
+  private anyDayMedian(slot: number): number {
     const { day, seasonFrom } = this.calendar
-    return slot < seasonFrom ? Number.NaN : this.medianBack(slot, day, PAST_DAYS)
+    return slot < seasonFrom ? Number.NaN : this.medianAtDistance(slot, day, HISTORY_DAYS)
   }
 
   /** Returns the median of up to `times` values that are `apart` slots from each other; NaN when there are too few. */
-  private medianBack(slot: number, apart: number, times: number): number {
+  private medianAtDistance(slot: number, apart: number, times: number): number {
     let found = 0
     for (let back = 1; back <= times; back++) {
       const root = this.roots.get(slot - back * apart)
-      if (!Number.isNaN(root)) past[found++] = root
+      if (!Number.isNaN(root)) historyRoots[found++] = root
     }
-    return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
+    return found < MIN_HISTORY_VALUES ? Number.NaN : medianOf(historyRoots, found)
   }
 
   /** As `medianBack`, for days whose first and last row are on the same kind of day, a weekend or not. */
-  private medianAlike(slot: number, times: number): number {
+  private medianOfSameDayKind(slot: number, times: number): number {
     const [back, { day }] = [this.span - 1, this.calendar]
     const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]
     let found = 0
@@ -160,9 +160,9 @@ export class Comparison {
     for (let there = slot - day; there >= oldest; there -= day) {
       if (this.isWeekend(there) !== last || (back > 0 && this.isWeekend(there - back) !== first)) continue
       const root = this.roots.get(there)
-      if (!Number.isNaN(root)) past[found++] = root
+      if (!Number.isNaN(root)) historyRoots[found++] = root
     }
-    return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
+    return found < MIN_HISTORY_VALUES ? Number.NaN : medianOf(historyRoots, found)
   }
 }
 

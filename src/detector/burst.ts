@@ -8,7 +8,7 @@ const QUANTILE = 0.99
 /** Beyond the quantile a row is one in 10^2. */
 const DECADES = 2
 const DECADES_PER_K = 0.675
-const FLATTEST = 0.05
+const MIN_SLOPE = 0.05
 
 /**
  * Estimates how rare a level is, from the series' own last rows: the counts above their 99 % quantile follow a power
@@ -95,6 +95,6 @@ export class Burst {
     }
     this.quantile = bin * BIN
     const excess = ((weight + left * bin) * BIN) / this.above - this.quantile
-    this.slope = Math.max(FLATTEST, excess, 1 / Math.sqrt(this.width * Math.exp(this.quantile)))
+    this.slope = Math.max(MIN_SLOPE, excess, 1 / Math.sqrt(this.width * Math.exp(this.quantile)))
   }
 }

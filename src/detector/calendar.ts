@@ -4,8 +4,8 @@ const WEEK_MS = 7 * DAY_MS
 const SCALE_DAYS = 28
 const SCALE_ROWS = 84
 /** Three days of hours, less what is lost where a sum reaches into a day of another kind. */
-const NEEDED_RESIDUALS = 60
-const NEEDED_DAYS = 3
+const MIN_RESIDUALS = 60
+const MIN_DAYS = 3
 
 /** Lengths in rows, for a row length. A block has one residual: an hour, or a longer row. */
 export interface Calendar {
@@ -15,7 +15,7 @@ export interface Calendar {
   /** In blocks: a day, the period that scales are estimated from, and the least that they need. */
   dayBlocks: number
   scaleBlocks: number
-  neededBlocks: number
+  minBlocks: number
   /** The slot from which there is a daily season. */
   seasonFrom: number
 }
@@ -24,13 +24,13 @@ export function calendarOf(stepMs: number): Calendar {
   const rows = (ms: number) => Math.max(1, Math.round(ms / stepMs))
   const [day, block] = [rows(DAY_MS), rows(HOUR_MS)]
   const dayBlocks = Math.max(1, Math.round(day / block))
-  const neededBlocks = Math.min(NEEDED_RESIDUALS, Math.max(SCALE_DAYS, (SCALE_DAYS / 2) * dayBlocks))
-  const seasonFrom = NEEDED_DAYS * day
+  const minBlocks = Math.min(MIN_RESIDUALS, Math.max(SCALE_DAYS, (SCALE_DAYS / 2) * dayBlocks))
+  const seasonFrom = MIN_DAYS * day
   return {
-    ...{ day, week: rows(WEEK_MS), block, dayBlocks, neededBlocks, seasonFrom },
+    ...{ day, week: rows(WEEK_MS), block, dayBlocks, minBlocks, seasonFrom },
     scaleBlocks: Math.max(SCALE_DAYS * dayBlocks, SCALE_ROWS),
   }
 }
 
 /** No calendar estimates scales from more blocks: rows of 40 minutes have 36 blocks a day. */
-export const MOST_BLOCKS = 36 * SCALE_DAYS
+export const MAX_SCALE_BLOCKS = 36 * SCALE_DAYS

@@ -1,4 +1,4 @@
-import { countOf, rootOf } from './anscombe.ts'
+import { anscombe, inverseAnscombe } from './anscombe.ts'
 
 /**
  * Poisson's law for events that come in clusters: a page sends several at once, and a visit has several pages. What comes
@@ -23,10 +23,10 @@ export class Clusters {
 
   /** Returns the count that is this many deviations above the baseline of this root, or below it. */
   countAt(expected: number, deviations: number): number {
-    return this.size * countOf(this.rootIn(expected) + deviations)
+    return this.size * inverseAnscombe(this.rootIn(expected) + deviations)
   }
 
   private rootIn(root: number): number {
-    return this.size > 1 ? rootOf(countOf(root) / this.size) : root
+    return this.size > 1 ? anscombe(inverseAnscombe(root) / this.size) : root
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { rootOf } from './anscombe.ts'
-import { Detector, DetectorSet, UnknownStepDetector, type Verdict } from './detector.ts'
+import { anscombe } from './anscombe.ts'
+import { Detector, DetectorSet, InferredStepDetector, type Verdict } from './detector.ts'
 import { sumsFor } from './row-statistics.ts'
 import { madeSeries, normal, poisson, profileAt, randomOf } from './series.fixture.ts'
 
@@ -309,7 +309,7 @@ test('what is expected strays less than the median of the same hour in the weeks
   const misses = verdictsOf(values).flatMap(({ expected }, row) => {
     if (row < 5 * WEEK) return []
     const weeks = [1, 2, 3, 4, 5].map((week) => values[row - week * WEEK] ?? 0).toSorted((a, b) => a - b)
-    const miss = (count: number) => (rootOf(count) - rootOf(means[row] ?? 0)) ** 2
+    const miss = (count: number) => (anscombe(count) - anscombe(means[row] ?? 0)) ** 2
     return [[miss(expected ?? 0), miss(weeks[2] ?? 0)] as const]
   })
   const [own = 0, weekly = 0] = [0, 1].map((which) => misses.reduce((sum, miss) => sum + (miss[which] ?? 0), 0))
@@ -333,13 +333,13 @@ test('a detector of hourly rows stays small', () => {
 describe('a series whose step is not known', () => {
   test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])('is judged as if it were known: %p ms', (stepMs) => {
     const values = hourly(50, 12).slice(0, 700)
-    const detector = new UnknownStepDetector({ sensitivity: 4 })
+    const detector = new InferredStepDetector({ sensitivity: 4 })
     const found = values.map((value, row) => detector.push(START + row * stepMs, value))
     expect(found.slice(1)).toEqual(verdictsOf(values, { stepMs, sensitivity: 4 }).slice(1))
   })
 
   test('may begin with a gap, and may have several rows at one time', () => {
-    const detector = new UnknownStepDetector({ sensitivity: 5 })
+    const detector = new InferredStepDetector({ sensitivity: 5 })
     const times = hourly(200, 13).map((_, row) => START + (row === 0 ? -7 : row) * HOUR_MS)
     const verdicts = hourly(200, 13).map((value, row) => detector.push(times[row === 500 ? 499 : row] ?? 0, value))
     expect(alarmsOf(verdicts)).toEqual([])

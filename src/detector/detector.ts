@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Alarm, type Judgement } from './alarm.ts'
-import { Measure, type Reading, type SeriesShape } from './row-statistics.ts'
+import { type Reading, RowStatistics, type SeriesShape } from './row-statistics.ts'
 
 /** The state of a series at a row. */
 export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
@@ -34,12 +34,12 @@ export interface Verdict {
 
 /** Judges each row of a count series by the rows before it, at several sensitivities in one pass. */
 export class DetectorSet {
-  private readonly measure: Measure
+  private readonly measure: RowStatistics
   private readonly alarms: readonly Alarm[]
 
   /** Sensitivities: deviations from the baseline, 2 (most sensitive) to 8. */
   constructor(shape: SeriesShape & { sensitivities: readonly number[] }) {
-    this.measure = new Measure(shape)
+    this.measure = new RowStatistics(shape)
     this.alarms = shape.sensitivities.map((sensitivity) => new Alarm(sensitivity))
   }
 
@@ -139,13 +139,13 @@ function stateOf(judgement: Omit<Judgement, 'silent'>, silent: boolean, learning
 const orNull = (value: number) => (Number.isNaN(value) ? null : value)
 
 /** The step is the median of this many differences. */
-const DIFFERENCES = 48
+const MAX_DIFFERENCES = 48
 
 /**
  * Judges a series whose step is unknown: it is the median difference of the rows so far, up to the first 48. Where a
  * row changes it, the rows before are judged again, so that a verdict never depends on later rows.
  */
-export class UnknownStepDetector {
+export class InferredStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []
   private readonly differences: number[] = []
   private stepMs = HOUR_MS
@@ -157,7 +157,7 @@ export class UnknownStepDetector {
 
   /** As `Detector.push`. */
   push(t: Instant, value: number | null): Verdict {
-    if (this.differences.length < DIFFERENCES) this.adapt(t, value)
+    if (this.differences.length < MAX_DIFFERENCES) this.adapt(t, value)
     return this.detector.push(t, value)
   }
 

@@ -17,8 +17,8 @@ const risen = { anomaly: true, open: true, up: 9, count: 400 }
 function outcomesOf(steps: readonly Step[]): string[] {
   const episode = new Episode()
   return steps.map(([minute, row, isSilent]) => {
-    const { alarm, trouble } = episode.judge(minute * MINUTE_MS, row && { ...calm, ...row }, isSilent)
-    return `${trouble ?? ''}${alarm ? '!' : ''}`
+    const { alarm, deviation } = episode.judge(minute * MINUTE_MS, row && { ...calm, ...row }, isSilent)
+    return `${deviation ?? ''}${alarm ? '!' : ''}`
   })
 }
 

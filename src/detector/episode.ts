@@ -11,18 +11,18 @@ export const EPISODE_MEMORY_MS = REST_MS + QUIET_MS
 /**
  * The baseline of the rows that show a recovery must have this many events; at least two rows, and at most half a day.
  */
-const ENOUGH = 30
-const FEWEST_ROWS = 2
-const MOST_ROWS = 12
-/** Shares of the baseline: from here a series has recovered, and from `GONE` it deviates again. */
-const BACK = { low: 0.85, high: 1.2 }
-const GONE = { low: 0.7, high: 1.5 }
+const MIN_RECOVERY_EVENTS = 30
+const MIN_RECOVERY_ROWS = 2
+const MAX_RECOVERY_ROWS = 12
+/** Shares of the baseline: from here a series has recovered, and from `DEVIATING` it deviates again. */
+const RECOVERED = { low: 0.85, high: 1.2 }
+const DEVIATING = { low: 0.7, high: 1.5 }
 
 /** The state of an episode at the end of a row or tick. */
-export interface Judged {
+export interface EpisodeState {
   alarm: boolean
   /** The open deviation by the rows so far; null: none. */
-  trouble: 'high' | 'low' | null
+  deviation: 'high' | 'low' | null
 }
 
 /**
@@ -34,54 +34,54 @@ export class Episode {
   private isOpen = false
   private direction: 'high' | 'low' = 'high'
   /** True when the rows since show that it is over, whatever the sums show. */
-  private isBack = false
+  private hasRecovered = false
   private readonly rows: { count: number; expected: number }[] = []
   private fellAt = Number.NEGATIVE_INFINITY
   /** When a silence reported this fall. */
-  private namedAt = Number.NEGATIVE_INFINITY
+  private reportedAt = Number.NEGATIVE_INFINITY
 
   /** `row`: the row that ends now with its verdict; null inside a row, and for an unknown row. */
-  judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): Judged {
+  judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): EpisodeState {
     const isRaised = row !== null && this.takeRow(row)
-    const trouble = this.isOpen && !this.isBack ? this.direction : null
-    const isFallen = isSilent || trouble === 'low'
+    const deviation = this.isOpen && !this.hasRecovered ? this.direction : null
+    const isFallen = isSilent || deviation === 'low'
     const isNew = isFallen && at - this.fellAt > QUIET_MS
-    if (isNew) this.namedAt = Number.NEGATIVE_INFINITY
+    if (isNew) this.reportedAt = Number.NEGATIVE_INFINITY
     if (isFallen) this.fellAt = at
-    const byRow = isRaised && !(trouble === 'low' && at - this.namedAt <= REST_MS)
+    const byRow = isRaised && !(deviation === 'low' && at - this.reportedAt <= REST_MS)
     const bySilence = isSilent && isNew && !isRaised
-    if (bySilence) this.namedAt = at
-    return { alarm: byRow || bySilence, trouble }
+    if (bySilence) this.reportedAt = at
+    return { alarm: byRow || bySilence, deviation }
   }
 
   /** Returns true when an alarm is raised. */
   private takeRow(row: Verdict & { count: number }): boolean {
     const { anomaly, open, alarm, up, down } = row
     this.remember(row)
-    if (anomaly && !this.isBack) this.direction = down > up ? 'low' : 'high'
+    if (anomaly && !this.hasRecovered) this.direction = down > up ? 'low' : 'high'
     this.isOpen = open
-    if (!open) this.isBack = false
-    else if (this.isBack) this.isBack = !this.isLike(GONE)
-    else this.isBack = !alarm && this.isLike(BACK)
-    return alarm && !this.isBack
+    if (!open) this.hasRecovered = false
+    else if (this.hasRecovered) this.hasRecovered = !this.isLike(DEVIATING)
+    else this.hasRecovered = !alarm && this.isLike(RECOVERED)
+    return alarm && !this.hasRecovered
   }
 
   private remember({ count, expected }: { count: number; expected: number | null }): void {
-    if (this.rows.length >= MOST_ROWS) this.rows.shift()
+    if (this.rows.length >= MAX_RECOVERY_ROWS) this.rows.shift()
     this.rows.push({ count, expected: expected ?? Number.NaN })
   }
 
   /** True when enough of the last rows are on this side of their baseline. */
-  private isLike(share: typeof BACK): boolean {
+  private isLike(share: typeof RECOVERED): boolean {
     const sum = { count: 0, expected: 0 }
     for (let rows = 1; rows <= this.rows.length; rows++) {
       const row = this.rows.at(-rows)
       sum.count += row?.count ?? 0
       sum.expected += row?.expected ?? Number.NaN
       if (Number.isNaN(sum.expected)) return false
-      if (rows < FEWEST_ROWS || sum.expected < ENOUGH) continue
+      if (rows < MIN_RECOVERY_ROWS || sum.expected < MIN_RECOVERY_EVENTS) continue
       const isAbove = sum.count >= share[this.direction] * sum.expected
-      return (share === BACK) === (this.direction === 'low') ? isAbove : !isAbove
+      return (share === RECOVERED) === (this.direction === 'low') ? isAbove : !isAbove
     }
     return false
   }

@@ -1,12 +1,12 @@
-import { MOST_BLOCKS } from './calendar.ts'
+import { MAX_SCALE_BLOCKS } from './calendar.ts'
 import { medianOf, quantileOf } from './quantile.ts'
 
 /** Median absolute deviation to standard deviation, for a normal distribution. */
 const MAD_TO_SD = 1.4826
 /** The 95 % quantile of the absolute value of a normal distribution. */
-const WIDE = 1.96
+const NORMAL_P95 = 1.96
 
-const scratch = new Float64Array(MOST_BLOCKS)
+const scratch = new Float64Array(MAX_SCALE_BLOCKS)
 
 /**
  * The spread of the roots of counts around their baseline: Poisson's deviation, plus a share of the root, for influences
@@ -36,7 +36,7 @@ export class Noise {
     }
     const noise = new Noise(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))
     for (let at = 0; at < size; at++) scratch[at] = (distances[at] ?? 0) / noise.at(expected[at] ?? 1)
-    return { noise, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / WIDE) }
+    return { noise, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / NORMAL_P95) }
   }
 
   /** Returns the standard deviation for a baseline root. */

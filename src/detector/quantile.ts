@@ -1,5 +1,5 @@
 /** Up to this many values are sorted by insertion, which is faster there. */
-const FEW = 32
+const INSERTION_SORT_MAX = 32
 
 /**
  * Returns the value below which the share `q` of the first `size` values lies. Reorders them; they may not be NaN. NaN
@@ -23,7 +23,7 @@ export function medianOf(values: Float64Array, size: number): number {
 }
 
 /** Replaces the first `size` values by their distances from their median. */
-export function centre(values: Float64Array, size: number): void {
+export function toDistances(values: Float64Array, size: number): void {
   const middle = medianOf(values, size)
   for (let at = 0; at < size; at++) values[at] = Math.abs((values[at] ?? 0) - middle)
 }
@@ -35,7 +35,7 @@ export function centre(values: Float64Array, size: number): void {
 function select(values: Float64Array, size: number, place: number): number {
   let first = 0
   let last = size - 1
-  while (last - first >= FEW) {
+  while (last - first >= INSERTION_SORT_MAX) {
     const pivot = middleOf(values[first] ?? 0, values[(first + last) >> 1] ?? 0, values[last] ?? 0)
     let low = first
     let high = last

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { rootOf } from './anscombe.ts'
+import { anscombe } from './anscombe.ts'
 import { Clusters } from './clusters.ts'
-import { Lapses } from './quiet-spells.ts'
+import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 
 /** Lulls of days of minutes; `isBusy` says by the minute whether there are events. */
@@ -16,8 +16,8 @@ function lullsOf(days: number, isBusy: (minute: number) => boolean): number[][] 
   })
 }
 
-function learned(rows: readonly number[][], perMinute: number, most = Number.POSITIVE_INFINITY): Lapses {
-  const lapses = new Lapses()
+function learned(rows: readonly number[][], perMinute: number, most = Number.POSITIVE_INFINITY): QuietSpells {
+  const lapses = new QuietSpells()
   for (const lulls of rows) lapses.take(lulls, perMinute, most)
   return lapses
 }
@@ -64,8 +64,8 @@ describe('the scale of lapses is how many events come together', () => {
     const before = learned(rows, 1, 300).scale() ?? 0
     const outage = Array.from({ length: 48 }, () => [60])
     expect(learned([...rows, ...outage, ...rows], 1, 300).scale()).toBeLessThan(1.3 * before)
-    const lapses = new Lapses()
-    const known = new Lapses()
+    const lapses = new QuietSpells()
+    const known = new QuietSpells()
     for (const lulls of rows) {
       lapses.take(lulls, 1, 300)
       known.take(lulls, 1, 300)
@@ -94,11 +94,11 @@ describe('the scale of lapses is how many events come together', () => {
   })
 
   test('follows when events come otherwise', () => {
-    const lapses = new Lapses()
+    const lapses = new QuietSpells()
     const busy = visits(0.1, 0, randomOf(9))
     const day = (size: number) => {
       for (const lulls of lullsOf(1, busy)) lapses.take(lulls, 0.1 * size, Number.POSITIVE_INFINITY)
-      lapses.fade()
+      lapses.decay()
     }
     for (let days = 0; days < 60; days++) day(10)
     for (let days = 0; days < 60; days++) day(2)
@@ -111,8 +111,8 @@ describe('the scale of lapses is how many events come together', () => {
 describe('clusters', () => {
   test('deviate as single events do, and events as clusters', () => {
     const single = new Clusters(1)
-    expect(single.deviations(rootOf(20), rootOf(50))).toBeCloseTo(rootOf(20) - rootOf(50), 9)
-    expect(new Clusters(10).deviations(rootOf(200), rootOf(500))).toBeCloseTo(rootOf(20) - rootOf(50), 9)
+    expect(single.deviations(anscombe(20), anscombe(50))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
+    expect(new Clusters(10).deviations(anscombe(200), anscombe(500))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
   })
 
   test('that differ by chance deviate as much as larger ones that are alike', () => {
@@ -126,7 +126,7 @@ describe('clusters', () => {
       return count
     })
     const clusters = Clusters.of(5)
-    const square = counts.reduce((sum, count) => sum + clusters.deviations(rootOf(count), rootOf(300)) ** 2, 0)
+    const square = counts.reduce((sum, count) => sum + clusters.deviations(anscombe(count), anscombe(300)) ** 2, 0)
     expect(Math.abs(square / counts.length - 1)).toBeLessThan(0.15)
   })
 
@@ -134,11 +134,11 @@ describe('clusters', () => {
     const random = randomOf(10)
     for (let run = 0; run < 200; run++) {
       const clusters = new Clusters(1 + 30 * random())
-      const expected = rootOf(1000 * clusters.size * random())
+      const expected = anscombe(1000 * clusters.size * random())
       const [below, above] = [-Math.abs(normal(random)), 5 * random()]
       for (const deviations of [below, above]) {
         const count = clusters.countAt(expected, deviations)
-        if (count > 0) expect(clusters.deviations(rootOf(count), expected)).toBeCloseTo(deviations, 6)
+        if (count > 0) expect(clusters.deviations(anscombe(count), expected)).toBeCloseTo(deviations, 6)
       }
     }
   })

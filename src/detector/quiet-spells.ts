@@ -1,8 +1,8 @@
-/** The scale is estimated from this many of the longest lapses; from fewer, but not fewer than `NEEDED`, of all. */
-const LONGEST = 50
-const NEEDED = 20
+/** The scale is estimated from this many of the longest lapses; from fewer, but not fewer than `MIN_SPELLS`, of all. */
+const MAX_SPELLS = 50
+const MIN_SPELLS = 20
 /** What was learned loses this share a day, so that half of it is left after 9. */
-const FORGOTTEN_A_DAY = 1 / 14
+const DAILY_DECAY = 1 / 14
 /** Levels of missing events: below 1/2, and then from each power of 2 to the next. */
 const LEVELS = 20
 
@@ -15,7 +15,7 @@ const levelOf = (missing: number) => Math.min(LEVELS - 1, missing < 0.5 ? 0 : Ma
  * and Meier 1958, https://doi.org/10.1080/01621459.1958.10501452): the events that were missing, for each lapse that
  * ended; and of the longest lapses alone, because within a visit there are many short ones.
  */
-export class Lapses {
+export class QuietSpells {
   /** Events that are missing since the last minute with events; NaN before the first one, and after unknown rows. */
   private missing = Number.NaN
   /**
@@ -35,10 +35,10 @@ export class Lapses {
     if (Number.isNaN(expected)) return this.interrupt()
     for (const [place, minutes] of lulls.entries()) {
       if (place > 0) {
-        this.end(expected, most)
+        this.endSpell(expected, most)
         this.missing = 0
       }
-      for (let left = minutes; left > 0; left--) this.goOn(expected, most)
+      for (let left = minutes; left > 0; left--) this.continueSpell(expected, most)
     }
   }
 
@@ -48,9 +48,9 @@ export class Lapses {
   }
 
   /** Forgets a part of what was learned. To be called once a day. */
-  fade(): void {
+  decay(): void {
     for (const sums of [this.missed, this.ended, this.minutes]) {
-      for (let level = 0; level < LEVELS; level++) sums[level] = (sums[level] ?? 0) * (1 - FORGOTTEN_A_DAY)
+      for (let level = 0; level < LEVELS; level++) sums[level] = (sums[level] ?? 0) * (1 - DAILY_DECAY)
     }
   }
 
@@ -60,12 +60,12 @@ export class Lapses {
    */
   scale(): number | null {
     let [missed, ended, minutes] = [0, 0, 0]
-    for (let level = LEVELS - 1; level >= 0 && ended < LONGEST; level--) {
+    for (let level = LEVELS - 1; level >= 0 && ended < MAX_SPELLS; level--) {
       missed += this.missed[level] ?? 0
       ended += this.ended[level] ?? 0
       minutes += this.minutes[level] ?? 0
     }
-    if (ended < NEEDED || missed === 0) return null
+    if (ended < MIN_SPELLS || missed === 0) return null
     // Only whole minutes are counted, so lapses are longer than they seem.
     return minutes > 0 ? minutes / ended / Math.log1p(minutes / missed) : missed / ended
   }
@@ -74,7 +74,7 @@ export class Lapses {
     return this.missed.byteLength + this.ended.byteLength + this.minutes.byteLength
   }
 
-  private goOn(expected: number, most: number): void {
+  private continueSpell(expected: number, most: number): void {
     if (this.missing < most) {
       const level = levelOf(this.missing)
       this.missed[level] = (this.missed[level] ?? 0) + expected
@@ -82,7 +82,7 @@ export class Lapses {
     this.missing += expected
   }
 
-  private end(expected: number, most: number): void {
+  private endSpell(expected: number, most: number): void {
     // Where nothing is expected, a lapse without a missing event says nothing.
     if (!(this.missing < most && this.missing + expected > 0)) return
     const level = levelOf(this.missing)

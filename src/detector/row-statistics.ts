@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { countOf, rootOf } from './anscombe.ts'
+import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared } from './baseline.ts'
 import { Burst } from './burst.ts'
 import type { Clusters } from './clusters.ts'
@@ -10,10 +10,10 @@ const BURST_MS = 15 * MINUTE_MS
 const BURST_DAYS = 21
 const BURST_ROWS = 1344
 /** Sums continue across at most this many slots without a row. */
-const BRIDGED = 3
-const SHORT_SUM = 3
+const MAX_SKIPPED_SLOTS = 3
+const SHORT_SUM_ROWS = 3
 /** A silence between rows is followed at most this long. */
-const LOOK_MS = 7 * DAY_MS
+const MAX_SILENCE_MS = 7 * DAY_MS
 
 /** The settings of a series. */
 export interface SeriesShape {
@@ -31,7 +31,7 @@ export interface SeriesShape {
  */
 export function sumsFor(stepMs: number): number[] {
   const halfDay = stepMs < HOUR_MS ? 0 : Math.round(DAY_MS / 2 / stepMs)
-  return halfDay > SHORT_SUM ? [SHORT_SUM, halfDay] : [SHORT_SUM]
+  return halfDay > SHORT_SUM_ROWS ? [SHORT_SUM_ROWS, halfDay] : [SHORT_SUM_ROWS]
 }
 
 /** A row with its baseline and all measures that do not depend on the sensitivity. */
@@ -64,31 +64,31 @@ interface Row {
 }
 
 /** Measures the rows of one series, which come in the order of time. */
-export class Measure {
+export class RowStatistics {
   readonly stepMs: number
-  private readonly slots: WallSlots
+  private readonly slots: LocalTimeSlots
   private readonly season: Season
   private readonly burst: Burst
   private readonly burstRows: number
   private readonly silence = new Silence()
-  private readonly rows = new RecentSum(SHORT_SUM)
-  private readonly sums: readonly RecentSum[]
-  private readonly burstSum: RecentSum
+  private readonly rows = new SlidingSum(SHORT_SUM_ROWS)
+  private readonly sums: readonly SlidingSum[]
+  private readonly burstSum: SlidingSum
   private first = Number.NaN
   private last = Number.NaN
   private lastOffset = Number.NaN
   /** Start of the last row with events. */
-  private lively = Number.NaN
+  private lastEventRow = Number.NaN
 
   constructor({ stepMs, timezone = 'UTC', sums }: SeriesShape) {
     this.stepMs = Math.max(SECOND_MS, stepMs)
-    this.slots = new WallSlots(this.stepMs, timezone)
+    this.slots = new LocalTimeSlots(this.stepMs, timezone)
     const spans = sums ?? sumsFor(this.stepMs)
     this.season = new Season(this.stepMs, [1, ...spans], (slot) => this.slots.isWeekend(slot))
     this.burstRows = Math.max(1, Math.round(BURST_MS / this.stepMs))
     this.burst = new Burst(this.burstRows, Math.max(BURST_DAYS * this.season.calendar.day, BURST_ROWS))
-    this.sums = spans.map((rows) => new RecentSum(rows))
-    this.burstSum = new RecentSum(this.burstRows)
+    this.sums = spans.map((rows) => new SlidingSum(rows))
+    this.burstSum = new SlidingSum(this.burstRows)
   }
 
   /**
@@ -104,9 +104,9 @@ export class Measure {
       return null
     }
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
-    if (missing >= BRIDGED) this.burstSum.restart()
+    if (missing >= MAX_SKIPPED_SLOTS) this.burstSum.restart()
     // Where clocks change, a sum contains other hours than in earlier weeks.
-    const isTorn = missing >= BRIDGED || this.slots.offset !== this.lastOffset
+    const isTorn = missing >= MAX_SKIPPED_SLOTS || this.slots.offset !== this.lastOffset
     if (isTorn) for (const sum of this.sums) sum.restart()
     this.lastOffset = this.slots.offset
     this.last = t
@@ -117,7 +117,7 @@ export class Measure {
   /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
   expectedAt(t: Instant): number {
     const root = this.season.expected(this.slots.slotOf(t))
-    return Number.isNaN(root) ? root : countOf(root)
+    return Number.isNaN(root) ? root : inverseAnscombe(root)
   }
 
   /** Returns when the season and its scale will be known, if no row is missing; null when they are. */
@@ -133,13 +133,13 @@ export class Measure {
    * Returns the baseline of a row; before its season is known, the mean of the rows before it. NaN at the first row.
    */
   expectedOf({ root, recent }: Reading): number {
-    return Number.isNaN(root) ? recent : countOf(root)
+    return Number.isNaN(root) ? recent : inverseAnscombe(root)
   }
 
   /** Returns the count from which rows like the last one are a burst of `k`; NaN while unknown. */
   burstFrom(k: number, { root }: Reading): number {
     const own = this.burst.sumAt(k)
-    const poisson = Number.isNaN(root) ? 0 : countOf(rootOf(this.burstRows * countOf(root)) + k)
+    const poisson = Number.isNaN(root) ? 0 : inverseAnscombe(anscombe(this.burstRows * inverseAnscombe(root)) + k)
     return Math.max(own, poisson) / this.burstRows
   }
 
@@ -157,8 +157,8 @@ export class Measure {
     const end = this.last + this.stepMs
     if (lastEventAt !== null && lastEventAt >= end) return this.expectedIn(lastEventAt, now)
     let more = this.expectedIn(end, now)
-    const livelyEnd = this.lively + this.stepMs
-    if (lastEventAt !== null && lastEventAt >= this.lively && lastEventAt < livelyEnd) {
+    const livelyEnd = this.lastEventRow + this.stepMs
+    if (lastEventAt !== null && lastEventAt >= this.lastEventRow && lastEventAt < livelyEnd) {
       more += this.expectedIn(lastEventAt, livelyEnd)
     }
     return this.silence.missing + more
@@ -181,11 +181,11 @@ export class Measure {
     this.rows.add(count)
     const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
     const root = compared[0]?.root ?? Number.NaN
-    this.silence.add(count, countOf(root))
+    this.silence.add(count, inverseAnscombe(root))
     // Lapses are learned from the first day on, before there is a baseline.
-    const expected = Number.isNaN(root) ? recent : countOf(root)
+    const expected = Number.isNaN(root) ? recent : inverseAnscombe(root)
     if (lulls) this.silence.takeMinutes(lulls, (expected * MINUTE_MS) / this.stepMs)
-    if (count > 0) this.lively = t
+    if (count > 0) this.lastEventRow = t
     const burst = this.burstOf(count, root)
     this.season.remember(slot, compared)
     const [{ scale }, silence] = [this.season, this.silence.score()]
@@ -198,12 +198,14 @@ export class Measure {
     const score = this.burst.score(sum)
     this.burst.remember(sum)
     // Rare both by its own history and by Poisson's law.
-    return Number.isNaN(root) ? score : Math.min(score, rootOf(sum) - rootOf(this.burstRows * countOf(root)))
+    return Number.isNaN(root)
+      ? score
+      : Math.min(score, anscombe(sum) - anscombe(this.burstRows * inverseAnscombe(root)))
   }
 
   private expectedIn(from: Instant, to: Instant): number {
     let sum = 0
-    const end = Math.min(to, from + LOOK_MS)
+    const end = Math.min(to, from + MAX_SILENCE_MS)
     for (let at = from; at < end; ) {
       const start = this.last + Math.floor((at - this.last) / this.stepMs) * this.stepMs
       const next = Math.min(end, start + this.stepMs)
@@ -216,7 +218,7 @@ export class Measure {
 }
 
 /** The sum of the last `width` rows. */
-export class RecentSum {
+export class SlidingSum {
   private readonly rows: Float64Array
   private count = 0
 
@@ -259,7 +261,7 @@ const FIRST_WEEKDAY = 4
  * Numbers the slots of a series by local time, from 0 at the first instant. So the same hour of the week is always the
  * same number of slots apart; when clocks go forward slots are skipped, and when they go back slots repeat.
  */
-export class WallSlots {
+export class LocalTimeSlots {
   private origin = Number.NaN
   /** Offset of local time from UTC at the last instant, in ms. */
   offset = 0

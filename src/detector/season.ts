@@ -1,4 +1,4 @@
-import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from './baseline.ts'
+import { Baseline, type Compared, HISTORY_DAYS, MIN_HISTORY_VALUES, type Spread } from './baseline.ts'
 import { type Calendar, calendarOf } from './calendar.ts'
 
 const REGULAR_FROM = 0.85
@@ -7,8 +7,8 @@ const REGULAR_UNTIL = 0.8
  * Residuals hardly wider than Poisson's, with tails as light, are pure noise: nothing is left for a season to explain.
  * A median absolute deviation of 0.67 is Poisson's.
  */
-const NARROW = 0.88
-const LIGHT = 1.1
+const POISSON_DEVIATION = 0.88
+const POISSON_TAIL = 1.1
 
 /** How far a series deviates from its season. */
 export interface Scale {
@@ -23,7 +23,7 @@ export interface Scale {
 /** The weekly or daily season of a series: of its rows, and of sliding sums of them. */
 export class Season {
   readonly calendar: Calendar
-  private readonly comparisons: readonly Comparison[]
+  private readonly comparisons: readonly Baseline[]
   private block = -1
   private day = -1
   private found: Scale | null = null
@@ -39,7 +39,7 @@ export class Season {
     private readonly isWeekend: (slot: number) => boolean,
   ) {
     this.calendar = calendarOf(stepMs)
-    this.comparisons = spans.map((span) => new Comparison(span, this.calendar, isWeekend))
+    this.comparisons = spans.map((span) => new Baseline(span, this.calendar, isWeekend))
   }
 
   /** Null until there are residuals of three days. */
@@ -53,9 +53,9 @@ export class Season {
    */
   get learnedFrom(): number {
     if (this.learned === null) {
-      const { block, day, seasonFrom, neededBlocks } = this.calendar
+      const { block, day, seasonFrom, minBlocks } = this.calendar
       let slot = seasonFrom
-      for (let found = 0; found < neededBlocks; slot += block) if (this.hasPast(slot)) found += 1
+      for (let found = 0; found < minBlocks; slot += block) if (this.hasHistory(slot)) found += 1
       this.learned = Math.ceil(slot / day) * day
     }
     return this.learned
@@ -111,17 +111,17 @@ export class Season {
   }
 
   /** True when there are enough days of the same kind before that of a slot. */
-  private hasPast(slot: number): boolean {
+  private hasHistory(slot: number): boolean {
     const { day } = this.calendar
     let found = 0
-    for (let back = 1; back <= PAST_DAYS && back * day <= slot; back++) {
+    for (let back = 1; back <= HISTORY_DAYS && back * day <= slot; back++) {
       if (this.isWeekend(slot - back * day) === this.isWeekend(slot)) found += 1
     }
-    return found >= NEEDED_PAST
+    return found >= MIN_HISTORY_VALUES
   }
 
   private isRegular({ deviation, whole, heavy }: Spread): boolean {
-    if (deviation <= NARROW && heavy <= LIGHT) return true
+    if (deviation <= POISSON_DEVIATION && heavy <= POISSON_TAIL) return true
     const explained = whole > 0 ? 1 - (deviation / whole) ** 2 : 0
     return explained >= (this.found?.regular ? REGULAR_UNTIL : REGULAR_FROM)
   }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { countOf, rootOf } from './anscombe.ts'
+import { anscombe, inverseAnscombe } from './anscombe.ts'
 import { SlotRing } from './baseline.ts'
 import { Burst } from './burst.ts'
-import { calendarOf, MOST_BLOCKS } from './calendar.ts'
+import { calendarOf, MAX_SCALE_BLOCKS } from './calendar.ts'
 import { Noise } from './noise.ts'
-import { centre, medianOf, quantileOf } from './quantile.ts'
-import { RecentSum, WallSlots } from './row-statistics.ts'
+import { medianOf, quantileOf, toDistances } from './quantile.ts'
+import { LocalTimeSlots, SlidingSum } from './row-statistics.ts'
 import { normal, poisson, randomOf } from './series.fixture.ts'
 import { Silence } from './silence.ts'
-import { deviationsOf } from './tail-deviations.ts'
+import { tailDeviations } from './tail-deviations.ts'
 
 const rising = (values: readonly number[]) => values.toSorted((a, b) => a - b)
 const plainMedian = (values: readonly number[]) => {
@@ -20,14 +20,14 @@ const plainMedian = (values: readonly number[]) => {
 const numbers = (minLength: number) => fc.array(fc.integer({ min: -50, max: 50 }), { minLength, maxLength: 90 })
 
 test('a root leads back to its count', () => {
-  fc.assert(fc.property(fc.nat(1e9), (count) => expect(countOf(rootOf(count))).toBeCloseTo(count, 3)))
-  expect([countOf(0), countOf(-3), rootOf(-5)]).toEqual([0, 0, rootOf(0)])
+  fc.assert(fc.property(fc.nat(1e9), (count) => expect(inverseAnscombe(anscombe(count))).toBeCloseTo(count, 3)))
+  expect([inverseAnscombe(0), inverseAnscombe(-3), anscombe(-5)]).toEqual([0, 0, anscombe(0)])
 })
 
 test('roots of Poisson counts have a variance of 1', () => {
   const random = randomOf(1)
   for (const mean of [4, 30, 900]) {
-    const roots = Array.from({ length: 20_000 }, () => rootOf(poisson(mean, random)))
+    const roots = Array.from({ length: 20_000 }, () => anscombe(poisson(mean, random)))
     const middle = roots.reduce((a, b) => a + b) / roots.length
     const variance = roots.reduce((sum, root) => sum + (root - middle) ** 2, 0) / roots.length
     expect(Math.abs(variance - 1)).toBeLessThan(0.06)
@@ -45,7 +45,7 @@ describe('order', () => {
           const place = Math.floor(share * (values.length - 1))
           expect(quantileOf(typed, values.length, share)).toBe(rising(values)[place] ?? Number.NaN)
         }
-        centre(typed, values.length)
+        toDistances(typed, values.length)
         const middle = plainMedian(values)
         const distances = values.map((value) => Math.abs(value - middle))
         expect(rising([...typed.subarray(0, values.length)])).toEqual(rising(distances))
@@ -66,17 +66,17 @@ describe('rarity', () => {
     [7, 27.4],
     [8, 35.0],
   ])('%p deviations are as rare as nothing of %p', (k, expected) => {
-    expect(Math.abs(deviationsOf(expected) - k)).toBeLessThan(0.02)
+    expect(Math.abs(tailDeviations(expected) - k)).toBeLessThan(0.02)
   })
 
   test('grows with what was expected, from 0 to 40', () => {
     const count = fc.double({ min: 0, max: 1000, noNaN: true })
     fc.assert(
       fc.property(count, count, (a, b) => {
-        expect(Math.sign(deviationsOf(a) - deviationsOf(b)) * Math.sign(a - b)).toBeGreaterThanOrEqual(0)
+        expect(Math.sign(tailDeviations(a) - tailDeviations(b)) * Math.sign(a - b)).toBeGreaterThanOrEqual(0)
       }),
     )
-    expect([deviationsOf(0), deviationsOf(Number.NaN), deviationsOf(1e6)]).toEqual([0, 0, 40])
+    expect([tailDeviations(0), tailDeviations(Number.NaN), tailDeviations(1e6)]).toEqual([0, 0, 40])
   })
 })
 
@@ -105,7 +105,7 @@ test('a ring answers what was put in last, as far as it reaches', () => {
 test('a recent sum is of the last rows', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), numbers(0), (width, values) => {
-      const recent = new RecentSum(width)
+      const recent = new SlidingSum(width)
       values.forEach((value, at) => {
         const last = values.slice(Math.max(0, at + 1 - width), at + 1)
         const sum = last.reduce((a, b) => a + b, 0)
@@ -171,7 +171,7 @@ describe('noise', () => {
   function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
     const random = randomOf(4)
     const means = Array.from({ length: size }, (_, hour) => (hour % 2 === 0 ? 50 : 2000))
-    const expected = means.map(rootOf)
+    const expected = means.map(anscombe)
     const mean = (cluster + 1) / 2
     const sizeOf = () => 1 + (mean > 1 ? Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / mean)) : 0)
     const drawn = (usual: number) => {
@@ -180,7 +180,7 @@ describe('noise', () => {
         events += sizeOf()
       return events
     }
-    const roots = means.map((usual) => rootOf(drawn(usual)))
+    const roots = means.map((usual) => anscombe(drawn(usual)))
     const distances = Float64Array.from(roots.map((root, hour) => Math.abs(root - (expected[hour] ?? 0))))
     return { ...Noise.of(distances, Float64Array.from(expected), size, cluster), expected, roots }
   }
@@ -200,9 +200,9 @@ describe('noise', () => {
       expect(Math.abs(1.4826 * plainMedian(deviations) - 1)).toBeLessThan(0.25)
     }
     expect(heavy).toBeLessThan(1.2)
-    expect(Math.abs(noise.at(rootOf(2000)) - Math.hypot(Math.sqrt(cluster), (share * rootOf(2000)) / 2))).toBeLessThan(
-      1.5,
-    )
+    expect(
+      Math.abs(noise.at(anscombe(2000)) - Math.hypot(Math.sqrt(cluster), (share * anscombe(2000)) / 2)),
+    ).toBeLessThan(1.5)
   })
 
   test('reaches as far down and up as it says', () => {
@@ -225,8 +225,8 @@ describe('silence', () => {
     const silence = new Silence()
     for (const value of [3, 0, 0]) silence.add(value, 10)
     expect(silence.missing).toBe(20)
-    expect(silence.score()).toBeCloseTo(deviationsOf(20 / 1.5), 9)
-    expect(silence.scoreOf(silence.missing + 4)).toBeCloseTo(deviationsOf(24 / 1.5), 9)
+    expect(silence.score()).toBeCloseTo(tailDeviations(20 / 1.5), 9)
+    expect(silence.scoreOf(silence.missing + 4)).toBeCloseTo(tailDeviations(24 / 1.5), 9)
     silence.add(0, Number.NaN)
     expect(silence.missing).toBe(20)
     silence.add(1, 10)
@@ -249,7 +249,7 @@ describe('silence', () => {
       poissonLike.add(1, 1)
     }
     poissonLike.learn()
-    expect(poissonLike.scoreOf(10)).toBeCloseTo(deviationsOf(10 / 1.5), 9)
+    expect(poissonLike.scoreOf(10)).toBeCloseTo(tailDeviations(10 / 1.5), 9)
   })
 })
 
@@ -264,12 +264,12 @@ describe('slots', () => {
     ['Europe/Berlin', '2026-10-25T02:00+02:00', '2026-10-25T02:00+01:00', 0],
     ['Asia/Kolkata', '2026-03-25T09:30+05:30', '2026-03-26T09:30+05:30', 24],
   ])('in %s, from %s to %s: %p hours on the wall', (timezone, from, to, hours) => {
-    const slots = new WallSlots(HOUR_MS, timezone)
+    const slots = new LocalTimeSlots(HOUR_MS, timezone)
     expect([slots.slotOf(at(from)), slots.slotOf(at(to))]).toEqual([0, hours])
   })
 
   test('agree with asking for each instant anew, over the changes of two years', () => {
-    const slots = new WallSlots(15 * MINUTE_MS, 'America/New_York')
+    const slots = new LocalTimeSlots(15 * MINUTE_MS, 'America/New_York')
     const start = at('2025-01-01T00:00Z')
     const wall = (instant: number) =>
       Date.parse(
@@ -282,7 +282,7 @@ describe('slots', () => {
   })
 
   test('know the weekend on the wall', () => {
-    const slots = new WallSlots(HOUR_MS, 'Asia/Tokyo')
+    const slots = new LocalTimeSlots(HOUR_MS, 'Asia/Tokyo')
     // Friday 23:00 there.
     slots.slotOf(at('2026-03-27T14:00Z'))
     expect([0, 1, 24, 48, 49].map((slot) => slots.isWeekend(slot))).toEqual([false, true, true, true, false])
@@ -292,9 +292,9 @@ describe('slots', () => {
 test('no calendar has more blocks than there is room for', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1000, max: 30 * 24 * HOUR_MS }), (stepMs) => {
-      const { scaleBlocks, neededBlocks, day, week } = calendarOf(stepMs)
-      expect(scaleBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
-      expect(neededBlocks).toBeLessThanOrEqual(scaleBlocks)
+      const { scaleBlocks, minBlocks, day, week } = calendarOf(stepMs)
+      expect(scaleBlocks).toBeLessThanOrEqual(MAX_SCALE_BLOCKS)
+      expect(minBlocks).toBeLessThanOrEqual(scaleBlocks)
       expect(Math.min(day, week)).toBeGreaterThanOrEqual(1)
     }),
   )

@@ -1,6 +1,6 @@
 /** The table has this many entries for each unit of k. */
-const FINENESS = 20
-const LAST_K = 40
+const STEPS_PER_K = 20
+const MAX_K = 40
 
 /**
  * Returns −ln of the share of a normal distribution more than `k` deviations above its mean, for k >= 1, by the
@@ -14,9 +14,9 @@ function tailOf(k: number): number {
 
 let table: Float64Array | null = null
 
-/** `tailOf` from 1 to `LAST_K`, computed when it is first needed: a start needs none of it. */
+/** `tailOf` from 1 to `MAX_K`, computed when it is first needed: a start needs none of it. */
 function tails(): Float64Array {
-  table ??= Float64Array.from({ length: (LAST_K - 1) * FINENESS + 1 }, (_, at) => tailOf(1 + at / FINENESS))
+  table ??= Float64Array.from({ length: (MAX_K - 1) * STEPS_PER_K + 1 }, (_, at) => tailOf(1 + at / STEPS_PER_K))
   return table
 }
 
@@ -24,18 +24,18 @@ function tails(): Float64Array {
  * Returns how many deviations of a normal distribution are as rare, to one side, as no event where `expected` were
  * expected (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; never above 40.
  */
-export function deviationsOf(expected: number): number {
+export function tailDeviations(expected: number): number {
   const known = tails()
   const first = known[0] ?? 0
   if (!(expected > first)) return expected > 0 ? expected / first : 0
   let below = 0
   let above = known.length - 1
-  if (expected >= (known[above] ?? 0)) return LAST_K
+  if (expected >= (known[above] ?? 0)) return MAX_K
   while (above - below > 1) {
     const middle = (below + above) >> 1
     if ((known[middle] ?? 0) <= expected) below = middle
     else above = middle
   }
   const from = known[below] ?? 0
-  return 1 + (below + (expected - from) / ((known[above] ?? 0) - from)) / FINENESS
+  return 1 + (below + (expected - from) / ((known[above] ?? 0) - from)) / STEPS_PER_K
 }

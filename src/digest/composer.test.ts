@@ -18,7 +18,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const reports: unknown[] = []
   const composer = new DigestComposer({
-    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, follower: null as never },
+    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, seriesMonitor: null as never },
     warehouse: { query: () => Promise.reject(error) },
     watermark: () => clock.now(),
     report: (one) => void reports.push(one),
@@ -41,7 +41,7 @@ test('what looks at much and takes too long is left out, and that is said', asyn
   const domainId = createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const row = { domainId, vendor: 'Meta Pixel', event: 'Purchase', weight: 7 }
   const composer = new DigestComposer({
-    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, follower: null as never },
+    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, seriesMonitor: null as never },
     warehouse: {
       // As the engine does when the signal of a question ends.
       async query<T>({ name }: Query): Promise<T[]> {

@@ -18,7 +18,7 @@ import { issueValueOf } from '../issues/value.ts'
 import { listLabels } from '../labels/store.ts'
 import { ordersSince } from '../orders/store.ts'
 import { currencyOf, requireOrg } from '../org/store.ts'
-import { apart, coveredMs } from '../signals/gap.ts'
+import { coveredMs, mergeGaps } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import { type DigestChange, type DigestFacts, type DigestIssue, type DigestOrders, SEVERITY_RANK } from './facts.ts'
 import { newParameters } from './parameters.ts'
@@ -246,7 +246,7 @@ async function ordersOf(
 }
 
 function gapsOf({ db }: Sources, { window, before }: DigestPeriod): DigestFacts['gaps'] {
-  const of = (span: DigestPeriod['window']) => coveredMs(apart(gapsBetween(db, span.from, span.to)), span)
+  const of = (span: DigestPeriod['window']) => coveredMs(mergeGaps(gapsBetween(db, span.from, span.to)), span)
   return { nowMs: of(window), beforeMs: of(before) }
 }
 

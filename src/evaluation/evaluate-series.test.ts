@@ -15,10 +15,10 @@ import type { Gap } from '../signals/gap.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import { TICK_MS } from '../signals/series.ts'
 import { CountsStand, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
-import { Suspicion } from '../signals/server-outage.ts'
+import { ServerOutageDetector } from '../signals/server-outage.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
-import { type EvaluateSeriesParts, evaluateSeries, followSeries } from './evaluate-series.ts'
+import { type EvaluateSeriesDeps, evaluateSeries, monitorSeries } from './evaluate-series.ts'
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 2, 9, 12)
@@ -53,9 +53,9 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   const settingsOf = () => on.settings
   const subjectOf = (issueId: string) =>
     db.prepare<[string], string>('SELECT subject FROM issue WHERE id = ?').pluck().get(issueId) ?? ''
-  const newParts = (): EvaluateSeriesParts => ({
+  const newParts = (): EvaluateSeriesDeps => ({
     ...{ db, clock, gapsOf, spool: { watermark: () => clock.now() } },
-    follower: history.follower({ gapsOf, settingsOf }),
+    seriesMonitor: history.seriesMonitor({ gapsOf, settingsOf }),
     suspected: async () => on.suspected,
     enqueue(order: NotificationRequest) {
       if (order.kind !== 'notify') return
@@ -334,11 +334,11 @@ test('a backtest fires when the scheduler notified', async () => {
   )
 })
 
-test('a suspicion ends when traffic is back, although nothing falls any more that would ask', async () => {
+test('a serverOutage ends when traffic is back, although nothing falls any more that would ask', async () => {
   const clock = testClock()
   let down = true
   const evaluated: Instant[] = []
-  const follower = {
+  const seriesMonitor = {
     async verdicts(scopes: readonly SeriesScope[], [window]: readonly { to: Instant }[]) {
       if (window) evaluated.push(window.to)
       const since = clock.now() - HOUR_MS
@@ -350,23 +350,23 @@ test('a suspicion ends when traffic is back, although nothing falls any more tha
   }
   const domains = ['a', 'b', 'c'].map((domainId) => ({ orgId: 'o', domainId, sensitivity: 5, timezone: 'UTC' }))
   const warehouse = { query: async () => [] }
-  const suspicion = new Suspicion({ warehouse, follower, domains: () => domains, arose() {} })
+  const serverOutage = new ServerOutageDetector({ warehouse, seriesMonitor, domains: () => domains, onSuspected() {} })
   const parts = {
-    ...{ db: memoryDb(), clock, follower, suspicion },
+    ...{ db: memoryDb(), clock, seriesMonitor, serverOutage },
     enqueue() {},
     spool: { watermark: () => clock.now() + MINUTE_MS },
     gapsOf: () => [],
   }
-  await followSeries(parts)
+  await monitorSeries(parts)
   expect(evaluated).toEqual([])
-  expect(await suspicion.at(TEST_START - 5 * MINUTE_MS)).toBe(true)
-  await followSeries(parts)
-  expect(suspicion.suspected).toBe(true)
+  expect(await serverOutage.isSuspectedAt(TEST_START - 5 * MINUTE_MS)).toBe(true)
+  await monitorSeries(parts)
+  expect(serverOutage.suspected).toBe(true)
   down = false
   clock.advance(5 * MINUTE_MS)
-  await followSeries(parts)
-  await followSeries(parts)
-  expect([suspicion.suspected, evaluated.map((at) => at - TEST_START)]).toEqual([
+  await monitorSeries(parts)
+  await monitorSeries(parts)
+  expect([serverOutage.suspected, evaluated.map((at) => at - TEST_START)]).toEqual([
     false,
     [-5, 0, 5].map((m) => m * MINUTE_MS),
   ])

@@ -6,46 +6,46 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { tickBefore } from '../signals/series.ts'
-import type { Follower } from '../signals/series-monitor.ts'
-import type { Suspicion } from '../signals/server-outage.ts'
-import type { SignalStates } from '../signals/signal-changes.ts'
+import type { SeriesMonitor } from '../signals/series-monitor.ts'
+import type { ServerOutageDetector } from '../signals/server-outage.ts'
+import type { SignalChanges } from '../signals/signal-changes.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
 import {
-  type CommitParts,
+  type CommitDeps,
+  type EvaluationResult,
+  type EvaluationTask,
   evaluateGroup,
   type Failure,
   failureOf,
-  inOrder,
-  type Result,
-  type Task,
+  oldestFirst,
   tasksOfAll,
 } from './evaluation-task.ts'
-import { behindImports } from './skip-imported.ts'
+import { skipImported } from './skip-imported.ts'
 
-export interface EvaluateSeriesParts extends CommitParts {
+export interface EvaluateSeriesDeps extends CommitDeps {
   spool: Pick<Spool, 'watermark'>
-  follower: Pick<Follower, 'verdicts'>
+  seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /**
    * Returns true when all traffic fell at the tick that ends then, so that the server, not the tags, may be the cause.
    */
   suspected(tickAt: Instant): Promise<boolean>
   /** Gets what every tick says of signals. */
-  signalStates?: Pick<SignalStates, 'take'>
+  signalChanges?: Pick<SignalChanges, 'take'>
 }
 
-const FOLLOWING = alertTypes.filter(({ series }) => series)
+const SERIES_TYPES = alertTypes.filter(({ series }) => series)
 
 /**
  * One round of the alerts that follow series, at every tick. It is separate because relearning after a start takes
  * time, for which the other alerts must not wait. An alert that fails is tried again in the next round; the round then
  * rejects at its end. Ends early when the program stops: the rest is due at the next start.
  */
-export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: AbortSignal): Promise<void> {
+export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
   const watermark = spool.watermark()
   const following: ActiveAlert[] = []
-  for (const { kind } of FOLLOWING) following.push(...(await dueAlerts(db, kind, watermark)))
-  const tasks = behindImports(
+  for (const { kind } of SERIES_TYPES) following.push(...(await dueAlerts(db, kind, watermark)))
+  const tasks = skipImported(
     db,
     tasksOfAll(db, following, watermark, () => false),
   )
@@ -56,7 +56,7 @@ export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: Abor
     return [alert.orgId, minute, window.to, window.complete, hours].join(' ')
   })
   const failures: Failure[] = []
-  for (const group of inOrder(shared.values())) {
+  for (const group of oldestFirst(shared.values())) {
     failures.push(...(await evaluateGroup(parts, group, () => resultsOf(parts, group, stopping), stopping)))
   }
   if (failures.length > 0) throw failureOf(failures)
@@ -64,10 +64,10 @@ export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: Abor
 
 /** Returns the result of each task; all of them have the same organization, window and run windows. */
 async function resultsOf(
-  parts: EvaluateSeriesParts,
-  group: readonly Task[],
+  parts: EvaluateSeriesDeps,
+  group: readonly EvaluationTask[],
   stopping?: AbortSignal,
-): Promise<Result[]> {
+): Promise<EvaluationResult[]> {
   const [first] = group
   if (!first) return []
   const { alert, due } = first
@@ -76,32 +76,35 @@ async function resultsOf(
   const { runWindows, timezone } = alert
   const counts = (instant: Instant) => isInRunWindow(runWindows, timezone, instant)
   const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }
-  if (due.window.from >= due.window.to) return group.map(() => ({ findings: [], isLostToGaps: true }))
-  const [verdicts = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
-  parts.signalStates?.take(followed.flat(), verdicts)
+  if (due.window.from >= due.window.to) return group.map(() => ({ findings: [], isInconclusive: true }))
+  const [verdicts = []] = await parts.seriesMonitor.verdicts(followed.flat(), [due.window], options)
+  parts.signalChanges?.take(followed.flat(), verdicts)
   const quiet = verdicts.some(isFall) ? onlyImported(parts.db, alert.orgId) : new Set<string>()
   const rows = verdicts.filter((row) => !(isFall(row) && quiet.has(row.domainId)))
   const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))
   const byScope = Map.groupBy(isSuspected ? rows.filter((row) => !isFall(row)) : rows, ({ scope }) => scope)
-  return group.map((task, index): Result => {
+  return group.map((task, index): EvaluationResult => {
     const scopes = followed[index] ?? []
     const own = scopes.flatMap((scope) => byScope.get(scope) ?? [])
     const findings = alertTypeOf(task.alert.alertType).judge(task.alert, own, due.window, domains)
     const whole = { ...due.window, from: task.due.windowStartAt }
-    return { findings, isLostToGaps: isSuspected || areRowsUnreliable(scopes[0], whole, parts.gapsOf) }
+    return { findings, isInconclusive: isSuspected || areRowsUnreliable(scopes[0], whole, parts.gapsOf) }
   })
 }
 
 const isFall = ({ open, down }: VerdictRow) => open && down
 
-export interface FollowSeriesParts extends Omit<EvaluateSeriesParts, 'suspected'> {
-  suspicion: Suspicion
+export interface MonitorSeriesDeps extends Omit<EvaluateSeriesDeps, 'suspected'> {
+  serverOutage: ServerOutageDetector
 }
 
 /** Evaluates the alerts that follow series, soon after a tick or a short row has ended. */
-export async function followSeries({ suspicion, ...parts }: FollowSeriesParts, stopping?: AbortSignal): Promise<void> {
-  await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) }, stopping)
+export async function monitorSeries(
+  { serverOutage, ...parts }: MonitorSeriesDeps,
+  stopping?: AbortSignal,
+): Promise<void> {
+  await evaluateSeries({ ...parts, suspected: (tickAt) => serverOutage.isSuspectedAt(tickAt) }, stopping)
   if (stopping?.aborted) return
-  // Without falls the evaluation does not query whether the suspicion still holds.
-  if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.watermark()))
+  // Without falls the evaluation does not query whether the serverOutage still holds.
+  if (serverOutage.suspected) await serverOutage.isSuspectedAt(tickBefore(parts.spool.watermark()))
 }

@@ -13,7 +13,7 @@ import { createDomain } from '../domains/store.ts'
 import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
-import { type EvaluateParts, evaluate, WokenAlerts } from './evaluate.ts'
+import { type EvaluateDeps, evaluate, WokenAlerts } from './evaluate.ts'
 
 /** Alerts saved an hour before noon, and a warehouse with the events of that hour; it is noon. */
 async function setUp(
@@ -33,7 +33,7 @@ async function setUp(
   const orders: NotificationRequest[] = []
   /** Replaced by tests in which something goes wrong. */
   const on = { query: () => {}, enqueue: (_order: NotificationRequest) => {}, gaps: [] as Gap[] }
-  const parts: EvaluateParts = {
+  const parts: EvaluateDeps = {
     db,
     clock,
     warehouse: {

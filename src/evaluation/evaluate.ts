@@ -17,20 +17,20 @@ import { type Db, prepared } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import {
-  type CommitParts,
+  type CommitDeps,
+  type EvaluationResult,
+  type EvaluationTask,
   evaluateGroup,
   type Failure,
   failureOf,
-  inOrder,
   lateTaskOf,
-  type Result,
-  type Task,
+  oldestFirst,
   tasksOfAll,
 } from './evaluation-task.ts'
 import { lateWindows, onlyUnjudged } from './late-windows.ts'
-import { behindImports, countingImports } from './skip-imported.ts'
+import { includesImports, skipImported } from './skip-imported.ts'
 
-export interface EvaluateParts extends CommitParts {
+export interface EvaluateDeps extends CommitDeps {
   warehouse: History
   spool: Pick<Spool, 'watermark' | 'isWritten'>
   woken: WokenAlerts
@@ -43,7 +43,7 @@ const COUNT_EVERY_MS = MINUTE_MS
 /** Alerts that an arriving event violated, with its domain. The collector adds to it, the evaluation takes from it. */
 export class WokenAlerts {
   /** By alert and domain: when the latest of those events was received. */
-  private readonly places = new Map<string, Map<string, Instant>>()
+  private readonly violatedAt = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
   /** Rings for a violation that may be a new issue; not for more of those that wait to be counted. */
   readonly emitter = new Emitter()
@@ -55,16 +55,16 @@ export class WokenAlerts {
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
     let isNew = false
     for (const alertId of alertIds) {
-      const domains = this.places.get(alertId) ?? new Map<string, Instant>()
+      const domains = this.violatedAt.get(alertId) ?? new Map<string, Instant>()
       isNew ||= !domains.has(domainId)
-      this.places.set(alertId, domains.set(domainId, receivedAt))
+      this.violatedAt.set(alertId, domains.set(domainId, receivedAt))
     }
     if (isNew) this.emitter.emit()
   }
 
   /** Returns the alerts for which `take` may return true; null: it does for all. */
   candidates(): string[] | null {
-    return this.all ? null : [...this.failed, ...this.places.keys()]
+    return this.all ? null : [...this.failed, ...this.violatedAt.keys()]
   }
 
   /**
@@ -73,7 +73,7 @@ export class WokenAlerts {
    * received at `watermark` or later, which this one does not see.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
-    const places = [...(this.places.get(alertId) ?? [])]
+    const places = [...(this.violatedAt.get(alertId) ?? [])]
     this.isMore ||= places.some(([, receivedAt]) => receivedAt >= watermark)
     const isTaken =
       this.failed.delete(alertId) ||
@@ -82,8 +82,8 @@ export class WokenAlerts {
       places.some(([domainId, receivedAt]) => receivedAt < watermark && !hasActiveIssue(db, alertId, domainId))
     if (!isTaken) return false
     const later = places.filter(([, receivedAt]) => receivedAt >= watermark)
-    if (later.length > 0) this.places.set(alertId, new Map(later))
-    else this.places.delete(alertId)
+    if (later.length > 0) this.violatedAt.set(alertId, new Map(later))
+    else this.violatedAt.delete(alertId)
     return true
   }
 
@@ -124,7 +124,7 @@ const MEASURED = alertTypes.filter(({ series }) => !series)
  * that fails does not affect the others and is tried again in the next round; the round then rejects at its end. Ends
  * early when the program stops: the rest is due at the next start.
  */
-export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Promise<void> {
+export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Promise<void> {
   const watermark = parts.spool.watermark()
   const shared = Map.groupBy(await tasksNow(parts, watermark), ({ alert, due: { window }, late }) => {
     const type = alertTypeOf(alert.alertType)
@@ -133,7 +133,7 @@ export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Pr
     return [alert.orgId, type.kind, begins, window.to, window.complete, scan, late?.lastSeq].join(' ')
   })
   const failures: Failure[] = []
-  for (const group of inOrder(shared.values())) {
+  for (const group of oldestFirst(shared.values())) {
     failures.push(...(await evaluateGroup(parts, group, () => resultsOf(parts, group), stopping)))
   }
   for (const { alert } of failures) parts.woken.retry(alert.id)
@@ -141,7 +141,7 @@ export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Pr
 }
 
 /** Returns what is due, and what an event woke. Reads no other alerts, however many there are. */
-async function tasksNow({ db, woken, spool }: EvaluateParts, watermark: Instant): Promise<Task[]> {
+async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
   const found: ActiveAlert[] = []
@@ -158,11 +158,11 @@ async function tasksNow({ db, woken, spool }: EvaluateParts, watermark: Instant)
     ),
   )
   const tasks = tasksOfAll(db, found, watermark, ({ id }) => candidates === null || early.has(id))
-  return behindImports(db, [...lateTasks(db, spool), ...tasks])
+  return skipImported(db, [...lateTasks(db, spool), ...tasks])
 }
 
 /** Returns what was not judged when the clock was set back, once all of it can be queried. */
-function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
+function lateTasks(db: Db, spool: EvaluateDeps['spool']): EvaluationTask[] {
   const late = lateWindows(db)
   return activeAmong(db, [...late.keys()]).flatMap((active) =>
     (late.get(active.alert.id) ?? [])
@@ -172,9 +172,9 @@ function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
 }
 
 /** Returns the result of each task of a group that shares a query. */
-async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Result[]> {
-  const countsImported = countingImports(parts.db)
-  const isLost = (task: Task) => {
+async function resultsOf(parts: EvaluateDeps, group: readonly EvaluationTask[]): Promise<EvaluationResult[]> {
+  const countsImported = includesImports(parts.db)
+  const isLost = (task: EvaluationTask) => {
     const { alert, due } = task
     const isEmpty = due.window.from >= due.window.to
     const isLess = isWindowUnreliable(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
@@ -183,11 +183,11 @@ async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<
   const lost = new Set(group.filter(isLost))
   const judged = group.filter((task) => !lost.has(task))
   const findings = new Map((await findingsOf(parts, judged)).map((found, index) => [judged[index], found]))
-  return group.map((task) => ({ findings: findings.get(task) ?? [], isLostToGaps: lost.has(task) }))
+  return group.map((task) => ({ findings: findings.get(task) ?? [], isInconclusive: lost.has(task) }))
 }
 
 /** Returns the findings of each alert of a group, with samples. */
-async function findingsOf(parts: EvaluateParts, given: readonly Task[]): Promise<Finding[][]> {
+async function findingsOf(parts: EvaluateDeps, given: readonly EvaluationTask[]): Promise<Finding[][]> {
   const { db, warehouse } = parts
   const [first] = given
   if (!first) return []
@@ -213,7 +213,7 @@ async function findingsOf(parts: EvaluateParts, given: readonly Task[]): Promise
  * Returns the query for the total of similar events since their window began; null where windows differ, or are judged
  * a second time.
  */
-function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonly Finding[]): Query | null {
+function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], findings: readonly Finding[]): Query | null {
   const [first] = group
   if (!type.explain || !first || first.late) return null
   const { window, windowStartAt } = first.due
@@ -224,7 +224,7 @@ function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonl
 /** Returns one query for all, from the earliest begin on. */
 function queryOf(
   type: AlertType,
-  group: readonly Task[],
+  group: readonly EvaluationTask[],
   domains: readonly WatchedDomain[],
   members: MembersOf,
 ): Query {

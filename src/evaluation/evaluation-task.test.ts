@@ -5,9 +5,9 @@ import { activeAlerts, createAlert } from '../alerts/alert-store.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { findingOf, NOON } from '../issues/issue.fixture.ts'
-import { evaluateGroup, type Result, tasksOf } from './evaluation-task.ts'
+import { type EvaluationResult, evaluateGroup, tasksOf } from './evaluation-task.ts'
 
-const clear: Result = { findings: [], isLostToGaps: false }
+const clear: EvaluationResult = { findings: [], isInconclusive: false }
 
 /** Two alerts that share their windows, each with an open issue that one more clear window resolves. */
 async function setUp() {
@@ -16,12 +16,12 @@ async function setUp() {
   const { orgId } = cast(db, clock)
   const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
   for (const name of ['One', 'Two']) createAlert(db, clock, orgId, { ...volumeInput, name })
-  const evaluate = (results: Result[]) => {
+  const evaluate = (results: EvaluationResult[]) => {
     clock.advance(HOUR_MS)
     const group = activeAlerts(db).flatMap((active) => tasksOf(active, clock.now(), false))
     return evaluateGroup({ db, clock, enqueue() {}, gapsOf: () => [] }, group, () => Promise.resolve(results))
   }
-  const fired = { findings: [findingOf({ domainId })], isLostToGaps: false }
+  const fired = { findings: [findingOf({ domainId })], isInconclusive: false }
   for (const result of [fired, clear]) expect(await evaluate([result, result])).toEqual([])
   return {
     evaluate,

@@ -15,7 +15,7 @@ import { coveredMs } from '../signals/gap.ts'
 import { type Db, tx } from '../store/database.ts'
 import { dropLateWindow, type LateWindow } from './late-windows.ts'
 
-export interface CommitParts {
+export interface CommitDeps {
   db: Db
   clock: Clock
   enqueue: Enqueue
@@ -23,7 +23,7 @@ export interface CommitParts {
 }
 
 /** One evaluation of one alert. */
-export interface Task {
+export interface EvaluationTask {
   alert: Alert
   from: Cursor
   due: DueWindow
@@ -32,10 +32,10 @@ export interface Task {
 }
 
 /** The result of an evaluation. */
-export interface Result {
+export interface EvaluationResult {
   findings: Finding[]
   /** True when collection gaps cover too much of the window: it then clears and resolves nothing. */
-  isLostToGaps: boolean
+  isInconclusive: boolean
 }
 
 export interface Failure {
@@ -44,8 +44,8 @@ export interface Failure {
 }
 
 /** Returns everything that is due of one alert, in order. */
-export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): Task[] {
-  const tasks: Task[] = []
+export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): EvaluationTask[] {
+  const tasks: EvaluationTask[] = []
   let from = cursor
   for (const due of dueWindows(cursor, scheduleOf(alert), watermark, isWoken)) {
     tasks.push({ alert, from, due })
@@ -55,7 +55,7 @@ export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWo
 }
 
 /** Returns the task for a late window, as a part of a window: it opens and counts, and clears nothing. */
-export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Task {
+export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): EvaluationTask {
   const { period, timezone } = scheduleOf(alert)
   const windowStartAt = windowAt(period, timezone, late.fromAt).start
   const window = { from: late.fromAt, to: late.toAt, complete: false }
@@ -68,7 +68,7 @@ export function tasksOfAll(
   found: readonly ActiveAlert[],
   watermark: Instant,
   isWoken: (alert: Alert) => boolean,
-): Task[] {
+): EvaluationTask[] {
   const idle: ActiveAlert[] = []
   const tasks = found.flatMap((active) => {
     const own = tasksOf(active, watermark, isWoken(active.alert))
@@ -84,8 +84,8 @@ export function tasksOfAll(
 }
 
 /** Returns the groups by the end of their windows, earliest first. */
-export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
-  const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
+export function oldestFirst(groups: Iterable<readonly EvaluationTask[]>): (readonly EvaluationTask[])[] {
+  const endOf = ([first]: readonly EvaluationTask[]): Instant => first?.due.window.to ?? 0
   return [...groups].sort((a, b) => endOf(a) - endOf(b))
 }
 
@@ -94,9 +94,9 @@ export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] 
  * the program stops are no failure: they stay due. Returns the failures.
  */
 export async function evaluateGroup(
-  parts: CommitParts,
-  group: readonly Task[],
-  evaluated: () => Promise<Result[]>,
+  parts: CommitDeps,
+  group: readonly EvaluationTask[],
+  evaluated: () => Promise<EvaluationResult[]>,
   stopping?: AbortSignal,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
@@ -119,10 +119,10 @@ export async function evaluateGroup(
   }
 }
 
-type Evaluation = readonly [Task, Result]
+type Evaluation = readonly [EvaluationTask, EvaluationResult]
 
 /** Throws where there is not one result for each task: a missing one would count as clear, and resolve issues. */
-function paired(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
+function paired(tasks: readonly EvaluationTask[], results: readonly EvaluationResult[]): Evaluation[] {
   return tasks.map((task, index) => {
     const result = results[index]
     if (!result || results.length > tasks.length) {
@@ -137,7 +137,7 @@ function paired(tasks: readonly Task[], results: readonly Result[]): Evaluation[
  * alone.
  */
 function commitTasks(
-  parts: CommitParts,
+  parts: CommitDeps,
   evaluations: readonly Evaluation[],
   yielder: Yielder,
 ): { committed: number; failures: Failure[] } {
@@ -164,7 +164,11 @@ function savepoint(db: Db, work: () => void): void {
 }
 
 /** Writes issue, history, outbox and cursor in the caller's transaction: all or none. */
-function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { findings, isLostToGaps }: Result): void {
+function commitTask(
+  { db, clock, enqueue, gapsOf }: CommitDeps,
+  task: EvaluationTask,
+  { findings, isInconclusive }: EvaluationResult,
+): void {
   const { alert, from, due, late } = task
   const schedule = scheduleOf(alert)
   const isStill = late
@@ -176,7 +180,7 @@ function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { f
     {
       alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: schedule.period.lengthMs },
       findings,
-      window: { ...due.window, complete: due.window.complete && !isLostToGaps },
+      window: { ...due.window, complete: due.window.complete && !isInconclusive },
       windowStartAt: due.windowStartAt,
       inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, judgedWindow(task)),
       gapMs: (start, end) => coveredMs(gapsOf(start, end), { from: start, to: end }),
@@ -187,7 +191,7 @@ function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { f
 }
 
 /** For an alert that is evaluated tick by tick, its last part covers the whole window. */
-function judgedWindow({ alert, due: { window, windowStartAt } }: Task): Window {
+function judgedWindow({ alert, due: { window, windowStartAt } }: EvaluationTask): Window {
   return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
 }
 

@@ -3,7 +3,7 @@ import { alertTypeOf } from '../alerts/types/index.ts'
 import type { Instant } from '../core/clock.ts'
 import { importedUntil } from '../ingest/import-store.ts'
 import type { Db } from '../store/database.ts'
-import type { Task } from './evaluation-task.ts'
+import type { EvaluationTask } from './evaluation-task.ts'
 
 /**
  * What was imported is known to those who learn from the past, and opens nothing: so a count that has imported events in it
@@ -11,7 +11,7 @@ import type { Task } from './evaluation-task.ts'
  */
 
 /** When the last imported event that the alert may look at was received; 0 when there is none. */
-function importedBefore({ alert }: Task, until: ReadonlyMap<string, Instant>): Instant {
+function importedBefore({ alert }: EvaluationTask, until: ReadonlyMap<string, Instant>): Instant {
   const watched = domainsOf(alert)
   const times = watched.length > 0 ? watched.map((id) => until.get(id) ?? 0) : [...until.values()]
   return times.reduce((last, at) => Math.max(last, at), 0)
@@ -28,7 +28,7 @@ function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
 }
 
 /** Returns the tasks, each beginning behind what was imported where only a part of its window may be judged. */
-export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
+export function skipImported(db: Db, tasks: readonly EvaluationTask[]): EvaluationTask[] {
   const untilOf = imports(db)
   return tasks.map((task) => {
     const { orgId, alertType } = task.alert
@@ -43,7 +43,7 @@ export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
 }
 
 /** Returns a function that is true for a task whose verdict counts events that were imported. */
-export function countingImports(db: Db): (task: Task) => boolean {
+export function includesImports(db: Db): (task: EvaluationTask) => boolean {
   const untilOf = imports(db)
   return (task) => {
     const { alert, due } = task

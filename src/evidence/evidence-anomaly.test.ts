@@ -7,7 +7,7 @@ import { madeSeries, randomOf } from '../detector/series.fixture.ts'
 import { followedScope } from '../insights/series-scope.ts'
 import { databaseWithOrgs, findingOf } from '../issues/issue.fixture.ts'
 import type { SeriesScope } from '../signals/series.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 import { problemFrom } from './evidence.fixture.ts'
@@ -48,7 +48,7 @@ describe('of an anomaly', () => {
     if (!base.rule) throw new Error('there is a rule')
     const issue = { ...base.issue, evidence: findingOf({ vendor: 'ga4', event: 'purchase', ...finding }) }
     const followed = followedScope(db, issue, base.rule)
-    const follower = new Follower({
+    const seriesMonitor = new SeriesMonitor({
       warehouse: history,
       gapsOf: () => [],
       settingsOf: (orgId) => settingsOf(db, orgId),
@@ -58,7 +58,7 @@ describe('of an anomaly', () => {
       history: { query: () => Promise.reject(new Error('nothing else is asked')) },
       chart(scope, range) {
         charted.push(scope)
-        return follower.chart(scope, range, NOON)
+        return seriesMonitor.chart(scope, range, NOON)
       },
     }
     return { ...(await seriesOf({ ...base, issue, followed }, sources)), charted }

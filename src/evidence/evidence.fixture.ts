@@ -19,7 +19,7 @@ import { notifier } from '../integrations/delivery/notifier.ts'
 import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { applyFindings, resolveAll } from '../issues/store.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -126,9 +126,13 @@ export class EvidenceFixture {
   /** Returns the evidence by the production route, which checks it against its schema. */
   async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.stand.warehouse) {
     const { db, clock, spool } = this.stand
-    const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
+    const seriesMonitor = new SeriesMonitor({
+      warehouse,
+      gapsOf: () => [],
+      settingsOf: (orgId) => settingsOf(db, orgId),
+    })
     const watermark = () => spool.watermark()
-    const parts = { db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS }
+    const parts = { db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS }
     const [route] = insightRoutes(parts, [issueEvidence(testBox)])
     if (!route) throw new Error('there is a route')
     const principal = this.principal(caller)

@@ -95,14 +95,14 @@ export const issueEvidence = (box: SecretBox) =>
     params: Closed({ id: Type.String() }),
     output: IssueEvidenceSchema,
     async answer(sources, { id }, { principal, now }) {
-      const { db, history, follower, watermark } = sources
+      const { db, history, seriesMonitor, watermark } = sources
       const { orgId } = principal
       const detail = findIssue(db, orgId, id)
       const trouble = problemOf(sources, detail, { orgId, now })
       const explainedBy = explanationOf(db, trouble)
       const alert = alertOrNull(db, orgId, trouble.issue.alertId)
       const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
-      const chart: SeriesSources['chart'] = (scope, range) => follower.chart(scope, range, watermark())
+      const chart: SeriesSources['chart'] = (scope, range) => seriesMonitor.chart(scope, range, watermark())
       const [series, samples, cause] = await Promise.all([
         seriesOf(trouble, { history, chart }),
         samplesOf(trouble, history),

@@ -7,7 +7,7 @@ import { messageOfDelivery } from '../integrations/delivery/delivery.ts'
 import { listDeliveries } from '../integrations/delivery/delivery-log.ts'
 import { withHistory } from '../integrations/message/message-history.ts'
 import { comparedRowsOf } from '../integrations/message/message-text.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import { HOUR } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -32,9 +32,9 @@ const valueMissing: Partial<AlertInput> = {
 
 function tellerOf(warehouse: History = world.stand.warehouse) {
   const { db, clock, spool } = world.stand
-  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
   const watermark = () => spool.watermark()
-  return messageHistoryFetcher({ db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS })
+  return messageHistoryFetcher({ db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS })
 }
 
 const never = new AbortController().signal

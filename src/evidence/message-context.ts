@@ -7,7 +7,7 @@ import { type InsightParts, sourcesFor } from '../insights/routes.ts'
 import type { FetchHistory } from '../integrations/delivery/message-enricher.ts'
 import type { MessageHistory } from '../integrations/message/message.ts'
 import { occurrenceSeries } from '../issues/store.ts'
-import type { Point } from '../signals/chart-point.ts'
+import type { ChartPoint } from '../signals/chart-point.ts'
 import { problemOf } from './problem.ts'
 import { goodSampleOf } from './samples.ts'
 import { seriesOf } from './series.ts'
@@ -17,7 +17,7 @@ export type MessageHistoryDeps = InsightParts & { clock: Clock }
 /** Returns what messages about an issue say of its history: part of its evidence. Each part is null when the engine fails. */
 export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   return async ({ orgId, id }, signal) => {
-    const { db, follower, clock, watermark } = deps
+    const { db, seriesMonitor, clock, watermark } = deps
     const sources = sourcesFor(deps, orgId, signal, 'search')
     const { history } = sources
     const now = clock.now()
@@ -26,7 +26,9 @@ export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
     )
     if (!trouble) return null
     const [series, good, cause] = await Promise.all([
-      orNull(() => seriesOf(trouble, { history, chart: (scope, range) => follower.chart(scope, range, watermark()) })),
+      orNull(() =>
+        seriesOf(trouble, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
+      ),
       orNull(() => goodSampleOf(trouble, history)),
       orNull(() => causeOfIssue(sources, trouble.issue, now)),
     ])
@@ -51,7 +53,7 @@ async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
 }
 
 /** A window that still runs is left out while its count is below what is expected of a whole one. */
-function pointsOf(series: readonly Point[]): MessageHistory['series'] {
+function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
   return series
     .filter(({ partial, observed, expected }) => !partial || observed > (expected ?? -1))
     .map(({ start, observed, expected, low, high }) => ({

@@ -4,7 +4,7 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, sumsIn } from '../insights/count-series.ts'
 import { describeByKind, issueKindOf } from '../issues/kinds.ts'
-import { type Point, pointFields, shownPoint, wholeEvents } from '../signals/chart-point.ts'
+import { type ChartPoint, pointFields, roundEvents, roundPoint } from '../signals/chart-point.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -31,7 +31,7 @@ export const seriesFields = {
 }
 
 export interface Series {
-  series: Point[]
+  series: ChartPoint[]
   /** `day` where buckets are a day or several days. */
   grain: 'hour' | 'day'
 }
@@ -39,7 +39,7 @@ export interface Series {
 /** The data for a series. */
 export interface SeriesSources {
   history: History
-  /** As `Follower.chart`, up to now. */
+  /** As `SeriesMonitor.chart`, up to now. */
   chart(scope: SeriesScope, range: Span): Promise<SeriesChart>
 }
 
@@ -67,7 +67,7 @@ export async function seriesOf(trouble: Problem, sources: SeriesSources): Promis
   const before = previousWindow(period, timezone, first)
   const all = isRelative && before.start >= keptFrom ? [before, ...buckets] : buckets
   const counts = (await sumsIn(all, { over, where, orgId: issue.orgId }, sources.history)).map(({ weight }) =>
-    wholeEvents(weight),
+    roundEvents(weight),
   )
   const series = all.map((bucket, index) => ({
     start: bucket.start,
@@ -113,7 +113,7 @@ async function followedRows(trouble: Problem, scope: SeriesScope, { chart }: Ser
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (!first || !last) return { series: [], grain: 'hour' }
   const { points } = await chart(scope, { from: first.start, to: last.end })
-  return { series: points.map(shownPoint), grain: 'hour' }
+  return { series: points.map(roundPoint), grain: 'hour' }
 }
 
 function bucketsOf(trouble: Problem, { period, timezone, keptFrom }: Grid): PeriodWindow[] {

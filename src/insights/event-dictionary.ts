@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/chart-point.ts'
+import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
 import { type Estimated, estimateDifferent } from './different-values.ts'
@@ -109,7 +109,7 @@ export const eventDictionary = insight({
     const lists = Map.groupBy(counted, ({ list }) => mask(list.vendor, '$vendor'))
     const vendors = [...Map.groupBy(totals, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, rows]) => {
       const weight = rows.reduce((sum, row) => sum + row.weight, 0)
-      return { vendor, events: wholeEvents(weight), keys: shownKeys(lists.get(vendor) ?? [], weight, mask) }
+      return { vendor, events: roundEvents(weight), keys: shownKeys(lists.get(vendor) ?? [], weight, mask) }
     })
     return {
       sampledEvents: totals.reduce((sum, { events }) => sum + events, 0),

@@ -23,13 +23,13 @@ type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
  * `unavailable` as the history does.
  */
 export async function expectationOf(
-  { db, follower, watermark }: Pick<Sources, 'db' | 'follower' | 'watermark'>,
+  { db, seriesMonitor, watermark }: Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'>,
   orgId: string,
   { domainIds, vendor, event, stepMs }: Together,
   range: Span,
 ): Promise<(start: Instant) => Expected> {
   const scopes = domainIds.map((domainId) => signalScope(db, { orgId, domainId, vendor, event, stepMs }))
-  const charts = scopes.length <= MAX_FOLLOWED ? await follower.charts(scopes, range, watermark()) : []
+  const charts = scopes.length <= MAX_FOLLOWED ? await seriesMonitor.charts(scopes, range, watermark()) : []
   const known = charts.filter(({ points }) =>
     points.some(({ observed, expected }) => observed > 0 || expected !== null),
   )

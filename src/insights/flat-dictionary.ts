@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/chart-point.ts'
+import { roundEvents } from '../signals/chart-point.ts'
 import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
 import { type Mask, maskFor } from './masked.ts'
@@ -122,10 +122,10 @@ function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>,
     const { weight, values, lastAt } = maskedList(counted, mask)
     const shown = values.slice(0, MAX_SHOWN)
     return {
-      ...{ domain, vendor, event, key, count: wholeEvents(weight), lastSeen: lastAt },
+      ...{ domain, vendor, event, key, count: roundEvents(weight), lastSeen: lastAt },
       values: shown.map(({ value, weight }) => ({
         value: cutCharacters(value, VALUE_LENGTH),
-        count: wholeEvents(weight),
+        count: roundEvents(weight),
       })),
     }
   })

@@ -5,7 +5,7 @@ import type { EventStatus, StoredEvent } from '../core/event.ts'
 import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { type EventFields, HOUR, WarehouseFixture, type WarehouseSnapshot } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
@@ -100,13 +100,13 @@ function sourcesOf(
   history: History,
   now: Instant,
 ): Sources {
-  const follower = new Follower({ warehouse: history, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse: history, gapsOf: () => [], settingsOf: () => [] })
   const own = domains.filter((domain) => domain.orgId === orgId)
   return {
-    ...{ db, follower, history, watermark: () => now, retentionMs: 90 * DAY_MS },
+    ...{ db, seriesMonitor, history, watermark: () => now, retentionMs: 90 * DAY_MS },
     domains: () => own.map(({ id }) => ({ id, createdAt: 0 })),
     privacy: () => ({ regions: ['DE'], patterns: [] }),
-    chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),
+    chart: (series, range) => seriesMonitor.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),
   }
 }
 

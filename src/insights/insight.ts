@@ -6,7 +6,7 @@ import type { Static, TObject } from '../core/schema.ts'
 import type { Permission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import type { SeriesScope, Span } from '../signals/series.ts'
-import type { Follower } from '../signals/series-monitor.ts'
+import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -24,9 +24,9 @@ export interface Sources {
   domains(): readonly WatchedDomain[]
   /** What the caller's organization takes for personal data: for `maskPersonal` and `compileMask`. */
   privacy(): Privacy
-  /** As `Follower.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
+  /** As `SeriesMonitor.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
-  follower: Pick<Follower, 'chart' | 'charts' | 'past' | 'signals' | 'verdicts'>
+  seriesMonitor: Pick<SeriesMonitor, 'chart' | 'charts' | 'forHistory' | 'signals' | 'verdicts'>
   /** Up to when counts are known. */
   watermark(): Instant
   /** How long events are kept. */

@@ -3,7 +3,7 @@ import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { pageViewRoutes } from '../domains/page-view-routes.ts'
 import { createDomain } from '../domains/store.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insights } from './index.ts'
 import { insightRoutes } from './routes.ts'
@@ -15,11 +15,11 @@ async function setUp(stand: WarehouseFixture) {
   const id = createDomain(db, clock, orgId, { name: 'Shop' })
   let changes = 0
   const { warehouse } = stand
-  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const publicUrl = 'https://watch.example'
   const routes = [
     ...insightRoutes(
-      { db, clock, warehouse, follower, watermark: () => clock.now(), retentionMs: 90 * DAY_MS },
+      { db, clock, warehouse, seriesMonitor, watermark: () => clock.now(), retentionMs: 90 * DAY_MS },
       insights,
     ),
     ...pageViewRoutes({

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Follower } from '../signals/series-monitor.ts'
+import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import { watchedAt } from './past-signals.ts'
 
 test('what is long past is looked up once in 10 minutes for each organization, its domains and instant', async () => {
@@ -11,17 +11,17 @@ test('what is long past is looked up once in 10 minutes for each organization, i
   const start = clock.now()
   let asked = 0
   let isDown = false
-  const signals: Follower['signals'] = async (of) => {
+  const signals: SeriesMonitor['signals'] = async (of) => {
     asked++
     if (isDown) throw new AppError('unavailable', 'the warehouse is away')
     return of.map(() => [])
   }
-  const follower = { signals, past: { signals } } as Follower
+  const seriesMonitor = { signals, forHistory: { signals } } as SeriesMonitor
   const domains = [{ id: 'dom_a', name: 'A' }]
   const past = start - 2 * HOUR_MS
   const ask = async (at = past, orgId = 'org_a', of = domains) => {
     const before = asked
-    const parts = { db, follower, watermark: () => clock.now(), now: clock.now() }
+    const parts = { db, seriesMonitor, watermark: () => clock.now(), now: clock.now() }
     await watchedAt(parts, orgId, of, at).catch((error: AppError) => expect(error.code).toBe('unavailable'))
     return asked - before
   }
@@ -38,19 +38,19 @@ test('what is long past is looked up once in 10 minutes for each organization, i
   expect([await ask(), await ask()]).toEqual([1, 1])
 })
 
-test('what is long past is asked of a follower of its own', async () => {
+test('what is long past is asked of a separate series monitor', async () => {
   const db = memoryDb()
   const now = testClock().now()
   const asked: string[] = []
   const signals =
-    (which: string): Follower['signals'] =>
+    (which: string): SeriesMonitor['signals'] =>
     async (of) => {
       asked.push(which)
       return of.map(() => [])
     }
-  const follower = { signals: signals('present'), past: { signals: signals('past') } } as Follower
+  const seriesMonitor = { signals: signals('present'), forHistory: { signals: signals('past') } } as SeriesMonitor
   const ask = (at: number) =>
-    watchedAt({ db, follower, watermark: () => now, now }, 'org_a', [{ id: 'd', name: 'D' }], at)
+    watchedAt({ db, seriesMonitor, watermark: () => now, now }, 'org_a', [{ id: 'd', name: 'D' }], at)
   await ask(now)
   await ask(now - 2 * HOUR_MS)
   expect(asked).toEqual(['present', 'past'])

@@ -12,15 +12,15 @@ const keptOf = keptBy<Promise<FoundSignal[]>>(100)
  * as it was found up to 10 minutes before. Fails with `unavailable` when the warehouse does.
  */
 export function watchedAt(parts: Parts[0], orgId: string, domains: Parts[2], at: Instant): Promise<FoundSignal[]> {
-  const findBy = (follower: Parts[0]['follower']) =>
-    signalsOf({ ...parts, follower }, orgId, domains, ({ mode }) => mode === 'auto', at)
-  const { follower, now } = parts
-  if (at > now - HOUR_MS) return findBy(follower)
-  const kept = keptOf(follower)
+  const findBy = (seriesMonitor: Parts[0]['seriesMonitor']) =>
+    signalsOf({ ...parts, seriesMonitor }, orgId, domains, ({ mode }) => mode === 'auto', at)
+  const { seriesMonitor, now } = parts
+  if (at > now - HOUR_MS) return findBy(seriesMonitor)
+  const kept = keptOf(seriesMonitor)
   const key = `${orgId} ${at} ${Bun.hash(domains.map(({ id }) => id).join())}`
   const known = kept.get(key, now)
   if (known) return known
-  const signals = findBy(follower.past)
+  const signals = findBy(seriesMonitor.forHistory)
   signals.catch(() => kept.delete(key))
   kept.set(key, signals, now)
   return signals

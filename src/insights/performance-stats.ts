@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
-import { wholeEvents } from '../signals/chart-point.ts'
+import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
 import { insight } from './insight.ts'
@@ -100,10 +100,10 @@ function statsOf(vendor: string, rows: readonly VendorRow[]) {
   const [failed, execWeight] = [sum((row) => row.failed), sum((row) => row.execWeight)]
   return {
     vendor,
-    events: wholeEvents(sum((row) => row.weight)),
+    events: roundEvents(sum((row) => row.weight)),
     avgExecMs: execWeight > 0 ? Math.round((sum((row) => row.execSum) / execWeight) * 1000) / 1000 : 0,
     maxExecMs: Math.max(...rows.map((row) => row.maxExecMs)),
-    failures: wholeEvents(failed),
+    failures: roundEvents(failed),
     failurePct: percentOf(
       failed,
       sum((row) => row.known),

@@ -9,7 +9,7 @@ import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
 import type { Order } from '../orders/order.ts'
 import { saveOrders } from '../orders/store.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { type EventFields, NASTY_KEYS, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
 import type { Sources } from './insight.ts'
@@ -238,9 +238,9 @@ describe('against one event after the other', () => {
       })
     }
     saveOrders(stand.db, domainId, [...orders.values()])
-    const follower = new Follower({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
+    const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
     sources = {
-      ...{ db: stand.db, follower, watermark: () => now, retentionMs: 90 * DAY_MS },
+      ...{ db: stand.db, seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
       history: {
         async query(query) {
           const rows = await stand.warehouse.query<never>(query)

@@ -13,7 +13,7 @@ import { signalScope } from './series-scope.ts'
 export interface InsightParts {
   db: Db
   warehouse: History
-  follower: Sources['follower']
+  seriesMonitor: Sources['seriesMonitor']
   clock: Clock
   /** Up to when counts are known. */
   watermark(): Instant
@@ -59,12 +59,12 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
 
 /** Returns the sources for one organization; queries end with the signal. */
 export function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
-  const { db, warehouse, follower, watermark, retentionMs } = parts
+  const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
   return {
-    ...{ db, follower, watermark, retentionMs },
+    ...{ db, seriesMonitor, watermark, retentionMs },
     history: withSignal(warehouse, signal, lane),
     domains: () => watchedDomains(db, orgId),
     privacy: () => privacyFrom(privacySettings(db, orgId)),
-    chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),
+    chart: (series, range) => seriesMonitor.chart(signalScope(db, { ...series, orgId }), range, watermark()),
   }
 }

@@ -6,7 +6,7 @@ import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { cutText } from '../core/text.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
-import { apart, coveredMs } from '../signals/gap.ts'
+import { coveredMs, mergeGaps } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -117,7 +117,7 @@ export async function healthIn(
   scope: HealthScope,
   now: Instant,
 ): Promise<DomainHealth[]> {
-  const { db, history, follower, watermark } = sources
+  const { db, history, seriesMonitor, watermark } = sources
   const domains = domainsOf(db, orgId, scope)
   if (domains.length === 0) return []
   const ids = domains.map(({ id }) => id)
@@ -125,10 +125,10 @@ export async function healthIn(
   const known = Math.min(scope.to, watermark())
   const [{ statuses, broken, totals }, signals] = await Promise.all([
     toldOf({ db, history }, orgId, ids, window, now),
-    watchedAt({ db, follower, watermark, now }, orgId, domains, known),
+    watchedAt({ db, seriesMonitor, watermark, now }, orgId, domains, known),
   ])
   const past = { from: window.from, to: Math.min(window.to, now) }
-  const gapShare = coveredMs(apart(gapsBetween(db, past.from, past.to)), past) / (past.to - past.from)
+  const gapShare = coveredMs(mergeGaps(gapsBetween(db, past.from, past.to)), past) / (past.to - past.from)
   const rules = enabledRules(db, [...new Set(broken.map(({ alertId }) => alertId))])
   const totalOf = new Map(totals.map((row) => [keyOf(row), row.weight]))
   const masked = maskOf(sources)

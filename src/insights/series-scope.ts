@@ -3,7 +3,7 @@ import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
 import { signalOf } from '../alerts/finding.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
+import { ALL_SIGNALS, type Series, type SeriesScope } from '../signals/series.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
@@ -20,7 +20,7 @@ export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule:
   const { series } = alertTypeOf(rule.alertType)
   if (!series || domainId === null) return null
   const [scope] = series(rule, [{ id: domainId, createdAt: 0 }])
-  if (!scope || scope.vendor !== EVERY) return scope ?? null
+  if (!scope || scope.vendor !== ALL_SIGNALS) return scope ?? null
   return withSetting(db, { ...scope, ...signalOf(evidence) })
 }
 

@@ -52,23 +52,23 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, setting)
   saveSetting(db, clock, orgId, { ...setting, event: 'off', mode: 'off', sensitivity: null })
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
-  const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-  const watching: Sources['follower'] = {
-    chart: (...args) => follower.chart(...args),
+  const seriesMonitor = stand.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
+  const watching: Sources['seriesMonitor'] = {
+    chart: (...args) => seriesMonitor.chart(...args),
     async signals(...args) {
-      const signals = await follower.signals(...args)
+      const signals = await seriesMonitor.signals(...args)
       learned.push(...signals.flat().filter(({ mode }) => mode !== 'off'))
       return signals
     },
-    verdicts: (...args) => follower.verdicts(...args),
-    charts: (...args) => follower.charts(...args),
-    past: follower.past,
+    verdicts: (...args) => seriesMonitor.verdicts(...args),
+    charts: (...args) => seriesMonitor.charts(...args),
+    forHistory: seriesMonitor.forHistory,
   }
   const parts = {
     db,
     clock,
     warehouse: stand.stand.warehouse,
-    follower: watching,
+    seriesMonitor: watching,
     watermark: () => clock.now(),
     retentionMs: 90 * DAY_MS,
   }

@@ -7,7 +7,7 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { ExplanationSchema } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
-import { pointFields, shownBounds, shownPoint } from '../signals/chart-point.ts'
+import { pointFields, roundBounds, roundPoint } from '../signals/chart-point.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import type { KnownSignal } from '../signals/series-monitor.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
@@ -112,7 +112,7 @@ export const signalList = insight({
 })
 
 /** The data for the list. */
-type ListSources = Pick<Sources, 'db' | 'follower' | 'watermark'> & { now: Instant }
+type ListSources = Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'> & { now: Instant }
 
 interface Domain {
   id: string
@@ -158,7 +158,7 @@ async function listSignals(
 
 /** Adds the hourly series; signals that are off have none. */
 async function withSeries(
-  { follower }: ListSources,
+  { seriesMonitor }: ListSources,
   orgId: string,
   signals: readonly SignalRow[],
   items: readonly FoundSignal[],
@@ -166,11 +166,11 @@ async function withSeries(
 ): Promise<SignalRow[]> {
   const scopes = signals.map((row, index) => scopeOf(orgId, row, items[index]?.timezone ?? 'UTC'))
   const followed = scopes.filter((_, index) => signals[index]?.state !== 'off')
-  const charts = await follower.charts(followed, { from: now - SERIES_MS, to: now }, now)
+  const charts = await seriesMonitor.charts(followed, { from: now - SERIES_MS, to: now }, now)
   const pointsOf = new Map(followed.map((scope, index) => [scope, charts[index]?.points ?? []]))
   return signals.map((row, index) => ({
     ...row,
-    series: (pointsOf.get(scopes[index] ?? missing()) ?? []).map(shownPoint),
+    series: (pointsOf.get(scopes[index] ?? missing()) ?? []).map(roundPoint),
   }))
 }
 
@@ -180,7 +180,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
 
 /** Adds what the last hour and the ticks since show of each followed signal. */
 async function inDetail(
-  { follower }: ListSources,
+  { seriesMonitor }: ListSources,
   orgId: string,
   items: readonly FoundSignal[],
   now: Instant,
@@ -189,13 +189,13 @@ async function inDetail(
   const scopes = items.map(({ row, timezone }) => scopeOf(orgId, row, timezone))
   const followed = scopes.filter((_, index) => items[index]?.row.state !== 'off')
   const window = { from: rowStart({ stepMs: SIGNAL_STEP_MS }, to) - SIGNAL_STEP_MS, to }
-  const [rows = []] = followed.length > 0 ? await follower.verdicts(followed, [window]) : []
+  const [rows = []] = followed.length > 0 ? await seriesMonitor.verdicts(followed, [window]) : []
   const known = new Map(rows.map((row) => [row.scope, row]))
   return items.map(({ row }, index) => {
     const verdict = known.get(scopes[index] ?? missing())
     if (!verdict) return row
     const { low, high, lastEventAt } = verdict
-    return { ...row, ...shownBounds({ expected: row.expected, low, high }), lastEventAt }
+    return { ...row, ...roundBounds({ expected: row.expected, low, high }), lastEventAt }
   })
 }
 
@@ -237,7 +237,7 @@ function wanted(query: SignalQuery, after: Place | null, most: number): (signal:
 
 /** Returns the matching signals of these domains, in the order of the list. */
 export async function signalsOf(
-  { db, follower, now: today }: ListSources,
+  { db, seriesMonitor, now: today }: ListSources,
   orgId: string,
   domains: readonly Domain[],
   isWanted: (signal: KnownSignal) => boolean,
@@ -251,7 +251,7 @@ export async function signalsOf(
     const sensitivity = alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY
     return { orgId, domainId: domain.id, sensitivity, timezone }
   })
-  const signals = await follower.signals(scopes, now, isWanted)
+  const signals = await seriesMonitor.signals(scopes, now, isWanted)
   return watched.flatMap(({ domain, alert, timezone }, index) => {
     const own = signals[index] ?? []
     const issues =

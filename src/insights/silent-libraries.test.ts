@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insightRoutes } from './routes.ts'
 import { silentLibraries } from './silent-libraries.ts'
@@ -12,8 +12,8 @@ async function setUp(stand: WarehouseFixture) {
   const people = cast(db, clock)
   const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
   const { warehouse } = stand
-  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
-  const parts = { db, clock, warehouse, follower, watermark: () => clock.now(), retentionMs: 90 * DAY_MS }
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const parts = { db, clock, warehouse, seriesMonitor, watermark: () => clock.now(), retentionMs: 90 * DAY_MS }
   const call = client({ db, clock }, ...insightRoutes(parts, [silentLibraries]))
   return { clock, people, domainId, call, path: `/v1/domains/${domainId}/silent-libraries` }
 }

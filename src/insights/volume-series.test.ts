@@ -11,7 +11,7 @@ import { madeSeries, randomOf } from '../detector/series.fixture.ts'
 import type { Principal } from '../http/principal.ts'
 import { createKey } from '../org/key-store.ts'
 import { addMember, createOrg, createUser } from '../org/store.ts'
-import { Follower } from '../signals/series-monitor.ts'
+import { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { Query } from '../warehouse/query.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -39,15 +39,15 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
     queries.push(one)
     return history.query(one)
   }
-  const follower = new Follower({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
   const sources: Sources = {
-    ...{ db: memoryDb(), follower, watermark: () => now, retentionMs: 90 * DAY_MS },
+    ...{ db: memoryDb(), seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
     history: { query },
     domains: () => domains,
     privacy: () => PLAIN_PRIVACY,
     chart(series, range) {
       charted.push(series)
-      return follower.chart({ ...series, orgId: 'org_a', sensitivity: 5, timezone: 'UTC' }, range, now)
+      return seriesMonitor.chart({ ...series, orgId: 'org_a', sensitivity: 5, timezone: 'UTC' }, range, now)
     },
   }
   return { queries, charted, answer: (input: Input) => volumeSeries.answer(sources, input, { principal, now }) }

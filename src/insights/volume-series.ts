@@ -4,7 +4,7 @@ import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
-import { pointFields, shownBounds, wholeEvents } from '../signals/chart-point.ts'
+import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
@@ -117,9 +117,9 @@ export const volumeSeries = insight({
       const { weight, pageViews } = sums[index] ?? { weight: 0, pageViews: 0 }
       const { partial, ...bounds } = points.get(start) ?? expected?.(start) ?? { ...NO_BOUNDS, partial: false }
       return {
-        ...{ start, observed: wholeEvents(weight), ...shownBounds(bounds) },
+        ...{ start, observed: roundEvents(weight), ...roundBounds(bounds) },
         partial: partial || end > now,
-        pageViews: wholeEvents(pageViews),
+        pageViews: roundEvents(pageViews),
       }
     })
     const [first, last] = [buckets.at(0), buckets.at(-1)]

@@ -6,7 +6,7 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { issueActivity } from '../issues/activity.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
-import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/chart-point.ts'
+import { type ChartPoint, pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'
@@ -200,16 +200,16 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
     expectationOf(sources, orgId, { domainIds: ids, vendor: null, event: null, stepMs: HOUR_MS }, { from, to: end }),
   ])
   const counted = buckets.map(({ start, end }, at) => ({ start, end, weight: sums[at]?.weight ?? 0 }))
-  const weightOf = (hours: typeof counted) => wholeEvents(hours.reduce((sum, { weight }) => sum + weight, 0))
+  const weightOf = (hours: typeof counted) => roundEvents(hours.reduce((sum, { weight }) => sum + weight, 0))
   const own = counted.filter(({ start }) => start >= from)
   return {
     events: weightOf(own),
     before: madeAt < from ? weightOf(counted.filter(({ start }) => start < from)) : null,
     series: own
       .filter(({ end }) => end > madeAt)
-      .map(({ start, end, weight }): Point => {
+      .map(({ start, end, weight }): ChartPoint => {
         const { partial, ...bounds } = expected(start)
-        return { start, observed: wholeEvents(weight), ...shownBounds(bounds), partial: partial || end > now }
+        return { start, observed: roundEvents(weight), ...roundBounds(bounds), partial: partial || end > now }
       }),
   }
 }

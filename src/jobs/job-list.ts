@@ -7,8 +7,8 @@ import type { Clock, Instant } from '../core/clock.ts'
 import type { Emitter } from '../core/emitter.ts'
 import type { DigestSender } from '../digest/sender.ts'
 import { type DomainDirectory, hasDomains } from '../domains/directory.ts'
-import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
-import { type FollowSeriesParts, followSeries } from '../evaluation/evaluate-series.ts'
+import { type EvaluateDeps, evaluate } from '../evaluation/evaluate.ts'
+import { type MonitorSeriesDeps, monitorSeries } from '../evaluation/evaluate-series.ts'
 import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
 import type { NotifierDeps } from '../integrations/delivery/notifier.ts'
 import type { Listeners } from '../integrations/inbound/listeners.ts'
@@ -35,9 +35,9 @@ export interface JobDeps {
   heartbeat(): void
   flushing: FlushDeps
   warehouse: Pick<Warehouse, 'compact' | 'check'>
-  evaluating: EvaluateParts
+  evaluating: EvaluateDeps
   scanning: ScanDeps
-  series: FollowSeriesParts
+  series: MonitorSeriesDeps
   autoAlerts: AutoAlertDeps
   consent: ConsentCheckDeps
   retaining: RetainDeps
@@ -92,7 +92,7 @@ export function jobsOf(parts: JobDeps): Job[] {
       pattern: EVERY_SECOND,
       run: async () => unmuteDue(parts.evaluating.db, clock.now(), parts.evaluating.enqueue),
     },
-    { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
+    { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => monitorSeries(parts.series, stopping) },
     { name: 'look for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
     { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },

@@ -4,10 +4,10 @@ import { OTHER } from '../warehouse/relations.ts'
 import type { Span } from './series.ts'
 
 /** An event name with this many events in a week is a signal. */
-const ENOUGH = 100
+const MIN_WEEKLY_EVENTS = 100
 const WEEK_DAYS = 7
 /** It stays a signal this long after its last such week, so that a dead tag's issue does not resolve by itself. */
-const STAYS_DAYS = 28
+const RETENTION_DAYS = 28
 /** The most signals of a domain; those with most traffic are kept. */
 export const MAX_SIGNALS = 500
 
@@ -34,7 +34,7 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
   return query('signals.daily-events', {
     over: 'counts',
     orgId,
-    window: { from: (dayOf(from) - STAYS_DAYS - WEEK_DAYS + 1) * DAY_MS, to: dayOf(to) * DAY_MS },
+    window: { from: (dayOf(from) - RETENTION_DAYS - WEEK_DAYS + 1) * DAY_MS, to: dayOf(to) * DAY_MS },
     write(binder) {
       const other = binder.bind(OTHER)
       const where = [...binder.among('domainId', domainIds), `vendor <> ${other}`, `event <> ${other}`]
@@ -45,7 +45,7 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
             SELECT domainId, vendor, event, ${binder.dialect.quotient('minute', DAY_MS)} AS "day", sum(events) AS events
             FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL
           )
-          GROUP BY domainId, vendor, event HAVING sum(events) >= ${ENOUGH}`,
+          GROUP BY domainId, vendor, event HAVING sum(events) >= ${MIN_WEEKLY_EVENTS}`,
       }
     },
   })
@@ -55,11 +55,11 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
  * Returns the signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the
  * last four weeks, the day itself not counted. Most traffic first; at most 500.
  */
-export function signalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
+export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {
     const byDay = new Map(days.map((day, at) => [day, counts[at] ?? 0]))
-    const most = mostInAWeek(day, byDay)
-    return most >= ENOUGH ? [{ vendor, event, most }] : []
+    const most = maxWeeklyEvents(day, byDay)
+    return most >= MIN_WEEKLY_EVENTS ? [{ vendor, event, most }] : []
   })
   return names
     .sort((a, b) => b.most - a.most || compare(a.vendor, b.vendor) || compare(a.event, b.event))
@@ -67,9 +67,9 @@ export function signalsOn(day: number, daily: readonly DailyEvents[]): SignalNam
     .map(({ vendor, event }) => ({ vendor, event }))
 }
 
-function mostInAWeek(day: number, byDay: ReadonlyMap<number, number>): number {
+function maxWeeklyEvents(day: number, byDay: ReadonlyMap<number, number>): number {
   let most = 0
-  for (let end = day - STAYS_DAYS; end < day; end++) {
+  for (let end = day - RETENTION_DAYS; end < day; end++) {
     let week = 0
     for (let at = end - WEEK_DAYS + 1; at <= end; at++) week += byDay.get(at) ?? 0
     most = Math.max(most, week)

@@ -18,21 +18,21 @@ export const pointFields = {
 }
 
 /** What a count is held against. */
-type Expectation = Omit<RowNumbers, 'observed'>
+type BoundsOfCount = Omit<RowNumbers, 'observed'>
 
 const PointObject = Type.Object(pointFields)
-export type Point = Static<typeof PointObject>
+export type ChartPoint = Static<typeof PointObject>
 
 /**
  * Returns the point rounded for display: whole events, and bounds to the hundredth, so that the same whole counts lie
  * between them.
  */
-export function shownPoint({ start, observed, partial, ...bounds }: SeriesPoint): Point {
-  return { start, observed: wholeEvents(observed), ...shownBounds(bounds), partial }
+export function roundPoint({ start, observed, partial, ...bounds }: SeriesPoint): ChartPoint {
+  return { start, observed: roundEvents(observed), ...roundBounds(bounds), partial }
 }
 
-/** Rounds as `shownPoint` does. */
-export function shownBounds({ expected, low, high }: Expectation): Expectation {
+/** Rounds as `roundPoint` does. */
+export function roundBounds({ expected, low, high }: BoundsOfCount): BoundsOfCount {
   const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
   return {
     expected: hundredths(expected, Math.round),
@@ -42,4 +42,4 @@ export function shownBounds({ expected, low, high }: Expectation): Expectation {
 }
 
 /** Rounds as alerts do: the last digits of a sum depend on the order of addition. */
-export const wholeEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))
+export const roundEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { DomainGuard } from './domain-drop.ts'
+import { DomainDropDetector } from './domain-drop.ts'
 import type { Outcome } from './verdict-row.ts'
 
 describe('a domain', () => {
@@ -20,21 +20,22 @@ describe('a domain', () => {
     outcome(minute / 60, { state: 'silent', open: true, row: null, since: since * MINUTE_MS, unlikely })
 
   /** The whole traffic, of 240 an hour, and its signals, each by itself. */
-  function guardOf(whole: readonly Outcome[], signals: readonly (readonly Outcome[])[]): DomainGuard {
-    const guard = new DomainGuard({ stepMs: HOUR_MS }, 5)
-    for (const hour of [0, 1, 2, 3, 4]) guard.takeWhole(outcome(hour, counted(240, 240)))
-    for (const one of whole) guard.takeWhole(one)
+  function guardOf(whole: readonly Outcome[], signals: readonly (readonly Outcome[])[]): DomainDropDetector {
+    const guard = new DomainDropDetector({ stepMs: HOUR_MS }, 5)
+    for (const hour of [0, 1, 2, 3, 4]) guard.addDomainOutcome(outcome(hour, counted(240, 240)))
+    for (const one of whole) guard.addDomainOutcome(one)
     for (const signal of signals) {
       let [last, lastRow]: (Outcome | null)[] = [null, null]
       for (const one of signal) {
-        guard.takeSignal(one, last ?? null, lastRow ?? null)
+        guard.addSignalOutcome(one, last ?? null, lastRow ?? null)
         last = one
         if (one.row) lastRow = one
       }
     }
     return guard
   }
-  const fallsOf = (guard: DomainGuard) => guard.falls().map(({ at, alarm }) => `${at / HOUR_MS}${alarm ? '!' : ''}`)
+  const fallsOf = (guard: DomainDropDetector) =>
+    guard.drops().map(({ at, alarm }) => `${at / HOUR_MS}${alarm ? '!' : ''}`)
   const few = { ...counted(80, 240) }
   const rows = (...observed: number[]) => observed.map((count, hour) => outcome(hour, counted(count)))
   const usual = rows(60, 60, 60, 60)
@@ -81,7 +82,7 @@ describe('a domain', () => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 
-  const marksOf = (guard: DomainGuard, outcomes: readonly Outcome[]) =>
+  const marksOf = (guard: DomainDropDetector, outcomes: readonly Outcome[]) =>
     guard.explain(outcomes).map(({ explained = false, alarm }) => `${explained ? 'explained' : ''}${alarm ? '!' : ''}`)
 
   test('explains falls while it is down; one that outlasts it by two hours is on its own, once', () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { type Gap, PAUSE_MS } from './gap.ts'
-import { GapWatch } from './gap-detector.ts'
+import { type Gap, MIN_GAP_MS } from './gap.ts'
+import { GapDetector } from './gap-detector.ts'
 import { gapsBetween } from './gap-store.ts'
 
 /** A watch over a database of its own; times are minutes since the start. */
@@ -13,7 +13,7 @@ function stand() {
   const notified: Gap[] = []
   const reported: unknown[] = []
   const newWatch = () =>
-    new GapWatch({ db, clock, began: (gap) => notified.push(gap), report: (error) => reported.push(error) })
+    new GapDetector({ db, clock, onGap: (gap) => notified.push(gap), reportError: (error) => reported.push(error) })
   const minutes = ({ fromAt, toAt, cause }: Gap) =>
     `${cause} ${(fromAt - TEST_START) / MINUTE_MS}–${(toAt - TEST_START) / MINUTE_MS}`
   let watch = newWatch()
@@ -22,7 +22,7 @@ function stand() {
     const to = TEST_START + minute * MINUTE_MS
     while (clock.now() < to) {
       clock.set(Math.min(clock.now() + SECOND_MS, to))
-      watch.beat()
+      watch.heartbeat()
     }
   }
   return {
@@ -81,7 +81,7 @@ describe('a gap', () => {
       'is a suspension of the process',
       (world) => {
         world.clock.set(TEST_START + 60 * MINUTE_MS)
-        world.watch.beat()
+        world.watch.heartbeat()
         world.until(61)
       },
       ['down 10.25–60'],
@@ -215,7 +215,7 @@ test('gaps are separate, in order, reported once each, and cover every time when
         else if (kind === 'stop') world.stoppedUntil(minute() + seconds / 60)
         else world.until(minute() + seconds / 60)
         const now = world.clock.now()
-        if ((kind === 'kill' || kind === 'stop') && now - before > PAUSE_MS) lost.push([before, now])
+        if ((kind === 'kill' || kind === 'stop') && now - before > MIN_GAP_MS) lost.push([before, now])
         // Whoever starts anew does not know that the disk is still full.
         if (kind === 'kill' || kind === 'stop') refusedAt = null
         if (kind === 'refuse') refusedAt ??= now
@@ -230,7 +230,7 @@ test('gaps are separate, in order, reported once each, and cover every time when
       for (const [index, gap] of gaps.entries()) {
         expect(gap.toAt).toBeGreaterThan(gap.fromAt)
         const next = gaps[index + 1]
-        if (next) expect(next.fromAt - gap.toAt).toBeGreaterThan(PAUSE_MS)
+        if (next) expect(next.fromAt - gap.toAt).toBeGreaterThan(MIN_GAP_MS)
       }
       expect(world.notified).toHaveLength(gaps.length)
       const uncovered = lost.filter(([from, to]) => !gaps.some(({ fromAt, toAt }) => fromAt <= from && toAt >= to))

@@ -1,41 +1,50 @@
 import { CLOCK_STEP_MS, type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import { clockStepsBetween } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
-import { agedAt, apart, type Gap, joined, outside, PAUSE_MS, type Span } from './gap.ts'
-import { cutGaps, gapsBetween, jumps, keepGap, keepHeartbeat, keepJump, lastGap, lastHeartbeat } from './gap-store.ts'
+import { type Gap, joinGaps, MIN_GAP_MS, mergeGaps, retentionNow, subtractSpans, type TimeSpan } from './gap.ts'
+import {
+  clockJumps,
+  gapsBetween,
+  lastGap,
+  lastHeartbeat,
+  saveClockJump,
+  saveGap,
+  saveHeartbeat,
+  truncateGaps,
+} from './gap-store.ts'
 
 /** The interval of written heartbeats; after a crash the next start knows the end of the previous run this exactly. */
 const HEARTBEAT_MS = 30 * SECOND_MS
 
-export interface GapWatchParts {
+export interface GapDetectorDeps {
   db: Db
   clock: Clock
   /** Called once for every gap, when it is detected. */
-  began(gap: Gap): void
+  onGap(gap: Gap): void
   /** Called with errors of writing; the write is tried again. */
-  report(error: unknown, where: string): void
+  reportError(error: unknown, where: string): void
 }
 
 /**
  * Detects collection gaps, across restarts. What can't be written, because the disk is full, is kept in memory until it
  * can; if the process ends before, the next start detects the missing heartbeats.
  */
-export class GapWatch {
+export class GapDetector {
   /** The last gap. */
   private latest: Gap | null
   /** True from the first batch that could not be stored until the next that was. */
   private isRefusing = false
   private readonly unwritten = new Map<Instant, Gap>()
-  private unwrittenJumps: Span[] = []
+  private unwrittenJumps: TimeSpan[] = []
   private aliveAt: Instant
   private writtenAt = Number.NEGATIVE_INFINITY
 
   /** When the last run ended too long ago, that is a gap. */
-  constructor(private readonly parts: GapWatchParts) {
+  constructor(private readonly parts: GapDetectorDeps) {
     const { db, clock } = parts
     this.latest = lastGap(db, clock.now())
     this.aliveAt = lastHeartbeat(db) ?? clock.now()
-    this.beat()
+    this.heartbeat()
   }
 
   /**
@@ -43,15 +52,15 @@ export class GapWatch {
    * suspended, which is a gap; except for the time before the clock was set back. Time that the clock shows twice is
    * counted twice, and is a gap as well.
    */
-  beat(): void {
+  heartbeat(): void {
     const now = this.parts.clock.now()
-    if (this.aliveAt - now > CLOCK_STEP_MS) this.putBack(now)
+    if (this.aliveAt - now > CLOCK_STEP_MS) this.onClockSetBack(now)
     const passed = { fromAt: this.aliveAt, toAt: now }
     const steps = clockStepsBetween(this.parts.db, this.aliveAt, now)
     const livedBefore = steps.map(({ fromAt, latestAt }) => ({ fromAt, toAt: latestAt }))
-    if (now - this.aliveAt > PAUSE_MS) {
+    if (now - this.aliveAt > MIN_GAP_MS) {
       this.unwrittenJumps.push(passed)
-      const unlived = outside(passed, livedBefore).filter(({ fromAt, toAt }) => toAt - fromAt > PAUSE_MS)
+      const unlived = subtractSpans(passed, livedBefore).filter(({ fromAt, toAt }) => toAt - fromAt > MIN_GAP_MS)
       for (const piece of unlived) this.add({ ...piece, cause: 'down' })
     } else {
       for (const { fromAt, toAt } of livedBefore) {
@@ -98,13 +107,13 @@ export class GapWatch {
     const { unwritten } = this
     const written = gapsBetween(this.parts.db, from, to).filter(({ fromAt }) => !unwritten.has(fromAt))
     const others = [...unwritten.values()].filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
-    return apart([...written, ...others].sort((a, b) => a.fromAt - b.fromAt))
+    return mergeGaps([...written, ...others].sort((a, b) => a.fromAt - b.fromAt))
   }
 
   /** Returns the time by which the age of data is judged. */
-  agedAt(): Instant {
+  retentionNow(): Instant {
     const now = this.parts.clock.now()
-    return agedAt([...jumps(this.parts.db), ...this.unwrittenJumps], now)
+    return retentionNow([...clockJumps(this.parts.db), ...this.unwrittenJumps], now)
   }
 
   /** The program ends: the next start measures from here. */
@@ -113,20 +122,20 @@ export class GapWatch {
   }
 
   /** Removes the part of a gap beyond this moment: the clock was wrong. */
-  private putBack(now: Instant): void {
+  private onClockSetBack(now: Instant): void {
     this.isRefusing = false
     this.write(now)
-    cutGaps(this.parts.db, now)
+    truncateGaps(this.parts.db, now)
     this.latest = lastGap(this.parts.db, now)
     this.aliveAt = now
   }
 
   private add(gap: Gap): void {
-    const whole = this.latest && joined(this.latest, gap)
+    const whole = this.latest && joinGaps(this.latest, gap)
     this.latest = whole ?? gap
     this.unwritten.set(this.latest.fromAt, this.latest)
     // The operator was notified of time that the clock shows again when the clock was set back.
-    if (!whole && gap.cause !== 'clock') this.parts.began(gap)
+    if (!whole && gap.cause !== 'clock') this.parts.onGap(gap)
   }
 
   private extend(toAt: Instant): void {
@@ -136,19 +145,19 @@ export class GapWatch {
   }
 
   private write(heartbeatAt: Instant): void {
-    const { db, report } = this.parts
+    const { db, reportError } = this.parts
     if (this.isRefusing) this.extend(heartbeatAt)
     this.writtenAt = heartbeatAt
     try {
       tx(db, () => {
-        keepHeartbeat(db, heartbeatAt)
-        for (const gap of this.unwritten.values()) keepGap(db, gap)
-        for (const jump of this.unwrittenJumps) keepJump(db, jump)
+        saveHeartbeat(db, heartbeatAt)
+        for (const gap of this.unwritten.values()) saveGap(db, gap)
+        for (const jump of this.unwrittenJumps) saveClockJump(db, jump)
       })
       this.unwritten.clear()
       this.unwrittenJumps = []
     } catch (error) {
-      report(error, 'heartbeat')
+      reportError(error, 'heartbeat')
     }
   }
 }

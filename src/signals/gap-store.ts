@@ -1,10 +1,10 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { Gap, Span } from './gap.ts'
+import type { Gap, TimeSpan } from './gap.ts'
 
 /** Stores a gap, or updates the stored one with the same beginning. */
-export function keepGap(db: Db, gap: Gap): void {
+export function saveGap(db: Db, gap: Gap): void {
   db.prepare(
     `INSERT INTO pipelineGap (fromAt, toAt, cause) VALUES (@fromAt, @toAt, @cause)
      ON CONFLICT (fromAt) DO UPDATE SET toAt = excluded.toAt`,
@@ -27,7 +27,7 @@ export function lastGap(db: Db, by: Instant): Gap | null {
 }
 
 /** Ends gaps that reach beyond `at` at that instant; for a clock that was wrong and is set back. */
-export function cutGaps(db: Db, at: Instant): void {
+export function truncateGaps(db: Db, at: Instant): void {
   db.prepare('UPDATE pipelineGap SET toAt = @at WHERE fromAt < @at AND toAt > @at').run({ at })
   db.prepare('DELETE FROM pipelineGap WHERE fromAt = @at AND toAt > @at').run({ at })
 }
@@ -41,13 +41,13 @@ export function gapTotals(db: Db): { count: number; totalMs: number } {
 }
 
 /** Stores that the clock skipped `fromAt < t < toAt`: the program did not run, or the clock was set forward. */
-export function keepJump(db: Db, { fromAt, toAt }: Span): void {
+export function saveClockJump(db: Db, { fromAt, toAt }: TimeSpan): void {
   db.prepare('INSERT OR REPLACE INTO clockJump (fromAt, toAt) VALUES (?, ?)').run(fromAt, toAt)
 }
 
 /** Returns the jumps of the clock, in order. */
-export function jumps(db: Db): Span[] {
-  return db.prepare<[], Span>('SELECT fromAt, toAt FROM clockJump ORDER BY toAt').all()
+export function clockJumps(db: Db): TimeSpan[] {
+  return db.prepare<[], TimeSpan>('SELECT fromAt, toAt FROM clockJump ORDER BY toAt').all()
 }
 
 /** Deletes old gaps, and old jumps of the clock. */
@@ -61,6 +61,6 @@ export function lastHeartbeat(db: Db): Instant | null {
   return db.prepare<[], number>('SELECT at FROM heartbeat').pluck().get() ?? null
 }
 
-export function keepHeartbeat(db: Db, at: Instant): void {
+export function saveHeartbeat(db: Db, at: Instant): void {
   db.prepare('INSERT INTO heartbeat (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at').run(at)
 }

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { agedAt, apart, type Gap, gapNotice, isCovered, joined, outside, PAUSE_MS } from './gap.ts'
+import {
+  exceedsMaxCoverage,
+  type Gap,
+  gapNotice,
+  joinGaps,
+  MIN_GAP_MS,
+  mergeGaps,
+  retentionNow,
+  subtractSpans,
+} from './gap.ts'
 
 const AT = Date.UTC(2026, 0, 5, 12)
 const gap = (fromAt: Instant, toAt: Instant, cause: Gap['cause'] = 'down'): Gap => ({ fromAt, toAt, cause })
@@ -11,19 +20,19 @@ describe('two gaps', () => {
     ['that overlap', gap(0, 100), gap(50, 200), gap(0, 200)],
     ['that touch', gap(0, 100), gap(100, 200), gap(0, 200)],
     ['of which one holds the other', gap(0, 500), gap(100, 200), gap(0, 500)],
-    ['two minutes apart', gap(0, 100), gap(100 + PAUSE_MS, 300_000), gap(0, 300_000)],
+    ['two minutes apart', gap(0, 100), gap(100 + MIN_GAP_MS, 300_000), gap(0, 300_000)],
     ['of two causes', gap(0, 100, 'refused'), gap(150, 200), gap(0, 200, 'refused')],
-    ['further apart', gap(0, 100), gap(101 + PAUSE_MS, 300_000), null],
+    ['further apart', gap(0, 100), gap(101 + MIN_GAP_MS, 300_000), null],
     ['of which the later one comes first, from when the clock was ahead', gap(500, 600), gap(0, 100), null],
   ])('%s', (_, earlier, later, expected) => {
-    expect(joined(earlier, later)).toEqual(expected)
+    expect(joinGaps(earlier, later)).toEqual(expected)
   })
 })
 
 test('gaps that overlap are one', () => {
   const gaps = [gap(0, 100, 'refused'), gap(50, 80), gap(90, 200, 'clock'), gap(200, 300), gap(301, 400)]
-  expect(apart(gaps)).toEqual([gap(0, 300, 'refused'), gap(301, 400)])
-  expect(apart([])).toEqual([])
+  expect(mergeGaps(gaps)).toEqual([gap(0, 300, 'refused'), gap(301, 400)])
+  expect(mergeGaps([])).toEqual([])
 })
 
 test('what of a time lies outside of others', () => {
@@ -34,7 +43,7 @@ test('what of a time lies outside of others', () => {
     fc.property(span, fc.array(span, { maxLength: 4 }), (time, others) => {
       const holds = (spans: { fromAt: Instant; toAt: Instant }[], at: Instant) =>
         spans.some(({ fromAt, toAt }) => at >= fromAt && at < toAt)
-      const pieces = outside(time, others)
+      const pieces = subtractSpans(time, others)
       for (let at = 0; at < 50; at++) {
         expect([at, holds(pieces, at)]).toEqual([at, holds([time], at) && !holds(others, at)])
       }
@@ -53,7 +62,7 @@ describe('things are as old as', () => {
     ['it says after 7 days in which it jumped again', [jump(0, 100), jump(104, 200)], 203, 107],
     ['it says when it was put back behind the jump', [jump(0, 3653)], 1, 1],
   ])('%s', (_, jumps, now, expected) => {
-    expect((agedAt(jumps, AT + now * DAY_MS) - AT) / DAY_MS).toBeCloseTo(expected, 6)
+    expect((retentionNow(jumps, AT + now * DAY_MS) - AT) / DAY_MS).toBeCloseTo(expected, 6)
   })
 })
 
@@ -67,7 +76,7 @@ describe('a window', () => {
     ['of which gaps cover 5 % together', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
     ['inside a gap', [gap(0, AT + 9 * HOUR_MS)], true],
   ])('%s', (_, gaps, expected) => {
-    expect(isCovered(gaps, hour)).toBe(expected)
+    expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)
   })
 
   test('is covered by more gaps whenever it is by fewer', () => {
@@ -79,7 +88,7 @@ describe('a window', () => {
           return gap(from, from + minutes * MINUTE_MS)
         })
         const window = { from: AT, to: AT + 6 * HOUR_MS }
-        if (isCovered(gaps.toSpliced(drop, 1), window)) expect(isCovered(gaps, window)).toBe(true)
+        if (exceedsMaxCoverage(gaps.toSpliced(drop, 1), window)) expect(exceedsMaxCoverage(gaps, window)).toBe(true)
       }),
     )
   })

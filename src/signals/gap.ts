@@ -14,10 +14,10 @@ export interface Gap {
   cause: GapCause
 }
 
-export type Span = Pick<Gap, 'fromAt' | 'toAt'>
+export type TimeSpan = Pick<Gap, 'fromAt' | 'toAt'>
 
 /** A shorter pause is no gap: senders repeat what they could not send. Gaps closer to each other are merged. */
-export const PAUSE_MS = 2 * MINUTE_MS
+export const MIN_GAP_MS = 2 * MINUTE_MS
 
 /** A window of which gaps cover this share or more is not judged. */
 const MAX_COVERED_SHARE = 0.05
@@ -38,13 +38,13 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
 }
 
 /** Returns the earlier gap extended by the later one; null when they stay separate. */
-export function joined(earlier: Gap, later: Gap): Gap | null {
-  if (later.fromAt < earlier.fromAt || later.fromAt - earlier.toAt > PAUSE_MS) return null
+export function joinGaps(earlier: Gap, later: Gap): Gap | null {
+  if (later.fromAt < earlier.fromAt || later.fromAt - earlier.toAt > MIN_GAP_MS) return null
   return { ...earlier, toAt: Math.max(earlier.toAt, later.toAt) }
 }
 
 /** Returns gaps in order, overlapping ones merged: gaps recorded while the clock was wrong may overlap others. */
-export function apart(gaps: readonly Gap[]): Gap[] {
+export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   const kept: Gap[] = []
   for (const gap of gaps) {
     const last = kept.at(-1)
@@ -55,13 +55,13 @@ export function apart(gaps: readonly Gap[]): Gap[] {
 }
 
 /** A jump of the clock counts for the age of data only after the program has run this long since. */
-export const BELIEVED_AFTER_MS = 7 * DAY_MS
+export const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
  * Returns the time by which the age of data is judged: a jump may be a wrong clock, so it does not count until the
  * program has run for 7 days after it. `jumps`: of the clock, in order.
  */
-export function agedAt(jumps: readonly Span[], now: Instant): Instant {
+export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant {
   let at = now
   let ranMs = 0
   let ranUntil = now
@@ -69,7 +69,7 @@ export function agedAt(jumps: readonly Span[], now: Instant): Instant {
     // The clock was set back since: the jump is void.
     if (toAt > ranUntil) continue
     ranMs += ranUntil - toAt
-    if (ranMs >= BELIEVED_AFTER_MS) break
+    if (ranMs >= CLOCK_TRUSTED_AFTER_MS) break
     at -= toAt - fromAt
     ranUntil = fromAt
   }
@@ -77,7 +77,7 @@ export function agedAt(jumps: readonly Span[], now: Instant): Instant {
 }
 
 /** Returns the parts of a time range outside of others, in order. The others are in any order. */
-export function outside(time: Span, others: readonly Span[]): Span[] {
+export function subtractSpans(time: TimeSpan, others: readonly TimeSpan[]): TimeSpan[] {
   let pieces = [time]
   for (const { fromAt, toAt } of others) {
     pieces = pieces
@@ -91,7 +91,7 @@ export function outside(time: Span, others: readonly Span[]): Span[] {
 }
 
 /** True when gaps cover 5 % of the window or more, so that its count is not judged. The gaps do not overlap. */
-export function isCovered(gaps: readonly Gap[], window: { from: Instant; to: Instant }): boolean {
+export function exceedsMaxCoverage(gaps: readonly Gap[], window: { from: Instant; to: Instant }): boolean {
   const covered = coveredMs(gaps, window)
   return covered > 0 && covered >= (window.to - window.from) * MAX_COVERED_SHARE
 }

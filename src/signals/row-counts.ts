@@ -54,7 +54,7 @@ export class RowCounts {
   }
 
   /** Returns how many minutes in a row had no event in the row that begins at `start`: before, between and after those that had. */
-  lullsAt(start: Instant): number[] {
+  quietRunsAt(start: Instant): number[] {
     const row = this.rowOf(start)
     const [early, late] = [this.early[row] ?? 0, this.late[row] ?? 0]
     const lulls: number[] = []

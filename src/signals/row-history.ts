@@ -3,13 +3,13 @@ import type { Span } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /** Eight days of hourly rows. */
-const ROWS = 192
+const MAX_ROWS = 192
 /** End, observed, expected, low, high, and whether a gap touches the row; null as NaN. */
 const CELLS = 6
 
 /** The last rows of one series with their baseline, in little memory. */
-export class RowLog {
-  private readonly cells = new Float64Array(ROWS * CELLS)
+export class RowHistory {
+  private readonly cells = new Float64Array(MAX_ROWS * CELLS)
   private next = 0
   private size = 0
 
@@ -23,8 +23,8 @@ export class RowLog {
       [at, row.observed, orNaN(row.expected), orNaN(row.low), orNaN(row.high), Number(touchesGap)],
       this.next * CELLS,
     )
-    this.next = (this.next + 1) % ROWS
-    this.size = Math.min(ROWS, this.size + 1)
+    this.next = (this.next + 1) % MAX_ROWS
+    this.size = Math.min(MAX_ROWS, this.size + 1)
   }
 
   /** True when it has every row that ended after `from`. */
@@ -35,12 +35,12 @@ export class RowLog {
   /** Emits the rows that ended in `from < t <= to`, oldest first. Only the fields of the row are set. */
   replay({ from, to }: Span, emit: (outcome: Outcome) => void): void {
     for (let index = 0; index < this.size; index++) {
-      const first = ((this.oldest + index) % ROWS) * CELLS
+      const first = ((this.oldest + index) % MAX_ROWS) * CELLS
       const [at = 0, observed = 0, ...others] = this.cells.subarray(first, first + CELLS)
       if (at <= from || at > to) continue
       const [expected = null, low = null, high = null] = others.map((cell) => (Number.isNaN(cell) ? null : cell))
       emit({
-        ...BLANK,
+        ...BLANK_OUTCOME,
         at,
         since: at - this.stepMs,
         row: { observed, expected, low, high },
@@ -54,11 +54,11 @@ export class RowLog {
   }
 
   private get oldest(): number {
-    return (this.next - this.size + ROWS) % ROWS
+    return (this.next - this.size + MAX_ROWS) % MAX_ROWS
   }
 }
 
-const BLANK: Omit<Outcome, 'at' | 'since' | 'row' | 'touchesGap'> = {
+const BLANK_OUTCOME: Omit<Outcome, 'at' | 'since' | 'row' | 'touchesGap'> = {
   ...{ state: 'normal', learningUntil: null, observed: 0, expected: null, low: null, high: null, open: false },
   ...{ alarm: false, silentSince: null, lastEventAt: null, score: 0, unlikely: 0 },
 }

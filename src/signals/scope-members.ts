@@ -1,11 +1,11 @@
 import { dayOf, type SignalName } from './active-signals.ts'
-import { EVERY, type SeriesScope } from './series.ts'
+import { ALL_SIGNALS, type SeriesScope } from './series.ts'
 import type { SignalMode, SignalSetting } from './signal.ts'
 import type { SignalsByDay } from './signal-cache.ts'
-import type { Member } from './verdict-table.ts'
+import type { ScopeMember } from './verdict-table.ts'
 
 /** A signal and its setting. */
-interface KnownSignal {
+interface ConfiguredSignal {
   name: SignalName
   mode: SignalMode
   /** Null: the scope's. */
@@ -18,45 +18,47 @@ interface KnownSignal {
  * Returns the series that a scope covers. `sensitivities`: those to try, null for the scope's own; a signal with its
  * own keeps it. `found`: the signals of each domain.
  */
-export function membersOf(
+export function scopeMembers(
   scope: SeriesScope,
   sensitivities: readonly number[] | null,
   found: ReadonlyMap<string, SignalsByDay>,
   settings: readonly SignalSetting[],
-): Member[] {
+): ScopeMember[] {
   const { sensitivity, ...series } = scope
   const wanted = sensitivities ?? [sensitivity]
-  if (scope.vendor !== EVERY) return [{ scope, series, role: 'one', muted: false, sensitivities: wanted }]
+  if (scope.vendor !== ALL_SIGNALS) return [{ scope, series, role: 'one', muted: false, sensitivities: wanted }]
   const whole = { ...series, vendor: null, event: null }
-  const signals = knownSignals(scope, found, settings).flatMap(({ name, mode, sensitivity: own, days }): Member[] => {
-    if (mode === 'off') return []
-    const member: Member = {
-      ...{ scope, series: { ...series, ...name }, role: 'signal', muted: mode === 'muted' },
-      sensitivities: own === null ? wanted : wanted.map(() => own),
-    }
-    return [days === null ? member : { ...member, isOn: (instant) => days.has(dayOf(instant)) }]
-  })
+  const signals = configuredSignals(scope, found, settings).flatMap(
+    ({ name, mode, sensitivity: own, days }): ScopeMember[] => {
+      if (mode === 'off') return []
+      const member: ScopeMember = {
+        ...{ scope, series: { ...series, ...name }, role: 'signal', muted: mode === 'muted' },
+        sensitivities: own === null ? wanted : wanted.map(() => own),
+      }
+      return [days === null ? member : { ...member, isOn: (instant) => days.has(dayOf(instant)) }]
+    },
+  )
   return [{ scope, series: whole, role: 'whole', muted: false, sensitivities: wanted }, ...signals]
 }
 
 /** Returns the signals of a scope `*`, by vendor and event, including those that are off. */
-export function signalsNow(
+export function currentSignals(
   scope: SeriesScope,
   found: ReadonlyMap<string, SignalsByDay>,
   settings: readonly SignalSetting[],
 ): { name: SignalName; mode: SignalMode; sensitivity: number }[] {
-  return knownSignals(scope, found, settings).map(({ name, mode, sensitivity }) => ({
+  return configuredSignals(scope, found, settings).map(({ name, mode, sensitivity }) => ({
     ...{ name, mode },
     sensitivity: sensitivity ?? scope.sensitivity,
   }))
 }
 
-function knownSignals(
+function configuredSignals(
   { domainId }: SeriesScope,
   found: ReadonlyMap<string, SignalsByDay>,
   settings: readonly SignalSetting[],
-): KnownSignal[] {
-  const known = new Map<string, KnownSignal>()
+): ConfiguredSignal[] {
+  const known = new Map<string, ConfiguredSignal>()
   const days = new Map<string, Set<number>>()
   for (const [day, names] of found.get(domainId) ?? []) {
     for (const name of names) {

@@ -2,7 +2,7 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { quoteText } from '../warehouse/duckdb/dialect.ts'
 import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
-import { Follower, type FollowerParts } from './series-monitor.ts'
+import { SeriesMonitor, type SeriesMonitorDeps } from './series-monitor.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 /** A Monday, midnight. */
@@ -80,8 +80,8 @@ export class CountsStand {
     return new CountsStand(stand)
   }
 
-  follower(parts: Partial<FollowerParts> = {}): Follower {
-    return new Follower({ warehouse: this.stand.warehouse, gapsOf: () => [], settingsOf: () => [], ...parts })
+  seriesMonitor(parts: Partial<SeriesMonitorDeps> = {}): SeriesMonitor {
+    return new SeriesMonitor({ warehouse: this.stand.warehouse, gapsOf: () => [], settingsOf: () => [], ...parts })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -107,8 +107,12 @@ export function ticks({ from, to }: Span): Span[] {
 }
 
 /** Asked tick by tick, as the scheduler asks. */
-export async function follow(follower: Follower, scopes: readonly SeriesScope[], span: Span): Promise<VerdictRow[][]> {
+export async function follow(
+  seriesMonitor: SeriesMonitor,
+  scopes: readonly SeriesScope[],
+  span: Span,
+): Promise<VerdictRow[][]> {
   const rows: VerdictRow[][] = []
-  for (const window of ticks(span)) rows.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+  for (const window of ticks(span)) rows.push((await seriesMonitor.verdicts(scopes, [window]))[0] ?? [])
   return rows
 }

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
-import { blockAt, EVERY, TICK_MS } from './series.ts'
+import { ALL_SIGNALS, blockAt, TICK_MS } from './series.ts'
 import { CountsStand, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-const every = scope({ vendor: EVERY, event: null })
+const every = scope({ vendor: ALL_SIGNALS, event: null })
 const END = MONDAY + 70 * DAY_MS
 
-test('verdicts depend on the counts alone: not on when the follower began, nor on earlier queries', async () => {
+test('verdicts depend on the counts alone: not on when the monitor began, nor on earlier queries', async () => {
   const fault = fc.record({
     // Some began so long before that an alarm of theirs still rests.
     from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),
@@ -50,26 +50,26 @@ test('verdicts depend on the counts alone: not on when the follower began, nor o
       const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
       const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
 
-      const long = await follow(stand.follower({ gapsOf }), scopes, span)
+      const long = await follow(stand.seriesMonitor({ gapsOf }), scopes, span)
       // Killed now and then.
       const restarted: VerdictRow[][] = []
-      let follower = stand.follower({ gapsOf })
+      let seriesMonitor = stand.seriesMonitor({ gapsOf })
       for (const [index, window] of ticks(span).entries()) {
-        if (restarts.includes(index)) follower = stand.follower({ gapsOf })
-        restarted.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+        if (restarts.includes(index)) seriesMonitor = stand.seriesMonitor({ gapsOf })
+        restarted.push((await seriesMonitor.verdicts(scopes, [window]))[0] ?? [])
       }
       expect(restarted).toEqual(long)
       // All at once.
-      expect(await stand.follower({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
+      expect(await stand.seriesMonitor({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
       // Again, and out of order, of one that is ahead.
       const [early, late] = [ticks(span).at(5), ticks(span).at(-3)]
       if (early && late) {
-        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
-        expect((await follower.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
-        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
+        expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
+        expect((await seriesMonitor.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
+        expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
       }
       // In larger windows: open and alarm where one of its ticks was.
-      const [whole = []] = await stand.follower({ gapsOf }).verdicts([one], [span])
+      const [whole = []] = await stand.seriesMonitor({ gapsOf }).verdicts([one], [span])
       const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
       expect(whole[0]?.open).toBe(parts.some((row) => row?.open))
       expect(whole[0]?.alarm).toBe(parts.some((row) => row?.alarm))

@@ -3,13 +3,13 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Gap } from './gap.ts'
-import { EVERY, type SeriesScope } from './series.ts'
+import { ALL_SIGNALS, type SeriesScope } from './series.ts'
 import { CountsStand, follow, hours, MONDAY, scope, type Traffic, ticks } from './series-monitor.fixture.ts'
-import { Follower } from './series-monitor.ts'
+import { SeriesMonitor } from './series-monitor.ts'
 import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-const every = scope({ vendor: EVERY, event: null })
+const every = scope({ vendor: ALL_SIGNALS, event: null })
 
 const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm }) => alarm)
 
@@ -30,7 +30,7 @@ describe('a dead tag', () => {
 
   test('of 60 events an hour is named within half an hour, once, and is over two rows after it came back', async () => {
     await using stand = await CountsStand.with(dead)
-    const rows = await follow(stand.follower(), [scope()], { from: NOON, to: NOON + hours(14) })
+    const rows = await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
     const [named, ...again] = alarms(rows)
     expect(named).toMatchObject({ state: 'silent', observed: 0, down: true, open: true })
     expect(named?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
@@ -46,9 +46,9 @@ describe('a dead tag', () => {
   test('raises an alarm again after half a day', async () => {
     const [one] = dead.faults ?? []
     await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
-    const rows = await stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
+    const rows = await stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
     const windows = Array.from({ length: 30 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-    const hourly = await stand.follower().verdicts([scope()], windows)
+    const hourly = await stand.seriesMonitor().verdicts([scope()], windows)
     const raised = hourly.flatMap(([row], at) => (row?.alarm ? [at] : []))
     expect(raised).toHaveLength(3)
     expect(raised[0]).toBe(0)
@@ -61,7 +61,7 @@ describe('a dead tag', () => {
     await using stand = await CountsStand.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-    const rows = await stand.follower().verdicts([scope()], windows, { counts })
+    const rows = await stand.seriesMonitor().verdicts([scope()], windows, { counts })
     expect(rows.map(([row]) => row?.open)).toEqual([false, false, false, false, true, true, true, true])
     expect(rows.map(([row]) => row?.alarm)).toEqual([false, false, false, false, true, false, false, false])
   })
@@ -72,10 +72,10 @@ describe('nothing is wrong', () => {
     await using stand = await CountsStand.with(traffic)
     const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
     const one = scope(values)
-    const follower = stand.follower({ gapsOf })
+    const seriesMonitor = stand.seriesMonitor({ gapsOf })
     const lastDays = { from: NOON - DAY_MS, to: NOON + 2 * DAY_MS }
-    const chart = await follower.chart(one, lastDays, END)
-    return { rows: await follower.verdicts([one], ticks(lastDays)), chart }
+    const chart = await seriesMonitor.chart(one, lastDays, END)
+    return { rows: await seriesMonitor.verdicts([one], ticks(lastDays)), chart }
   }
 
   test('with a tag that sends as always', async () => {
@@ -144,7 +144,7 @@ test('a trouble outlives a gap', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
   const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
   const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-  const rows = await stand.follower({ gapsOf }).verdicts([scope()], windows)
+  const rows = await stand.seriesMonitor({ gapsOf }).verdicts([scope()], windows)
   expect(rows.map(([row]) => row?.open)).toEqual([true, true, true, false, false, true, true, true])
   expect(rows.map(([row]) => row?.alarm)).toEqual([true, false, false, false, false, false, false, false])
 })
@@ -168,7 +168,7 @@ describe('signals', () => {
 
   test('are what has enough traffic, or a setting', async () => {
     await using stand = await world()
-    const [plain = []] = await stand.follower().signals([of], NOON + hours(3))
+    const [plain = []] = await stand.seriesMonitor().signals([of], NOON + hours(3))
     expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', 'normal', 'auto', 5],
       ['view', 'silent', 'auto', 5],
@@ -184,7 +184,7 @@ describe('signals', () => {
       setting({ mode: 'muted' }),
       setting({ domainId: 'dom_2', event: 'elsewhere' }),
     ]
-    const [set = []] = await stand.follower({ settingsOf: () => settings }).signals([of], NOON + hours(3))
+    const [set = []] = await stand.seriesMonitor({ settingsOf: () => settings }).signals([of], NOON + hours(3))
     expect(set.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', null, 'off', 5],
       ['rare', 'normal', 'auto', 8],
@@ -195,7 +195,7 @@ describe('signals', () => {
 
   test('have a row where they are open, beside the whole domain', async () => {
     await using stand = await world()
-    const [rows = []] = await stand.follower().verdicts([every], after)
+    const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
     expect(rows[0]).toMatchObject({ vendor: null, explains: false })
     expect(rows[1]).toMatchObject({ muted: false, down: true, alarm: true, explained: false })
@@ -206,14 +206,14 @@ describe('signals', () => {
     ['off is not', { mode: 'off' }, ['null null'], false],
   ])('one that is %s', async (_, values, names, muted) => {
     await using stand = await world()
-    const [rows = []] = await stand.follower({ settingsOf: () => [setting(values)] }).verdicts([every], after)
+    const [rows = []] = await stand.seriesMonitor({ settingsOf: () => [setting(values)] }).verdicts([every], after)
     expect(namesOf(rows)).toEqual(names)
     expect(rows.some((row) => row.muted)).toBe(muted)
   })
 
   test('all fall with their domain', async () => {
     await using stand = await CountsStand.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
-    const [rows = []] = await stand.follower().verdicts([every], after)
+    const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(rows[0]).toMatchObject({ vendor: null, down: true, open: true, explains: true })
     expect(rows.slice(1).map(({ event, down, explained }) => [event, down, explained])).toEqual([
       ['buy', true, true],
@@ -226,11 +226,13 @@ describe('signals', () => {
     const settings = [setting({ sensitivity: 8 })]
     const kinds = [2, 5, 8]
     const own = scope({ sensitivity: 5 })
-    const rows = await stand.follower({ settingsOf: () => settings }).alternatives([every, own], kinds, after)
+    const rows = await stand
+      .seriesMonitor({ settingsOf: () => settings })
+      .verdictsAtSensitivities([every, own], kinds, after)
     const signals = rows.map(([of = []]) => of.find((row) => row.scope === every && row.event === 'view'))
     expect(signals.map((row) => row?.sensitivity)).toEqual([8, 8, 8])
     for (const [index, sensitivity] of kinds.entries()) {
-      const [alone = []] = await stand.follower().verdicts([{ ...own, sensitivity }], after)
+      const [alone = []] = await stand.seriesMonitor().verdicts([{ ...own, sensitivity }], after)
       const [row] = rows[index]?.[0]?.filter((row) => row.scope === own) ?? []
       expect({ ...row, scope: null }).toEqual({ ...alone[0], scope: null } as typeof row & { scope: null })
     }
@@ -242,7 +244,7 @@ describe('a chart', () => {
     await using stand = await CountsStand.with(view)
     const range = { from: END - 31 * DAY_MS, to: END }
     const now = END - hours(2) + 17 * MINUTE_MS + 3
-    const { points, state } = await stand.follower().chart(scope(), range, now)
+    const { points, state } = await stand.seriesMonitor().chart(scope(), range, now)
     expect(points.map(({ start }) => start)).toEqual(
       Array.from({ length: 31 * 24 - 1 }, (_, at) => range.from + hours(at)),
     )
@@ -259,10 +261,10 @@ describe('a chart', () => {
   test('of the future is empty, and one of everything counts everything', async () => {
     await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
     const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
-    expect(await stand.follower().chart(scope(), future, END)).toMatchObject({ points: [] })
+    expect(await stand.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
     const range = { from: NOON, to: NOON + hours(3) }
     const sums = async (values: Partial<SeriesScope>) =>
-      (await stand.follower().chart(scope(values), range, END)).points.map(({ observed }) => observed)
+      (await stand.seriesMonitor().chart(scope(values), range, END)).points.map(({ observed }) => observed)
     const [whole, one, other] = [
       await sums({ vendor: null, event: null }),
       await sums({}),
@@ -276,7 +278,7 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
   const span = { from: NOON, to: NOON + hours(1) }
-  const all = stand.follower()
+  const all = stand.seriesMonitor()
   const expected = await follow(all, scopes, span)
   const room = all.bytes
   for (const [share, kept] of [
@@ -285,10 +287,10 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
     [0.4, 1],
     [0, 0],
   ] as const) {
-    const follower = stand.follower({ memoryBytes: room * share })
-    expect(await follow(follower, scopes, span)).toEqual(expected)
-    expect(follower.bytes).toBeLessThanOrEqual(room * share)
-    expect(Math.round((3 * follower.bytes) / room)).toBe(kept)
+    const seriesMonitor = stand.seriesMonitor({ memoryBytes: room * share })
+    expect(await follow(seriesMonitor, scopes, span)).toEqual(expected)
+    expect(seriesMonitor.bytes).toBeLessThanOrEqual(room * share)
+    expect(Math.round((3 * seriesMonitor.bytes) / room)).toBe(kept)
   }
   // Trackers that are no longer queried are dropped.
   const queries: Query[] = []
@@ -298,15 +300,15 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
       return stand.stand.warehouse.query<T>(query)
     },
   }
-  const follower = stand.follower({ memoryBytes: room * 0.5, warehouse })
+  const seriesMonitor = stand.seriesMonitor({ memoryBytes: room * 0.5, warehouse })
   for (const [hour, timezone] of [
     [0, 'UTC'],
     [3, 'Asia/Tokyo'],
   ] as const) {
     const from = NOON + hours(hour)
-    await follow(follower, [scope({ timezone })], { from, to: from + hours(1) })
+    await follow(seriesMonitor, [scope({ timezone })], { from, to: from + hours(1) })
     queries.length = 0
-    await follow(follower, [scope({ timezone })], { from: from + hours(1), to: from + hours(2) })
+    await follow(seriesMonitor, [scope({ timezone })], { from: from + hours(1), to: from + hours(2) })
     // Nothing is learned anew.
     expect(Math.min(...queries.map(({ window }) => window.from))).toBe(from + hours(1))
   }
@@ -326,22 +328,22 @@ test('who asks for the present does not wait for what is asked of the past, whic
       return warehouse.query<T>(query)
     },
   }
-  const follower = stand.follower({ warehouse: slow })
+  const seriesMonitor = stand.seriesMonitor({ warehouse: slow })
   const at = NOON - 8 * DAY_MS
-  const asked = follower.past.signals([every], at)
+  const asked = seriesMonitor.forHistory.signals([every], at)
   await reached.promise
-  const present = await follow(follower, [scope()], { from: NOON, to: NOON + hours(1) })
-  expect(present).toEqual(await follow(stand.follower(), [scope()], { from: NOON, to: NOON + hours(1) }))
+  const present = await follow(seriesMonitor, [scope()], { from: NOON, to: NOON + hours(1) })
+  expect(present).toEqual(await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(1) }))
   released.resolve()
   const [signals] = await asked
   expect(signals).toHaveLength(1)
-  expect(await asked).toEqual(await stand.follower().signals([every], at))
+  expect(await asked).toEqual(await stand.seriesMonitor().signals([every], at))
 })
 
 test('when the history fails, nothing is lost: a repeated query has the same result', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
-  const expected = await follow(stand.follower(), [scope()], span)
+  const expected = await follow(stand.seriesMonitor(), [scope()], span)
   let calls = 0
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {
@@ -350,7 +352,7 @@ test('when the history fails, nothing is lost: a repeated query has the same res
       return stand.stand.warehouse.query<T>(query)
     },
   }
-  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const rows: VerdictRow[][] = []
   let refused = 0
   const seen = ticks(span)
@@ -358,7 +360,7 @@ test('when the history fails, nothing is lost: a repeated query has the same res
     const window = seen[at]
     if (!window) break
     try {
-      rows.push((await follower.verdicts([scope()], [window]))[0] ?? [])
+      rows.push((await seriesMonitor.verdicts([scope()], [window]))[0] ?? [])
       at += 1
     } catch (error) {
       expect(error).toBeInstanceOf(AppError)
@@ -384,12 +386,12 @@ describe('a chart that is queried again', () => {
           return warehouse.query<T>(query)
         },
       }
-      const follower = stand.follower({ warehouse: noting })
-      const chartAt = (of: Follower, now: Instant) => of.chart(scope(), { from: now - 7 * DAY_MS, to: now }, now)
-      await chartAt(follower, NOON + 10 * MINUTE_MS)
+      const seriesMonitor = stand.seriesMonitor({ warehouse: noting })
+      const chartAt = (of: SeriesMonitor, now: Instant) => of.chart(scope(), { from: now - 7 * DAY_MS, to: now }, now)
+      await chartAt(seriesMonitor, NOON + 10 * MINUTE_MS)
       windows.length = 0
       const now = NOON + hours(later) + 20 * MINUTE_MS
-      expect(await chartAt(follower, now)).toEqual(await chartAt(stand.follower(), now))
+      expect(await chartAt(seriesMonitor, now)).toEqual(await chartAt(stand.seriesMonitor(), now))
       expect(Math.min(...windows.map(({ from }) => from))).toBeGreaterThanOrEqual(NOON - HOUR_MS)
     },
   )
@@ -397,7 +399,7 @@ describe('a chart that is queried again', () => {
 
 test('an aborted call goes no further', async () => {
   await using stand = await CountsStand.with(view)
-  const verdicts = stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
+  const verdicts = stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
     stopping: AbortSignal.abort(new Error('the end')),
   })
   await expect(verdicts).rejects.toThrow('the end')

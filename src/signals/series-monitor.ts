@@ -2,11 +2,11 @@ import { totalmem } from 'node:os'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { PriorityLock } from './priority-lock.ts'
 import type { RowCounts } from './row-counts.ts'
-import { membersOf, signalsNow } from './scope-members.ts'
+import { currentSignals, scopeMembers } from './scope-members.ts'
 import {
+  ALL_SIGNALS,
   type Block,
   blocksOf,
-  EVERY,
   rowStart,
   type Series,
   type SeriesScope,
@@ -14,13 +14,13 @@ import {
   type Span,
   tickBefore,
 } from './series.ts'
-import { advance, type ReaderParts, rowsAhead, type Track } from './series-reader.ts'
-import type { Emit, Tracker } from './series-tracker.ts'
+import { advance, type ReaderDeps, rowsAhead, type TrackerRun } from './series-reader.ts'
+import type { Emit, SeriesTracker } from './series-tracker.ts'
 import type { Signal, SignalSetting } from './signal.ts'
-import { SignalDirectory } from './signal-cache.ts'
-import { CachedTracker, keyOf, LEAD_MS, TrackerMemory } from './tracker-cache.ts'
+import { SignalCache } from './signal-cache.ts'
+import { CachedTracker, LEAD_MS, TrackerCache, trackerKey } from './tracker-cache.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
-import { isLull, type Outcome } from './verdict-row.ts'
+import { isQuietTick, type Outcome } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
 /**
@@ -28,13 +28,13 @@ import { VerdictTable } from './verdict-table.ts'
  * longer.
  */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
-/** The follower of the past has a fourth of the memory. */
-const PAST_SHARE = 4
+/** The monitor for past ranges gets this fraction (1/n) of the memory. */
+const HISTORY_MEMORY_SHARE = 4
 /** The most series, and about the most rows, in one turn; waiting callers are served between turns. */
-const AT_ONCE = 500
-const ROWS_AT_ONCE = 10_000
+const MAX_SERIES_AT_ONCE = 500
+const MAX_ROWS_AT_ONCE = 10_000
 
-export interface FollowerParts extends ReaderParts {
+export interface SeriesMonitorDeps extends ReaderDeps {
   settingsOf(orgId: string): readonly SignalSetting[]
   /** The most memory for trackers; 0: none are kept. */
   memoryBytes?: number
@@ -61,30 +61,30 @@ export interface SignalScope {
 export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
 
 /** The series of one tracker in a call. */
-interface Followed {
+interface MonitoredSeries {
   series: Series
   sensitivities: readonly number[]
   emits: Emit[]
-  onEnd?(tracker: Tracker, counts: RowCounts | null): void
+  onEnd?(tracker: SeriesTracker, counts: RowCounts | null): void
   /** True when rows suffice, without ticks, except for the end of the span. */
   rowsSuffice?: boolean
 }
 
 /**
- * Follows series of counts and returns their state. The result depends on the counts alone, never on when the follower
+ * Follows series of counts and returns their state. The result depends on the counts alone, never on when the monitor
  * was created or what was queried before: it keeps the trackers of recently queried series, and relearns the others
  * from the counts.
  */
-export class Follower {
-  private memory: TrackerMemory
-  private readonly directory: SignalDirectory
+export class SeriesMonitor {
+  private trackers: TrackerCache
+  private readonly signalCache: SignalCache
   /** Calls run one after the other, because they advance the same trackers. */
   private readonly lock = new PriorityLock()
-  private ofPast: Follower | null = null
+  private historyMonitor: SeriesMonitor | null = null
 
-  constructor(private readonly parts: FollowerParts) {
-    this.memory = this.newMemory()
-    this.directory = new SignalDirectory(parts.warehouse)
+  constructor(private readonly deps: SeriesMonitorDeps) {
+    this.trackers = this.newCache()
+    this.signalCache = new SignalCache(deps.warehouse)
   }
 
   /**
@@ -102,7 +102,7 @@ export class Follower {
   }
 
   /** As `verdicts`, at several sensitivities, in their order; signals with a sensitivity of their own keep it. */
-  alternatives(
+  verdictsAtSensitivities(
     scopes: readonly SeriesScope[],
     sensitivities: readonly number[],
     windows: readonly Span[],
@@ -128,7 +128,7 @@ export class Follower {
     for (const group of Map.groupBy(drafts, ({ span }) => `${span.from} ${span.to}`).values()) {
       const [first] = group
       if (first && first.span.to > first.span.from)
-        await this.follow(
+        await this.monitor(
           group.map(({ followed }) => followed),
           first.span,
         )
@@ -152,55 +152,55 @@ export class Follower {
     const { orgId } = first
     const tick = tickBefore(now)
     const domainIds = of.map(({ domainId }) => domainId)
-    const found = await this.directory.find(orgId, domainIds, { from: tick - 1, to: tick })
-    const settings = Map.groupBy(this.parts.settingsOf(orgId), ({ domainId }) => domainId)
+    const found = await this.signalCache.find(orgId, domainIds, { from: tick - 1, to: tick })
+    const settings = Map.groupBy(this.deps.settingsOf(orgId), ({ domainId }) => domainId)
     const listed = of.map((one) => {
-      const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
-      const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
+      const scope: SeriesScope = { ...one, vendor: ALL_SIGNALS, event: null, stepMs: SIGNAL_STEP_MS }
+      const signals = currentSignals(scope, found, settings.get(one.domainId) ?? [])
       const wanted = signals.filter(({ name, mode }) => isWanted({ domainId: one.domainId, ...name, mode }))
-      return wanted.map((signal) => ({ scope, signal, signalState: new SignalState() }))
+      return wanted.map((signal) => ({ scope, signal, signalState: new LatestState() }))
     })
     const followed = listed
       .flat()
-      .flatMap(({ scope, signal: { name, mode, sensitivity }, signalState }): Followed[] => {
+      .flatMap(({ scope, signal: { name, mode, sensitivity }, signalState }): MonitoredSeries[] => {
         if (mode === 'off') return []
         const emits: Emit[] = [(_place, outcome) => signalState.take(outcome)]
         return [{ series: seriesOf(scope, name), sensitivities: [sensitivity], emits }]
       })
-    await this.follow(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
+    await this.monitor(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
     return listed.map((ofDomain) =>
       ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, signalState }) => ({
         ...{ domainId, ...name, mode, sensitivity },
-        ...(mode === 'off' ? NOT_FOLLOWED : signalState.at(tick)),
+        ...(mode === 'off' ? NOT_MONITORED : signalState.at(tick)),
       })),
     )
   }
 
   /** Bytes of the trackers that it keeps. */
   get bytes(): number {
-    return this.memory.bytes
+    return this.trackers.bytes
   }
 
   /**
    * For questions on what is long past, which relearn much: it has trackers and a lock of its own, so that nobody who asks for
    * the present waits for them. It says the same.
    */
-  get past(): Follower {
-    this.ofPast ??= new Follower({ ...this.parts, memoryBytes: this.memoryBytes / PAST_SHARE })
-    return this.ofPast
+  get forHistory(): SeriesMonitor {
+    this.historyMonitor ??= new SeriesMonitor({ ...this.deps, memoryBytes: this.memoryBytes / HISTORY_MEMORY_SHARE })
+    return this.historyMonitor
   }
 
   /** Drops all trackers; for a clock that was set back, after which they are ahead of time. */
-  forget(): void {
-    this.memory = this.newMemory()
-    this.ofPast?.forget()
+  reset(): void {
+    this.trackers = this.newCache()
+    this.historyMonitor?.reset()
   }
 
   private get memoryBytes(): number {
-    return this.parts.memoryBytes ?? MEMORY_BYTES
+    return this.deps.memoryBytes ?? MEMORY_BYTES
   }
 
-  private newMemory = () => new TrackerMemory(this.memoryBytes)
+  private newCache = () => new TrackerCache(this.memoryBytes)
 
   private async judge(
     scopes: readonly SeriesScope[],
@@ -212,58 +212,58 @@ export class Follower {
     const table = new VerdictTable(windows, sensitivities ?? [null], counts)
     if (!first || !last) return table.rows()
     const span = { from: first.from - LEAD_MS, to: last.to }
-    const followed = new Map<string, Followed>()
+    const followed = new Map<string, MonitoredSeries>()
     for (const member of await this.membersOf(scopes, span, sensitivities)) {
       const own = [...new Set(member.sensitivities)].sort((a, b) => a - b)
-      const key = keyOf(member.series, own)
+      const key = trackerKey(member.series, own)
       const one = followed.get(key) ?? { series: member.series, sensitivities: own, emits: [] }
       one.emits.push(table.sink(member, own))
       followed.set(key, one)
     }
-    await this.follow([...followed.values()], span, stopping)
+    await this.monitor([...followed.values()], span, stopping)
     return table.rows()
   }
 
   private async membersOf(scopes: readonly SeriesScope[], span: Span, sensitivities: readonly number[] | null) {
-    const every = scopes.filter(({ vendor }) => vendor === EVERY)
+    const every = scopes.filter(({ vendor }) => vendor === ALL_SIGNALS)
     const [one] = every
     const domainIds = [...new Set(every.map(({ domainId }) => domainId))]
-    const found = one ? await this.directory.find(one.orgId, domainIds, span) : new Map()
-    const settings = Map.groupBy(one ? this.parts.settingsOf(one.orgId) : [], ({ domainId }) => domainId)
-    return scopes.flatMap((scope) => membersOf(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
+    const found = one ? await this.signalCache.find(one.orgId, domainIds, span) : new Map()
+    const settings = Map.groupBy(one ? this.deps.settingsOf(one.orgId) : [], ({ domainId }) => domainId)
+    return scopes.flatMap((scope) => scopeMembers(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
   }
 
   /** Emits everything that ends in `from < t <= to`, and some outcomes that ended shortly before. */
-  private async follow(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<void> {
+  private async monitor(followed: readonly MonitoredSeries[], span: Span, stopping?: AbortSignal): Promise<void> {
     const alike = Map.groupBy(followed, ({ series }) => `${series.stepMs} ${series.offsetMs ?? 0}`)
     for (const group of alike.values()) {
       for (let at = 0; at < group.length; ) {
-        const some = group.slice(at, at + AT_ONCE)
-        at += await this.lock.take(() => this.followSome(some, span, stopping), stopping !== undefined)
+        const some = group.slice(at, at + MAX_SERIES_AT_ONCE)
+        at += await this.lock.take(() => this.monitorSome(some, span, stopping), stopping !== undefined)
       }
     }
   }
 
   /** Advances as many of the first series as fit in a turn; returns how many. */
-  private async followSome(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<number> {
+  private async monitorSome(followed: readonly MonitoredSeries[], span: Span, stopping?: AbortSignal): Promise<number> {
     stopping?.throwIfAborted()
-    const tracks: (Track & { key: string })[] = []
+    const tracks: (TrackerRun & { key: string })[] = []
     let [count, rows] = [0, 0]
     for (const one of followed) {
       const own = this.tracksOf(one, span)
       tracks.push(...own)
       rows += own.reduce((sum, track) => sum + rowsAhead(track), 0)
       count++
-      if (rows >= ROWS_AT_ONCE) break
+      if (rows >= MAX_ROWS_AT_ONCE) break
     }
-    await advance(tracks, this.parts, stopping)
-    for (const { key, cached } of tracks) this.memory.keep(key, cached, span.to)
+    await advance(tracks, this.deps, stopping)
+    for (const { key, cached } of tracks) this.trackers.set(key, cached, span.to)
     return count
   }
 
-  private tracksOf(one: Followed, span: Span): (Track & { key: string })[] {
-    const key = keyOf(one.series, one.sensitivities)
-    let before: Track | null = null
+  private tracksOf(one: MonitoredSeries, span: Span): (TrackerRun & { key: string })[] {
+    const key = trackerKey(one.series, one.sensitivities)
+    let before: TrackerRun | null = null
     return blocksOf(one.series, span).map((block) => {
       const track = this.trackOf(one, key, { block, before }, span)
       before = track
@@ -272,17 +272,17 @@ export class Follower {
   }
 
   private trackOf(
-    one: Followed,
+    one: MonitoredSeries,
     key: string,
-    { block, before }: { block: Block; before: Track | null },
+    { block, before }: { block: Block; before: TrackerRun | null },
     { from, to }: Span,
-  ): Track & { key: string } {
+  ): TrackerRun & { key: string } {
     const [start, end] = [Math.max(from, block.from - 1), Math.min(to, block.to - 1)]
     const emit: Emit = (place, outcome) => {
       for (const each of one.emits) each(place, outcome)
     }
-    const known = this.memory.find(key, block)
-    const isKnown = known?.knows(start) || (one.rowsSuffice && known?.recalls({ from: start, to: end }))
+    const known = this.trackers.get(key, block)
+    const isKnown = known?.hasOutcomesSince(start) || (one.rowsSuffice && known?.hasRowsOf({ from: start, to: end }))
     const cached = isKnown && known ? known : CachedTracker.from(one.series, block, one.sensitivities, start)
     const track = { key, cached, from: start, to: end, emit, before }
     if (!one.onEnd || end < to) return track
@@ -296,19 +296,19 @@ function chartOf(
   scope: SeriesScope,
   range: Span,
   now: Instant,
-): { followed: Followed; span: Span; chart(): SeriesChart } {
+): { followed: MonitoredSeries; span: Span; chart(): SeriesChart } {
   const { sensitivity, ...series } = scope
   const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
   const first = rowStart(scope, range.from + scope.stepMs - 1)
   const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
-  const signalState = new SignalState()
+  const signalState = new LatestState()
   const points: SeriesPoint[] = []
   const take: Emit = (_place, outcome) => {
     signalState.take(outcome)
     if (!outcome.row || outcome.at <= first) return
     points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.touchesGap })
   }
-  const onEnd = (tracker: Tracker, counts: RowCounts | null) => {
+  const onEnd = (tracker: SeriesTracker, counts: RowCounts | null) => {
     if (tracker.rowStart >= first && tracker.rowStart < span.to) {
       points.push({ start: tracker.rowStart, ...tracker.running(counts), low: null, high: null, partial: true })
     }
@@ -320,7 +320,7 @@ function chartOf(
   return { followed: { series, sensitivities: [sensitivity], emits: [take], onEnd, rowsSuffice: true }, span, chart }
 }
 
-const NOT_FOLLOWED = { state: null, learningUntil: null, observed: null, expected: null, silentSince: null }
+const NOT_MONITORED = { state: null, learningUntil: null, observed: null, expected: null, silentSince: null }
 
 const seriesOf = (
   { orgId, domainId, stepMs, timezone }: SeriesScope,
@@ -331,12 +331,12 @@ const seriesOf = (
 })
 
 /** The state of a series, from its outcomes in the order of time. */
-class SignalState {
+class LatestState {
   private lastRow: Outcome | null = null
   private last: Outcome | null = null
 
   take(outcome: Outcome): void {
-    if (isLull(outcome)) return
+    if (isQuietTick(outcome)) return
     if (outcome.row) this.lastRow = outcome
     this.last = outcome
   }

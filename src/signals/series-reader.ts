@@ -4,24 +4,24 @@ import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series, Span } from './series.ts'
-import type { Emit, Tracker } from './series-tracker.ts'
+import type { Emit, SeriesTracker } from './series-tracker.ts'
 import type { CachedTracker } from './tracker-cache.ts'
 
 /** The approximate limit of rows in the result of one query. */
-const ROWS_AT_ONCE = 150_000
+const MAX_ROWS_PER_QUERY = 150_000
 /** Histories that begin within this time of each other are read by one query. */
-const TOGETHER_MS = 7 * DAY_MS
+const MAX_START_DISTANCE_MS = 7 * DAY_MS
 /** The event loop is released after this many rows: 5 ms. */
-const ROWS_A_TURN = 400
+const ROWS_PER_TURN = 400
 
-export interface ReaderParts {
+export interface ReaderDeps {
   warehouse: History
   /** Returns the collection gaps; in order, without overlaps. */
   gapsOf(from: Instant, to: Instant): readonly Gap[]
 }
 
 /** A tracker to be advanced to an instant. */
-export interface Track {
+export interface TrackerRun {
   cached: CachedTracker
   /** Everything that ended after `from` is emitted, or its rows. */
   from: Instant
@@ -29,15 +29,15 @@ export interface Track {
   /** Called in the order of time, also with kept outcomes. */
   emit: Emit
   /** The track of the previous block, which is replayed first. */
-  before: Track | null
+  before: TrackerRun | null
   /** Called at the end with the counts of the current row. */
   onEnd?(counts: RowCounts | null): void
 }
 
 /** Tracks that have replayed their kept outcomes. */
-type Replayed = Set<Track>
+type Replayed = Set<TrackerRun>
 
-function replay(track: Track, replayed: Replayed): void {
+function replay(track: TrackerRun, replayed: Replayed): void {
   if (replayed.has(track)) return
   replayed.add(track)
   if (track.before) replay(track.before, replayed)
@@ -45,22 +45,22 @@ function replay(track: Track, replayed: Replayed): void {
 }
 
 /** Returns how many rows must be judged. */
-export const rowsAhead = ({ cached, to }: Track) => Math.max(0, rowsTo(cached.tracker, to))
+export const rowsAhead = ({ cached, to }: TrackerRun) => Math.max(0, rowsTo(cached.tracker, to))
 
 /**
  * Reads the counts that trackers of one organization, with the same row length and offset, need, and advances them.
  * Fails when the warehouse does, and with the signal's reason when that is aborted.
  */
-export async function advance(tracks: readonly Track[], parts: ReaderParts, signal?: AbortSignal): Promise<void> {
+export async function advance(tracks: readonly TrackerRun[], parts: ReaderDeps, signal?: AbortSignal): Promise<void> {
   const replayed: Replayed = new Set()
-  await readOn(tracks, replayed, parts, signal)
+  await readAndAdvance(tracks, replayed, parts, signal)
   for (const track of tracks) replay(track, replayed)
 }
 
-async function readOn(
-  tracks: readonly Track[],
+async function readAndAdvance(
+  tracks: readonly TrackerRun[],
   replayed: Replayed,
-  { warehouse, gapsOf }: ReaderParts,
+  { warehouse, gapsOf }: ReaderDeps,
   signal?: AbortSignal,
 ): Promise<void> {
   let open = tracks.filter(({ cached, to, onEnd }) => cached.tracker.position < to || onEnd)
@@ -84,23 +84,23 @@ async function readOn(
   }
 }
 
-const startOf = ({ cached }: Track) => cached.tracker.rowStart
+const startOf = ({ cached }: TrackerRun) => cached.tracker.rowStart
 
 /** Returns the span of the next query: from the earliest position, and up to the start of tracks that are far ahead. */
-function nextSpan(open: readonly Track[], stepMs: number): Span {
+function nextSpan(open: readonly TrackerRun[], stepMs: number): Span {
   const starts = open.map(startOf)
   const from = Math.min(...starts)
-  const isTogether = (start: Instant) => start < from + TOGETHER_MS
-  const rows = Math.max(1, Math.floor(ROWS_AT_ONCE / starts.filter(isTogether).length))
+  const isTogether = (start: Instant) => start < from + MAX_START_DISTANCE_MS
+  const rows = Math.max(1, Math.floor(MAX_ROWS_PER_QUERY / starts.filter(isTogether).length))
   const ahead = starts.filter((start) => !isTogether(start))
   const end = Math.max(...open.map(({ to }) => to))
   return { from, to: Math.min(from + rows * stepMs, end, ...ahead) }
 }
 
 async function read(
-  tracks: readonly Track[],
+  tracks: readonly TrackerRun[],
   span: Span,
-  warehouse: ReaderParts['warehouse'],
+  warehouse: ReaderDeps['warehouse'],
 ): Promise<(RowCounts | null)[]> {
   // Several trackers may follow one series: at the end of a block, or with several sensitivities.
   const [first, ...rest] = tracks.map(({ cached }) => cached.tracker.series)
@@ -110,7 +110,7 @@ async function read(
 }
 
 async function feed(
-  { cached, to, emit, onEnd }: Track,
+  { cached, to, emit, onEnd }: TrackerRun,
   counts: RowCounts | null,
   span: Span,
   gaps: GapRows,
@@ -122,10 +122,10 @@ async function feed(
     if (cached.record(place, outcome)) emit(place, outcome)
   }
   while (tracker.position < end) {
-    const next = Math.min(end, tracker.rowStart + ROWS_A_TURN * tracker.series.stepMs)
+    const next = Math.min(end, tracker.rowStart + ROWS_PER_TURN * tracker.series.stepMs)
     turn.rows += rowsTo(tracker, next)
     tracker.advance(counts, next, gaps, record)
-    if (turn.rows >= ROWS_A_TURN) {
+    if (turn.rows >= ROWS_PER_TURN) {
       turn.rows = 0
       await Bun.sleep(0)
     }
@@ -133,4 +133,4 @@ async function feed(
   if (end === to) onEnd?.(counts)
 }
 
-const rowsTo = ({ rowStart, series }: Tracker, to: Instant) => Math.ceil((to - rowStart) / series.stepMs)
+const rowsTo = ({ rowStart, series }: SeriesTracker, to: Instant) => Math.ceil((to - rowStart) / series.stepMs)

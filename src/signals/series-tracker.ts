@@ -8,7 +8,7 @@ import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**
  * Is called with each row, with each tick inside a row at which there is a silence, and, where the series is all of a
- * domain, with each at which there is a lull (`isLull`). `place`: index of the sensitivity.
+ * domain, with each at which there is a lull (`isQuietTick`). `place`: index of the sensitivity.
  */
 export type Emit = (place: number, outcome: Outcome) => void
 
@@ -16,7 +16,7 @@ export type Emit = (place: number, outcome: Outcome) => void
  * Judges one series from the beginning of a block's history, row by row and tick by tick, at several sensitivities in
  * one pass.
  */
-export class Tracker {
+export class SeriesTracker {
   private readonly detectors: DetectorSet
   private readonly episodes: readonly Episode[]
   /** Ticks inside rows are judged from here on. */
@@ -55,9 +55,9 @@ export class Tracker {
   advance(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
     const { stepMs } = this.series
     for (let end = this.rowStart + stepMs; this.rowStart < to; end += stepMs) {
-      this.takeTicks(counts, Math.min(end - 1, to), gaps, emit)
+      this.judgeTicks(counts, Math.min(end - 1, to), gaps, emit)
       if (end > to) break
-      this.takeRow(counts, end, gaps, emit)
+      this.judgeRow(counts, end, gaps, emit)
       this.rowStart = end
       this.position = end
     }
@@ -85,34 +85,34 @@ export class Tracker {
    * Returns the start of the silence: the last event, or the end of a later collection gap, in which events may have
    * been missed. Rows after a gap are known, and everything before it is in the detector.
    */
-  private knownAt(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
+  private silenceStart(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
     const gapEnd = gaps.endBefore(at)
     return gapEnd !== null && gapEnd > Math.max(lastEventAt ?? 0, this.knownUntil) ? gapEnd : lastEventAt
   }
 
-  private takeTicks(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
+  private judgeTicks(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
     if (!this.hasEvents || to < this.ticksFrom) return
     const after = Math.max(this.position, this.ticksFrom, this.rowStart)
     for (let at = (Math.floor(after / TICK_MS) + 1) * TICK_MS; at <= to; at += TICK_MS) {
       const lastEventAt = counts?.lastEventAt(this.rowStart, at) ?? this.lastEventAt
-      const since = this.knownAt(lastEventAt, gaps, at)
+      const since = this.silenceStart(lastEventAt, gaps, at)
       const score = this.detectors.silenceAt(at, since)
       for (const [place, episode] of this.episodes.entries()) {
         const isSilent = score >= (this.sensitivities[place] ?? 0)
         const { alarm } = episode.judge(at, null, isSilent)
-        if (!isSilent && !this.isLull(at, lastEventAt)) continue
+        if (!isSilent && !this.isQuietTick(at, lastEventAt)) continue
         const silence = { ...this.silence(at, since, lastEventAt, score), alarm, row: null, touchesGap: false }
-        emit(place, isSilent ? silence : { ...silence, ...LULL })
+        emit(place, isSilent ? silence : { ...silence, ...QUIET_TICK })
       }
     }
   }
 
-  private isLull(at: Instant, lastEventAt: Instant | null): boolean {
+  private isQuietTick(at: Instant, lastEventAt: Instant | null): boolean {
     const { vendor, event } = this.series
     return vendor === null && event === null && lastEventAt !== null && at - lastEventAt >= TICK_MS
   }
 
-  private takeRow(counts: RowCounts | null, end: Instant, gaps: GapRows, emit: Emit): void {
+  private judgeRow(counts: RowCounts | null, end: Instant, gaps: GapRows, emit: Emit): void {
     const start = this.rowStart
     const [observed, events] = [counts?.weightAt(start) ?? 0, counts?.eventsAt(start) ?? 0]
     const touchesGap = gaps.touches(start)
@@ -123,10 +123,10 @@ export class Tracker {
       return
     }
     if (!touchesGap) this.knownUntil = end
-    const since = this.knownAt(this.lastEventAt, gaps, end)
+    const since = this.silenceStart(this.lastEventAt, gaps, end)
     const count = observed / this.weight
     // Without counts nothing came in the whole row.
-    const lulls = counts?.lullsAt(start) ?? [this.series.stepMs / MINUTE_MS]
+    const lulls = counts?.quietRunsAt(start) ?? [this.series.stepMs / MINUTE_MS]
     const verdicts = this.detectors.push(start, touchesGap ? null : count, lulls)
     const score = this.detectors.silenceAt(end, since)
     this.learningUntil = verdicts[0]?.learningUntil ?? null
@@ -136,7 +136,7 @@ export class Tracker {
       const row = this.numbers(observed, verdict)
       const shown = isSilent
         ? this.silence(end, since, this.lastEventAt, Math.max(score, verdict.down))
-        : this.calm(end, row, verdict, touchesGap ? null : (judged?.trouble ?? null))
+        : this.calm(end, row, verdict, touchesGap ? null : (judged?.deviation ?? null))
       emit(place, { ...shown, alarm: judged?.alarm ?? false, row, touchesGap })
     }
   }
@@ -186,6 +186,6 @@ export class Tracker {
   }
 }
 
-const LULL = { state: 'normal', open: false, silentSince: null, unlikely: 0 } as const
+const QUIET_TICK = { state: 'normal', open: false, silentSince: null, unlikely: 0 } as const
 
 type Shown = Omit<Outcome, 'alarm' | 'row' | 'touchesGap'>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { type DailyEvents, dayOf, MAX_SIGNALS, signalsOn } from './active-signals.ts'
+import { activeSignalsOn, type DailyEvents, dayOf, MAX_SIGNALS } from './active-signals.ts'
 import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { blockAt, blocksOf, rowStart, type Series, stepMsFor, TICK_MS, tickBefore } from './series.ts'
@@ -137,16 +137,16 @@ describe('signals of a day', () => {
     ['a dead one whose last good week ended four weeks ago', { 28: 50, 34: 50 }, true],
     ['nothing', {}, false],
   ])('%s', (_, counts, expected) => {
-    expect(signalsOn(DAY, [daily('view', counts)])).toEqual(expected ? [{ vendor: 'Shop', event: 'view' }] : [])
+    expect(activeSignalsOn(DAY, [daily('view', counts)])).toEqual(expected ? [{ vendor: 'Shop', event: 'view' }] : [])
   })
 
   test('are at most 500, those with most traffic, always in the same order', () => {
     const many = Array.from({ length: 700 }, (_, n) => daily(`e${n}`, { 1: 100 + (n % 350) }))
-    const found = signalsOn(DAY, many)
+    const found = activeSignalsOn(DAY, many)
     expect(found).toHaveLength(MAX_SIGNALS)
     expect(found[0]).toEqual({ vendor: 'Shop', event: 'e349' })
     expect(found[1]).toEqual({ vendor: 'Shop', event: 'e699' })
-    expect(signalsOn(DAY, many.toReversed())).toEqual(found)
+    expect(activeSignalsOn(DAY, many.toReversed())).toEqual(found)
     expect(found.some(({ event }) => event === 'e0')).toBe(false)
   })
 

@@ -5,7 +5,7 @@ export const TICK_MS = 5 * MINUTE_MS
 /** The row length of signals. */
 export const SIGNAL_STEP_MS = HOUR_MS
 /** The vendor of a scope that covers every signal of a domain. */
-export const EVERY = '*'
+export const ALL_SIGNALS = '*'
 
 /** A range of time: `from <= t < to`. */
 export interface Span {
@@ -39,15 +39,15 @@ export interface SeriesScope extends Series {
 }
 
 /** Minutes; the row length is the longest that divides the period. */
-const STEPS = [60, 30, 15, 10, 5, 1]
+const ROW_MINUTES = [60, 30, 15, 10, 5, 1]
 
 /** Returns the row length by which windows of this length are judged. */
 export function stepMsFor(periodMs: number): number {
-  return (STEPS.find((minutes) => periodMs % (minutes * MINUTE_MS) === 0) ?? 1) * MINUTE_MS
+  return (ROW_MINUTES.find((minutes) => periodMs % (minutes * MINUTE_MS) === 0) ?? 1) * MINUTE_MS
 }
 
 /** Returns equal names for the same series, whatever the row length. */
-export function nameOf({ orgId, domainId, vendor, event }: Omit<Series, 'stepMs' | 'timezone'>): string {
+export function seriesKey({ orgId, domainId, vendor, event }: Omit<Series, 'stepMs' | 'timezone'>): string {
   return JSON.stringify([orgId, domainId, vendor, event])
 }
 
@@ -81,7 +81,7 @@ export interface Block {
  */
 export function blockAt(series: Series, instant: Instant): Block {
   const [blockMs, historyMs] = series.stepMs >= LONG_STEP_MS ? [4 * WEEK_MS, 8 * WEEK_MS] : [WEEK_MS, 4 * WEEK_MS]
-  const phaseMs = (Bun.hash.xxHash32(nameOf(series)) % (blockMs / HOUR_MS)) * HOUR_MS
+  const phaseMs = (Bun.hash.xxHash32(seriesKey(series)) % (blockMs / HOUR_MS)) * HOUR_MS
   const from = Math.floor((instant - phaseMs) / blockMs) * blockMs + phaseMs
   return { from, to: from + blockMs, anchor: rowStart(series, from - historyMs) }
 }

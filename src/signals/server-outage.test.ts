@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
 import { CountsStand, MONDAY } from './series-monitor.fixture.ts'
-import { type CommonFall, commonFall, type DomainState, Suspicion, suspicionNotice } from './server-outage.ts'
+import {
+  type CommonDrop,
+  commonDrop,
+  type DomainState,
+  ServerOutageDetector,
+  serverOutageNotice,
+} from './server-outage.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 const AT = Date.UTC(2026, 0, 5, 12)
@@ -21,32 +27,32 @@ const normal = stateOf('normal', 60)
 const learning = stateOf('learning', 60)
 
 describe('we are suspected', () => {
-  const doubtful = [normal.domainId]
-  test.each<[string, DomainState[], CommonFall | null]>([
+  const uncertain = [normal.domainId]
+  test.each<[string, DomainState[], CommonDrop | null]>([
     ['not without domains', [], null],
     ['not when all is normal', [normal, normal, normal], null],
-    ['when three fell silent', [silent(20), silent(21), silent(25)], { since: ago(20), doubtful: [] }],
-    ['when three fell', [low(60), low(120), silent(130)], { since: ago(60), doubtful: [] }],
+    ['when three fell silent', [silent(20), silent(21), silent(25)], { since: ago(20), uncertain: [] }],
+    ['when three fell', [low(60), low(120), silent(130)], { since: ago(60), uncertain: [] }],
     ['not when two fell', [silent(20), silent(21)], null],
     ['not when two fell and others are learning', [silent(20), silent(21), learning, learning], null],
-    ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), doubtful: [] }],
-    ['doubtful when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), doubtful }],
+    ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), uncertain: [] }],
+    ['uncertain when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), uncertain }],
     [
       'in doubt when half of them stand',
       [silent(20), normal, silent(25), normal],
-      { since: ago(20), doubtful: [...doubtful, ...doubtful] },
+      { since: ago(20), uncertain: [...uncertain, ...uncertain] },
     ],
     ['not when most stand', [silent(20), normal, normal], null],
     ['not when one fell for reasons of its own, long before', [silent(20), silent(21), silent(300)], null],
     [
       'when one more fell long before',
       [silent(20), silent(21), silent(25), silent(9000)],
-      { since: ago(20), doubtful: [] },
+      { since: ago(20), uncertain: [] },
     ],
-    ['when they fell long ago, together', [silent(900), silent(901), silent(925)], { since: ago(900), doubtful: [] }],
+    ['when they fell long ago, together', [silent(900), silent(901), silent(925)], { since: ago(900), uncertain: [] }],
     ['not by a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
   ])('%s', (_, domains, expected) => {
-    expect(commonFall(domains)).toEqual(expected)
+    expect(commonDrop(domains)).toEqual(expected)
   })
 
   test('by the same domains in whatever order, and never by those that are learning', () => {
@@ -54,9 +60,9 @@ describe('we are suspected', () => {
     const domain = fc.oneof(minutes.map(silent), minutes.map(low), fc.constantFrom(normal, learning))
     fc.assert(
       fc.property(fc.array(domain, { maxLength: 8 }), (domains) => {
-        const fall = commonFall(domains)
-        expect(commonFall(domains.toReversed())?.since).toBe(fall?.since)
-        expect(commonFall([...domains, learning])).toEqual(fall)
+        const fall = commonDrop(domains)
+        expect(commonDrop(domains.toReversed())?.since).toBe(fall?.since)
+        expect(commonDrop([...domains, learning])).toEqual(fall)
         if (fall) expect(domains.filter(({ down }) => down).length).toBeGreaterThanOrEqual(2)
       }),
     )
@@ -78,7 +84,7 @@ function stand() {
     sensitivity: 5,
     timezone: 'UTC',
   }))
-  const follower = {
+  const seriesMonitor = {
     async verdicts(scopes: readonly SeriesScope[], windows: readonly Span[]): Promise<VerdictRow[][]> {
       world.calls.push({ scopes, windows })
       if (world.fails) throw new Error('no answer')
@@ -87,50 +93,57 @@ function stand() {
     },
   }
   const warehouse = { query: async <T>() => (world.hasTraffic ? [1] : []) as T[] }
-  const suspicion = new Suspicion({ warehouse, follower, domains: () => watched, arose: (at) => world.arose.push(at) })
+  const serverOutage = new ServerOutageDetector({
+    warehouse,
+    seriesMonitor,
+    domains: () => watched,
+    onSuspected: (at) => world.arose.push(at),
+  })
   const all = (state: DomainState) => {
     world.states = { a: state, b: state, c: state }
   }
-  return { world, watched, suspicion, all }
+  return { world, watched, serverOutage, all }
 }
 
-test('a suspicion is reported when it arises, evaluated once a tick, and ends', async () => {
-  const { world, suspicion, all } = stand()
+test('a serverOutage is reported when it arises, evaluated once a tick, and ends', async () => {
+  const { world, serverOutage, all } = stand()
   all(normal)
-  expect(await suspicion.at(AT)).toBe(false)
+  expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
   all(silent(20))
   // The tick was looked at.
-  expect(await suspicion.at(AT)).toBe(false)
+  expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
   expect(world.calls).toHaveLength(2)
-  for (const minute of [5, 10, 15]) expect(await suspicion.at(AT + minute * MINUTE_MS)).toBe(true)
-  expect([world.arose, suspicion.suspected]).toEqual([[AT + 5 * MINUTE_MS], true])
+  for (const minute of [5, 10, 15]) expect(await serverOutage.isSuspectedAt(AT + minute * MINUTE_MS)).toBe(true)
+  expect([world.arose, serverOutage.suspected]).toEqual([[AT + 5 * MINUTE_MS], true])
   all(normal)
-  expect(await suspicion.at(AT + 20 * MINUTE_MS)).toBe(false)
-  expect([world.arose.length, suspicion.suspected]).toEqual([1, false])
+  expect(await serverOutage.isSuspectedAt(AT + 20 * MINUTE_MS)).toBe(false)
+  expect([world.arose.length, serverOutage.suspected]).toEqual([1, false])
   all(silent(20))
-  expect(await suspicion.at(AT + HOUR_MS)).toBe(true)
+  expect(await serverOutage.isSuspectedAt(AT + HOUR_MS)).toBe(true)
   expect(world.arose).toHaveLength(2)
-  expect(suspicionNotice(AT).subject).toContain('2026-01-05T12:00:00.000Z')
+  expect(serverOutageNotice(AT).subject).toContain('2026-01-05T12:00:00.000Z')
 })
 
 test('ticks of the past are evaluated, and not reported', async () => {
-  const { world, suspicion, all } = stand()
+  const { world, serverOutage, all } = stand()
   all(normal)
-  await suspicion.at(AT)
+  await serverOutage.isSuspectedAt(AT)
   all(silent(20))
-  expect(await suspicion.at(AT - HOUR_MS)).toBe(true)
-  expect([world.arose, suspicion.suspected]).toEqual([[], false])
+  expect(await serverOutage.isSuspectedAt(AT - HOUR_MS)).toBe(true)
+  expect([world.arose, serverOutage.suspected]).toEqual([[], false])
 })
 
 test('concurrent calls share one evaluation; a failed one is repeated', async () => {
-  const { world, suspicion, all } = stand()
+  const { world, serverOutage, all } = stand()
   all(silent(20))
   world.fails = true
-  expect(suspicion.at(AT)).rejects.toThrow('no answer')
-  await suspicion.at(AT).catch(() => {})
+  expect(serverOutage.isSuspectedAt(AT)).rejects.toThrow('no answer')
+  await serverOutage.isSuspectedAt(AT).catch(() => {})
   world.fails = false
   world.calls.length = 0
-  expect(await Promise.all([suspicion.at(AT), suspicion.at(AT), suspicion.at(AT)])).toEqual([true, true, true])
+  expect(
+    await Promise.all([serverOutage.isSuspectedAt(AT), serverOutage.isSuspectedAt(AT), serverOutage.isSuspectedAt(AT)]),
+  ).toEqual([true, true, true])
   expect(world.calls.map(({ scopes }) => scopes.map(({ orgId, domainId }) => `${orgId} ${domainId}`))).toEqual([
     ['one a', 'one b'],
     ['two c'],
@@ -156,14 +169,14 @@ test('an outage of ours is known within the half hour, by what the counts say, a
     await using stand = await CountsStand.with(...world)
     const watched = world.map(({ orgId, domainId }) => ({ orgId, domainId, sensitivity: 5, timezone: 'UTC' }))
     const arose: Instant[] = []
-    const suspicion = new Suspicion({
+    const serverOutage = new ServerOutageDetector({
       warehouse: stand.stand.warehouse,
-      follower: stand.follower(),
+      seriesMonitor: stand.seriesMonitor(),
       domains: () => watched,
-      arose: (at) => void arose.push(at),
+      onSuspected: (at) => void arose.push(at),
     })
     const answer: boolean[] = []
-    for (const tick of ticks) answer.push(await suspicion.at(tick))
+    for (const tick of ticks) answer.push(await serverOutage.isSuspectedAt(tick))
     answers.push(answer)
     expect(arose).toEqual(ticks.filter((_, index) => answer[index] && !answer[index - 1]))
   }
@@ -173,8 +186,8 @@ test('an outage of ours is known within the half hour, by what the counts say, a
 })
 
 test('two domains are not queried', async () => {
-  const { world, watched, suspicion, all } = stand()
+  const { world, watched, serverOutage, all } = stand()
   all(silent(20))
   watched.pop()
-  expect([await suspicion.at(AT), world.calls]).toEqual([false, []])
+  expect([await serverOutage.isSuspectedAt(AT), world.calls]).toEqual([false, []])
 })

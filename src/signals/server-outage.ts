@@ -3,13 +3,13 @@ import type { SeriesState } from '../detector/detector.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
-import type { Follower } from './series-monitor.ts'
+import type { SeriesMonitor } from './series-monitor.ts'
 
 /** Fewer domains can fall at once by chance. */
 const MIN_DOMAINS = 3
 
 /** Domains that fell this long before the last one are left out: they fell for other reasons. */
-const SPREAD_MS = 3 * HOUR_MS
+const MAX_SPREAD_MS = 3 * HOUR_MS
 
 /** The state of the whole traffic of one domain. */
 export interface DomainState {
@@ -22,14 +22,14 @@ export interface DomainState {
 }
 
 /** Domains that fell at once, certainly or possibly. */
-export interface CommonFall {
+export interface CommonDrop {
   /** When the last domain that certainly fell did so. */
   since: Instant
   /**
    * Domains that have not certainly fallen; any event of theirs after `since` shows that the server did not cause the
    * fall.
    */
-  doubtful: string[]
+  uncertain: string[]
 }
 
 /**
@@ -37,35 +37,35 @@ export interface CommonFall {
  * traffic, half or more fell within three hours. The others may have too little traffic for a silence to show yet.
  * Returns null otherwise.
  */
-export function commonFall(domains: readonly DomainState[]): CommonFall | null {
+export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
   const known = domains.filter(({ state }) => state !== 'learning')
   const since = known.reduce((last, one) => (one.down ? Math.max(last, one.since) : last), Number.NEGATIVE_INFINITY)
-  const relevant = known.filter((one) => !one.down || one.since >= since - SPREAD_MS)
-  const doubtful = relevant.filter(({ down }) => !down).map(({ domainId }) => domainId)
-  if (relevant.length < MIN_DOMAINS || doubtful.length * 2 > relevant.length) return null
-  return { since, doubtful }
+  const relevant = known.filter((one) => !one.down || one.since >= since - MAX_SPREAD_MS)
+  const uncertain = relevant.filter(({ down }) => !down).map(({ domainId }) => domainId)
+  if (relevant.length < MIN_DOMAINS || uncertain.length * 2 > relevant.length) return null
+  return { since, uncertain }
 }
 
 /** A domain whose whole traffic is followed. */
-export type WatchedTraffic = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
+export type MonitoredDomain = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
 
-export interface SuspicionParts {
+export interface ServerOutageDeps {
   warehouse: History
-  follower: Pick<Follower, 'verdicts'>
+  seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /** All domains with signals, of all organizations. */
-  domains(): readonly WatchedTraffic[]
+  domains(): readonly MonitoredDomain[]
   /** Called when a suspicion arises, and not again while it lasts. */
-  arose(at: Instant): void
+  onSuspected(at: Instant): void
 }
 
 /**
  * Decides whether the server itself, not the domains, caused a fall of all traffic; then only the operator is notified.
  */
-export class Suspicion {
+export class ServerOutageDetector {
   private last: { at: Instant; answer: Promise<boolean> } | null = null
   private isSuspected = false
 
-  constructor(private readonly parts: SuspicionParts) {}
+  constructor(private readonly parts: ServerOutageDeps) {}
 
   /** The result for the last evaluated tick. */
   get suspected(): boolean {
@@ -76,7 +76,7 @@ export class Suspicion {
    * Returns whether all traffic fell at the tick that ends then. Ticks may be repeated and in any order. Fails with
    * `unavailable` when the warehouse does.
    */
-  at(tickAt: Instant): Promise<boolean> {
+  isSuspectedAt(tickAt: Instant): Promise<boolean> {
     if (this.last?.at === tickAt) return this.last.answer
     const isLater = this.last === null || tickAt > this.last.at
     const answer = this.evaluate(tickAt)
@@ -96,29 +96,29 @@ export class Suspicion {
   }
 
   /** Resets the state; for a clock that was set back, after which it is ahead of time. */
-  forget(): void {
+  reset(): void {
     this.last = null
     this.isSuspected = false
   }
 
   private record(suspected: boolean, tickAt: Instant): void {
-    if (suspected && !this.isSuspected) this.parts.arose(tickAt)
+    if (suspected && !this.isSuspected) this.parts.onSuspected(tickAt)
     this.isSuspected = suspected
   }
 
   private async evaluate(tickAt: Instant): Promise<boolean> {
-    const { follower, domains } = this.parts
+    const { seriesMonitor, domains } = this.parts
     const watched = domains()
     if (watched.length < MIN_DOMAINS) return false
     const window = { from: tickAt - TICK_MS, to: tickAt }
     const states: DomainState[] = []
     for (const some of Map.groupBy(watched, ({ orgId }) => orgId).values()) {
       const scopes = some.map((one) => ({ ...one, vendor: null, event: null, stepMs: SIGNAL_STEP_MS }))
-      const [rows = []] = await follower.verdicts(scopes, [window])
+      const [rows = []] = await seriesMonitor.verdicts(scopes, [window])
       states.push(...rows)
     }
-    const fall = commonFall(states)
-    return fall !== null && !(await this.hasTraffic(fall.doubtful, { from: fall.since, to: tickAt }))
+    const fall = commonDrop(states)
+    return fall !== null && !(await this.hasTraffic(fall.uncertain, { from: fall.since, to: tickAt }))
   }
 
   private async hasTraffic(domainIds: readonly string[], window: Span): Promise<boolean> {
@@ -138,7 +138,7 @@ export function trafficQuery(domainIds: readonly string[], window: Span): Query 
 }
 
 /** Returns the message to the operator. */
-export function suspicionNotice(at: Instant): { subject: string; text: string } {
+export function serverOutageNotice(at: Instant): { subject: string; text: string } {
   return {
     subject: `the traffic of all domains fell at once, before ${new Date(at).toISOString()}`,
     text: 'That looks like something in front of this server, not like their tags: is the collector reached from outside? Nobody else is told of these falls until traffic comes back.',

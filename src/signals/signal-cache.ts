@@ -1,15 +1,15 @@
 import type { History } from '../warehouse/warehouse.ts'
-import { type DailyEvents, dailyEventsQuery, dayOf, type SignalName, signalsOn } from './active-signals.ts'
+import { activeSignalsOn, type DailyEvents, dailyEventsQuery, dayOf, type SignalName } from './active-signals.ts'
 import type { Span } from './series.ts'
 
 /** By the UTC day, counted from 1970. */
 export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
 
 /** Recent days are kept, because they are queried again. */
-const KEPT_DAYS = 2
+const CACHED_DAYS = 2
 
 /** Caches which signals domains have; queries them once a day. */
-export class SignalDirectory {
+export class SignalCache {
   private readonly known = new Map<string, SignalsByDay>()
 
   constructor(private readonly warehouse: History) {}
@@ -27,7 +27,7 @@ export class SignalDirectory {
     const rows = await this.warehouse.query<DailyEvents>(dailyEventsQuery(orgId, missing, { from: from + 1, to }))
     const daily = Map.groupBy(rows, ({ domainId }) => domainId)
     for (const id of missing) {
-      const byDay = new Map(days.map((day) => [day, signalsOn(day, daily.get(id) ?? [])]))
+      const byDay = new Map(days.map((day) => [day, activeSignalsOn(day, daily.get(id) ?? [])]))
       found.set(id, byDay)
       this.remember(id, byDay)
     }
@@ -41,6 +41,6 @@ export class SignalDirectory {
   private remember(domainId: string, byDay: SignalsByDay): void {
     const all = [...(this.known.get(domainId) ?? []), ...byDay]
     const last = Math.max(...all.map(([day]) => day))
-    this.known.set(domainId, new Map(all.filter(([day]) => day > last - KEPT_DAYS)))
+    this.known.set(domainId, new Map(all.filter(([day]) => day > last - CACHED_DAYS)))
   }
 }

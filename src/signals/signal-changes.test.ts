@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { EVERY, type SeriesScope, SIGNAL_STEP_MS } from './series.ts'
-import { SignalStates } from './signal-changes.ts'
+import { ALL_SIGNALS, type SeriesScope, SIGNAL_STEP_MS } from './series.ts'
+import { SignalChanges } from './signal-changes.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-const scopeOf = (domainId: string, vendor = EVERY): SeriesScope => ({
+const scopeOf = (domainId: string, vendor = ALL_SIGNALS): SeriesScope => ({
   ...{ orgId: 'org_1', domainId, vendor, event: null, sensitivity: 5, stepMs: SIGNAL_STEP_MS, timezone: 'UTC' },
 })
 const shop = scopeOf('dom_shop')
@@ -18,7 +18,7 @@ const rowOf = (event: string, more: Partial<VerdictRow> = {}): VerdictRow => ({
 
 test('a domain is named when one of its signals begins to stray, strays otherwise, or ceases to', () => {
   const moved: string[] = []
-  const states = new SignalStates((orgId, domainId) => moved.push(`${orgId} ${domainId}`))
+  const states = new SignalChanges((orgId, domainId) => moved.push(`${orgId} ${domainId}`))
   const ticks: [string, VerdictRow[], boolean][] = [
     ['all is well', [], false],
     ['one is low', [rowOf('buy')], true],
@@ -39,7 +39,7 @@ test('a domain is named when one of its signals begins to stray, strays otherwis
 
 test('domains are apart, and what is followed by an alert of one vendor is no signal', () => {
   const moved: string[] = []
-  const states = new SignalStates((_orgId, domainId) => moved.push(domainId))
+  const states = new SignalChanges((_orgId, domainId) => moved.push(domainId))
   const [blog, one] = [scopeOf('dom_blog'), scopeOf('dom_shop', 'Shop')]
   states.take([shop, blog, one], [rowOf('buy', { scope: blog }), rowOf('buy', { scope: one })])
   expect(moved).toEqual(['dom_blog'])

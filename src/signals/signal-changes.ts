@@ -1,8 +1,8 @@
-import { EVERY, type SeriesScope } from './series.ts'
+import { ALL_SIGNALS, type SeriesScope } from './series.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 /** Notices when signals of a domain begin or cease to stray. */
-export class SignalStates {
+export class SignalChanges {
   /** By scope: which signals stray, and how. */
   private readonly states = new Map<string, string>()
 
@@ -13,7 +13,7 @@ export class SignalStates {
   take(scopes: readonly SeriesScope[], rows: readonly VerdictRow[]): void {
     const byScope = Map.groupBy(rows, ({ scope }) => scope)
     for (const scope of scopes) {
-      if (scope.vendor !== EVERY) continue
+      if (scope.vendor !== ALL_SIGNALS) continue
       const open = (byScope.get(scope) ?? []).filter((row) => row.open)
       const state = JSON.stringify(open.map(({ vendor, event, state, explained }) => [vendor, event, state, explained]))
       const key = `${scope.domainId} ${scope.sensitivity} ${scope.timezone}`

@@ -1,16 +1,16 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import { RowLog } from './row-history.ts'
-import { type Block, nameOf, rowStart, type Series, type Span } from './series.ts'
-import { type Emit, Tracker } from './series-tracker.ts'
+import { RowHistory } from './row-history.ts'
+import { type Block, rowStart, type Series, type Span, seriesKey } from './series.ts'
+import { type Emit, SeriesTracker } from './series-tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /** Recent outcomes are kept this long, so that repeated queries and current states are answered from memory. */
-const KEPT_MS = 10 * HOUR_MS
+const OUTCOME_RETENTION_MS = 10 * HOUR_MS
 /** The verdict on a window takes this much time before it into account. */
 export const LEAD_MS = 7 * HOUR_MS
 /** Trackers that were not queried for this long are dropped. */
 const IDLE_MS = HOUR_MS
-const MOST_KEPT = 1000
+const MAX_OUTCOMES = 1000
 /** Bytes of a tracker beside its arrays, and of each kept outcome. */
 const OVERHEAD_BYTES = 5000
 const OUTCOME_BYTES = 350
@@ -19,30 +19,30 @@ const OUTCOME_BYTES = 350
 export class CachedTracker {
   private outcomes: { place: number; outcome: Outcome }[] = []
   /** Present when there is one sensitivity: the rows for charts, which reach further back than outcomes. */
-  private readonly log: RowLog | null
+  private readonly log: RowHistory | null
   /** All outcomes that ended later are kept. */
   private knownFrom: Instant
 
-  private constructor(readonly tracker: Tracker) {
+  private constructor(readonly tracker: SeriesTracker) {
     this.knownFrom = tracker.block.from - 1
-    this.log = tracker.sensitivities.length === 1 ? new RowLog(tracker.series.stepMs) : null
+    this.log = tracker.sensitivities.length === 1 ? new RowHistory(tracker.series.stepMs) : null
   }
 
   /** Returns a new tracker with nothing learned; it will keep what ends after `from`, and some time before. */
   static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
-    const knownFrom = Math.max(block.from - 1, rowStart(series, from) - KEPT_MS)
-    const cached = new CachedTracker(new Tracker(series, block, sensitivities, knownFrom))
+    const knownFrom = Math.max(block.from - 1, rowStart(series, from) - OUTCOME_RETENTION_MS)
+    const cached = new CachedTracker(new SeriesTracker(series, block, sensitivities, knownFrom))
     cached.knownFrom = knownFrom
     return cached
   }
 
   /** True when it keeps all outcomes that ended after `from`. */
-  knows(from: Instant): boolean {
+  hasOutcomesSince(from: Instant): boolean {
     return this.knownFrom <= from
   }
 
   /** True when it keeps at least the rows that ended after `from`, and the outcome at `to`. */
-  recalls({ from, to }: Span): boolean {
+  hasRowsOf({ from, to }: Span): boolean {
     return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
   }
 
@@ -57,13 +57,13 @@ export class CachedTracker {
     this.log?.add(outcome)
     if (outcome.at <= this.knownFrom) return false
     this.outcomes.push({ place, outcome })
-    if (this.outcomes.length >= MOST_KEPT) this.trim()
+    if (this.outcomes.length >= MAX_OUTCOMES) this.trim()
     return true
   }
 
   /** Drops outcomes that are older than needed. */
   trim(): void {
-    const from = this.tracker.position - KEPT_MS
+    const from = this.tracker.position - OUTCOME_RETENTION_MS
     if (from <= this.knownFrom) return
     this.knownFrom = from
     this.outcomes = this.outcomes.filter(({ outcome }) => outcome.at > from)
@@ -75,15 +75,15 @@ export class CachedTracker {
 }
 
 /** Returns equal keys for series and sensitivities that share one tracker in each block. */
-export function keyOf(series: Series, sensitivities: readonly number[]): string {
+export function trackerKey(series: Series, sensitivities: readonly number[]): string {
   const { stepMs, offsetMs = 0, timezone } = series
-  return `${nameOf(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
+  return `${seriesKey(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
 }
 
-const placeOf = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
+const cacheKey = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
 
 /** The trackers that are kept in memory, up to a number of bytes. */
-export class TrackerMemory {
+export class TrackerCache {
   private readonly entries = new Map<string, { cached: CachedTracker; bytes: number; usedAt: Instant }>()
   private used = 0
   private cleanedAt = Number.NEGATIVE_INFINITY
@@ -94,14 +94,14 @@ export class TrackerMemory {
     return this.used
   }
 
-  find(key: string, block: Block): CachedTracker | null {
-    return this.entries.get(placeOf(key, block))?.cached ?? null
+  get(key: string, block: Block): CachedTracker | null {
+    return this.entries.get(cacheKey(key, block))?.cached ?? null
   }
 
   /** Keeps the tracker, if there is room beside those that were queried recently. `at`: up to when it was queried. */
-  keep(key: string, cached: CachedTracker, at: Instant): void {
+  set(key: string, cached: CachedTracker, at: Instant): void {
     const { tracker } = cached
-    const place = placeOf(key, tracker.block)
+    const place = cacheKey(key, tracker.block)
     const before = this.entries.get(place)
     if (before && before.cached.tracker.position > tracker.position) return
     this.drop(place)

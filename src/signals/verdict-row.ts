@@ -50,7 +50,7 @@ export interface Outcome extends RowNumbers {
 }
 
 /** True for a tick inside a row at which nothing had come of a domain's whole traffic, too short a time to be a silence. */
-export const isLull = ({ row, open }: Pick<Outcome, 'row' | 'open'>) => row === null && !open
+export const isQuietTick = ({ row, open }: Pick<Outcome, 'row' | 'open'>) => row === null && !open
 
 /** The state of one series in one window, by its most significant row or tick. */
 export interface VerdictRow extends Omit<Outcome, 'row' | 'touchesGap' | 'unlikely'> {

@@ -1,12 +1,12 @@
 import type { Instant } from '../core/clock.ts'
-import { DomainGuard, isDown, WAIT_MS } from './domain-drop.ts'
+import { DomainDropDetector, isDown, MAX_WAIT_MS } from './domain-drop.ts'
 import { rowStart, type Series, type SeriesScope, type Span } from './series.ts'
 import type { Emit } from './series-tracker.ts'
-import { isLull, type Outcome, type VerdictRow } from './verdict-row.ts'
-import { WindowFold, type WindowState } from './window-aggregator.ts'
+import { isQuietTick, type Outcome, type VerdictRow } from './verdict-row.ts'
+import { WindowAggregator, type WindowState } from './window-aggregator.ts'
 
 /** One series that a scope covers. */
-export interface Member {
+export interface ScopeMember {
   scope: SeriesScope
   series: Series
   /** `one`: the scope is this series; of `*` the domain's `whole` traffic, and each `signal`. */
@@ -20,11 +20,11 @@ export interface Member {
 
 /** A member at one of the queried sensitivities. */
 interface Column {
-  member: Member
+  member: ScopeMember
   /** Index of the sensitivity. */
-  kind: number
+  sensitivityIndex: number
   sensitivity: number
-  fold: WindowFold
+  fold: WindowAggregator
   /** The open outcomes of a signal, which are taken once the state of its domain is known. */
   open: Outcome[]
   /** Index of the window that contains the last of them, or of the next one. */
@@ -41,22 +41,24 @@ interface Column {
 /** Collects the outcomes of members by window. */
 export class VerdictTable {
   private readonly columns: Column[] = []
-  private readonly guards = new Map<SeriesScope, DomainGuard[]>()
+  private readonly dropDetectors = new Map<SeriesScope, DomainDropDetector[]>()
 
   /**
-   * `kinds`: the queried sensitivities, null: the scopes' own. `counts`: returns false for instants that are left out.
+   * `queriedSensitivities`: the queried sensitivities, null: the scopes' own. `counts`: returns false for instants that are left out.
    */
   constructor(
     private readonly windows: readonly Span[],
-    private readonly kinds: readonly (number | null)[],
+    private readonly queriedSensitivities: readonly (number | null)[],
     private readonly counts: (instant: Instant) => boolean,
   ) {}
 
   /**
    * Returns the `Emit` for a tracker of the member with these sensitivities; outcomes must come in the order of time.
    */
-  sink(member: Member, sensitivities: readonly number[]): Emit {
-    const columns = member.sensitivities.map((sensitivity, kind) => this.columnOf(member, kind, sensitivity))
+  sink(member: ScopeMember, sensitivities: readonly number[]): Emit {
+    const columns = member.sensitivities.map((sensitivity, sensitivityIndex) =>
+      this.columnOf(member, sensitivityIndex, sensitivity),
+    )
     return (place, outcome) => {
       if (member.isOn && !member.isOn(outcome.at)) return
       for (const column of columns) if (column.sensitivity === sensitivities[place]) this.take(column, outcome)
@@ -66,73 +68,81 @@ export class VerdictTable {
   /** Returns the rows by sensitivity and window, in the order in which the members were added. */
   rows(): VerdictRow[][][] {
     for (const column of this.columns) this.end(column)
-    const byKind = this.kinds.map((_, kind) => this.columns.filter((column) => column.kind === kind))
-    return byKind.map((columns) =>
+    const bySensitivity = this.queriedSensitivities.map((_, sensitivityIndex) =>
+      this.columns.filter((column) => column.sensitivityIndex === sensitivityIndex),
+    )
+    return bySensitivity.map((columns) =>
       this.windows.map((window, at) =>
         columns.flatMap((column) => this.rowsOf(column, column.state[at] ?? null, window)),
       ),
     )
   }
 
-  private columnOf(member: Member, kind: number, sensitivity: number): Column {
+  private columnOf(member: ScopeMember, sensitivityIndex: number, sensitivity: number): Column {
     const state: Column['state'] = []
-    const fold = new WindowFold(this.windows, member.series, this.counts, (window, of) => {
+    const fold = new WindowAggregator(this.windows, member.series, this.counts, (window, of) => {
       state[window] = of
     })
     const known = { last: null, lastRow: null, alarmAt: Number.NEGATIVE_INFINITY }
-    const column = { member, kind, sensitivity, fold, open: [], window: 0, ...known, state }
+    const column = { member, sensitivityIndex, sensitivity, fold, open: [], window: 0, ...known, state }
     this.columns.push(column)
     return column
   }
 
   private take(column: Column, outcome: Outcome): void {
-    const { member, kind, fold, open } = column
-    const guard = this.guardOf(member.scope, kind)
-    if (member.role === 'whole') guard?.takeWhole(outcome)
-    if (isLull(outcome)) return
+    const { member, sensitivityIndex, fold, open } = column
+    const guard = this.dropDetectorOf(member.scope, sensitivityIndex)
+    if (member.role === 'whole') guard?.addDomainOutcome(outcome)
+    if (isQuietTick(outcome)) return
     if (member.role !== 'signal') return fold.take(outcome)
-    guard?.takeSignal(outcome, column.last, column.lastRow)
+    guard?.addSignalOutcome(outcome, column.last, column.lastRow)
     column.last = outcome
     if (outcome.row) column.lastRow = outcome
     if (outcome.alarm) column.alarmAt = outcome.at
-    if (outcome.open && this.isWorthKeeping(column, outcome)) open.push(outcome)
+    if (outcome.open && this.isNeeded(column, outcome)) open.push(outcome)
   }
 
   /** A silence has the same outcome at every tick; one is kept for each row and window, and all for as long as it may wait. */
-  private isWorthKeeping(column: Column, { row, at }: Outcome): boolean {
+  private isNeeded(column: Column, { row, at }: Outcome): boolean {
     while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
     const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY
     const windowFrom = this.windows[column.window]?.from ?? 0
     return (
       row !== null ||
-      at - column.alarmAt <= WAIT_MS ||
+      at - column.alarmAt <= MAX_WAIT_MS ||
       before <= rowStart(column.member.series, at - 1) ||
       (windowFrom < at && before <= windowFrom)
     )
   }
 
-  private end({ member, kind, fold, open }: Column): void {
-    const guard = this.guardOf(member.scope, kind)
+  private end({ member, sensitivityIndex, fold, open }: Column): void {
+    const guard = this.dropDetectorOf(member.scope, sensitivityIndex)
     for (const outcome of guard?.explain(open) ?? open) fold.take(outcome)
     fold.endAll()
   }
 
-  private guardOf(scope: SeriesScope, kind: number): DomainGuard | undefined {
-    let guards = this.guards.get(scope)
+  private dropDetectorOf(scope: SeriesScope, sensitivityIndex: number): DomainDropDetector | undefined {
+    let guards = this.dropDetectors.get(scope)
     if (!guards) {
-      guards = this.kinds.map((sensitivity) => new DomainGuard(scope, sensitivity ?? scope.sensitivity))
-      this.guards.set(scope, guards)
+      guards = this.queriedSensitivities.map(
+        (sensitivity) => new DomainDropDetector(scope, sensitivity ?? scope.sensitivity),
+      )
+      this.dropDetectors.set(scope, guards)
     }
-    return guards[kind]
+    return guards[sensitivityIndex]
   }
 
-  private rowsOf({ member, kind, sensitivity }: Column, state: WindowState | null, { from, to }: Span): VerdictRow[] {
+  private rowsOf(
+    { member, sensitivityIndex, sensitivity }: Column,
+    state: WindowState | null,
+    { from, to }: Span,
+  ): VerdictRow[] {
     const { scope, series, muted, role } = member
     if (role === 'signal' && !state?.open) return []
     const { domainId, vendor, event } = series
     const about = { scope, domainId, vendor, event, sensitivity, muted }
-    if (!state) return [{ ...about, ...NOTHING, at: to, since: to }]
-    const falls = role === 'whole' ? (this.guardOf(scope, kind)?.falls() ?? []) : []
+    if (!state) return [{ ...about, ...NO_EVENTS_VERDICT, at: to, since: to }]
+    const falls = role === 'whole' ? (this.dropDetectorOf(scope, sensitivityIndex)?.drops() ?? []) : []
     const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
     const explains = own.length > 0
     const { row: _row, touchesGap: _touchesGap, unlikely: _unlikely, ...outcome } = state.outcome
@@ -145,7 +155,7 @@ export class VerdictTable {
 type About = 'scope' | 'domainId' | 'vendor' | 'event' | 'sensitivity' | 'muted'
 
 /** The verdict on a series without events. */
-const NOTHING: Omit<VerdictRow, About | 'at' | 'since'> = {
+const NO_EVENTS_VERDICT: Omit<VerdictRow, About | 'at' | 'since'> = {
   ...{ state: 'learning', learningUntil: null, observed: 0, expected: null, low: null, high: null },
   ...{ open: false, alarm: false, down: false, explained: false, explains: false },
   ...{ silentSince: null, lastEventAt: null, score: 0 },

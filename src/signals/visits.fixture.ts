@@ -3,9 +3,9 @@ import { normal, poisson, profileAt, type Random } from '../detector/series.fixt
 import { GapRows } from './gap-rows.ts'
 import { RowCounts } from './row-counts.ts'
 import { type Series, SIGNAL_STEP_MS, type Span } from './series.ts'
-import { Tracker } from './series-tracker.ts'
+import { SeriesTracker } from './series-tracker.ts'
 import type { VerdictRow } from './verdict-row.ts'
-import { type Member, VerdictTable } from './verdict-table.ts'
+import { type ScopeMember, VerdictTable } from './verdict-table.ts'
 
 /** A site, and how people use it. */
 export interface Site {
@@ -90,9 +90,9 @@ export function verdictsOn(minutes: Minutes, days: { from: number; to: number },
     timezone: 'UTC',
   }
   const scope = { ...series, vendor: '*', sensitivity: 5 }
-  const members: [Member, Uint16Array[]][] = [
+  const members: [ScopeMember, Uint16Array[]][] = [
     [{ scope, series, role: 'whole', muted: false, sensitivities: [5] }, [...minutes.values()]],
-    ...[...minutes].map(([event, counts]): [Member, Uint16Array[]] => [
+    ...[...minutes].map(([event, counts]): [ScopeMember, Uint16Array[]] => [
       { scope, series: { ...series, vendor: 'v', event }, role: 'signal', muted: false, sensitivities: [5] },
       [counts],
     ]),
@@ -101,7 +101,7 @@ export function verdictsOn(minutes: Minutes, days: { from: number; to: number },
     const weekly = (7 * counts.reduce((sum, one) => sum + one.reduce((a, b) => a + b, 0), 0)) / days.to
     if (member.role === 'signal' && weekly < 100) continue
     const block = { from: START, to: span.to + 1, anchor: START }
-    const tracker = new Tracker(member.series, block, [5], START)
+    const tracker = new SeriesTracker(member.series, block, [5], START)
     tracker.advance(rowsOf(counts, days.to, outage), span.to, new GapRows([], series), table.sink(member, [5]))
   }
   const [verdicts = []] = table.rows()

@@ -14,7 +14,7 @@ export interface WindowState {
 }
 
 /** Merges the outcomes of one series, at one sensitivity, by window. They must come in the order of time. */
-export class WindowFold {
+export class WindowAggregator {
   private index = 0
   private state: WindowState | null = null
   /** The last row, for windows in which none ends. */

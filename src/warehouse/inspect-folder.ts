@@ -82,7 +82,7 @@ export interface Examined {
   broken: { path: string; fault: string }[]
   /** How many files of hours that ended long ago are not compacted. */
   uncompacted: number
-  /** As `Comparison`; null while a server runs, which is writing some. */
+  /** As `Baseline`; null while a server runs, which is writing some. */
   unlisted: Pick<Comparison, 'strays' | 'leftovers'> | null
 }
 

@@ -7,7 +7,7 @@ import type { StoredPage } from '../../src/core/page.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import type { Principal } from '../../src/http/principal.ts'
 import type { Sources } from '../../src/insights/insight.ts'
-import { Follower } from '../../src/signals/series-monitor.ts'
+import { SeriesMonitor } from '../../src/signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { cast } from '../fixtures.ts'
 import { BothEngines } from './both-engines.ts'
@@ -46,7 +46,7 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
   const clickhouse = await ClickhouseHistory.with(open(), stand.events, pages)
   const both = new BothEngines(stand, clickhouse)
   const to = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS
-  const follower = new Follower({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
   const watched = domainIds.slice(0, 2).map((id) => ({ id, createdAt: 0 }))
   return {
     ...{ both, stand, orgId, domainIds, window: { from: HOUR, to } },
@@ -54,11 +54,11 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
       alertOf({ name: 'A', alertType: 'data_validation', period: '1h', channels: [], ...input }, id, orgId),
     principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
     sources: {
-      ...{ db, follower, watermark: () => to, retentionMs: 90 * DAY_MS },
+      ...{ db, seriesMonitor, watermark: () => to, retentionMs: 90 * DAY_MS },
       history: both,
       domains: () => watched,
       privacy: () => PLAIN_PRIVACY,
-      chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
+      chart: (series, range) => seriesMonitor.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
     },
     async [Symbol.asyncDispose]() {
       clickhouse.close()

@@ -6,7 +6,7 @@ import { meetsRunWindow } from '../../src/alerts/run-window.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { Transport } from '../../src/integrations/transport/transport.ts'
 import { runJobs } from '../../src/jobs/job.ts'
-import { PAUSE_MS } from '../../src/signals/gap.ts'
+import { MIN_GAP_MS } from '../../src/signals/gap.ts'
 import { TEST_START } from '../fixtures.ts'
 import { until } from '../run-program.ts'
 import { type TestApp, testApp } from '../test-app.ts'
@@ -79,7 +79,7 @@ async function passes(world: TestApp, byMs: number) {
   world.app.db.pragma('synchronous = OFF')
   const end = world.clock.now() + byMs
   while (world.clock.now() < end) {
-    world.clock.set(Math.min(end, world.clock.now() + PAUSE_MS))
+    world.clock.set(Math.min(end, world.clock.now() + MIN_GAP_MS))
     await world.run('heartbeat')
   }
   await world.run('flush', 'evaluate', 'deliver')

@@ -134,12 +134,12 @@ describe('the list of signals', () => {
     const ids = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
     const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
-    const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
+    const seriesMonitor = stand.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
     const parts = {
       db,
       clock,
       warehouse: stand.stand.warehouse,
-      follower,
+      seriesMonitor,
       watermark: () => clock.now(),
       retentionMs: 90 * DAY_MS,
     }

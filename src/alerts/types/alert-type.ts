@@ -95,7 +95,7 @@ export interface AlertType<Row = unknown> {
   sensitivityOf?(alert: Alert): number
   /**
    * Returns the series that the alert follows, for types that judge a count by its past. Their rows come from a
-   * `Follower`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
+   * `SeriesMonitor`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
   /** How long after its last event something is judged, such as a session that ended by then; 0 when absent. */
@@ -152,7 +152,7 @@ export interface AlertType<Row = unknown> {
    */
   newestViolations?(alert: Alert, window: Query['window'], options: NewestOptions): Query
   /**
-   * Returns the findings of one alert from the rows of `measure`, or of a follower of its series; an empty list means
+   * Returns the findings of one alert from the rows of `measure`, or of a seriesMonitor of its series; an empty list means
    * that nothing is wrong.
    */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]

@@ -2,7 +2,7 @@ import { type App, type Log, openApp } from '../../app.ts'
 import type { Config } from '../../config.ts'
 import { type Clock, type Instant, systemClock } from '../../core/clock.ts'
 import type { Job } from '../../jobs/job.ts'
-import { PAUSE_MS } from '../../signals/gap.ts'
+import { MIN_GAP_MS } from '../../signals/gap.ts'
 import { tx } from '../../store/database.ts'
 import type { SentBatch } from './sent.ts'
 
@@ -46,7 +46,7 @@ export class Days {
   until(at: Instant): void {
     const { app, clock } = this
     tx(app.db, () => {
-      for (let next = clock.now() + PAUSE_MS; next < at; next += PAUSE_MS) this.beatAt(next)
+      for (let next = clock.now() + MIN_GAP_MS; next < at; next += MIN_GAP_MS) this.beatAt(next)
       this.beatAt(at)
     })
   }

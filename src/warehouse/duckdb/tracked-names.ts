@@ -24,7 +24,7 @@ export interface NameCount {
 /** What is known of a name that counts keep. */
 interface TrackedName {
   vendor: string
-  /** Counted up to `ENOUGH`. */
+  /** Counted up to `MIN_WEEKLY_EVENTS`. */
   events: number
   /** UTC day of its last event, counted from 1970. */
   lastDay: number

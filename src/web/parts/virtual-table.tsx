@@ -62,7 +62,7 @@ export interface VirtualTableProps<Row> {
   /** How many rows there are in all, loaded or not; null when nobody knows. */
   total?: number | null
   pages?: Pages | null
-  /** With it each row has a checkbox, named by `nameOf`. */
+  /** With it each row has a checkbox, named by `seriesKey`. */
   selection?: Selection | null
   nameOf?(row: Row): string
   /** What letters do with the selected rows, or with the one that has the focus. */

@@ -131,7 +131,7 @@ export const journey = {
   // The sessions of a long window for many alerts do not fit into memory together.
   scanKey: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
 
-  /** `membersOf`: the members of the organization's labels. */
+  /** `scopeMembers`: the members of the organization's labels. */
   measure(
     alerts: readonly Alert[],
     window: Window,

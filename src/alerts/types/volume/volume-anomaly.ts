@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Type } from '../../../core/schema.ts'
 import { countText, eventsText, timeText } from '../../../core/text.ts'
-import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
+import { ALL_SIGNALS, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import { type Finding, signalOf } from '../../finding.ts'
@@ -53,7 +53,7 @@ const readAnomaly = parser(AnomalySchema)
 
 /** Returns the configuration of an alert that follows every signal of its domains. */
 export function allSignals(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
-  return { alertType: volumeAnomaly.kind, volume: { vendor: EVERY, sensitivity }, period: '1h' }
+  return { alertType: volumeAnomaly.kind, volume: { vendor: ALL_SIGNALS, sensitivity }, period: '1h' }
 }
 
 /** Returns the sensitivity of an alert of this type. */
@@ -63,7 +63,7 @@ export function sensitivityOf({ volume }: AlertInput): number {
 
 function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents {
   const { vendor, event } = readAnomaly(volume, 'volume')
-  if (vendor !== EVERY) return { vendors: [vendor], event: event || null }
+  if (vendor !== ALL_SIGNALS) return { vendors: [vendor], event: event || null }
   const signal = signalOf(finding ?? null)
   return { vendors: signal.vendor === null ? [] : [signal.vendor], event: signal.event }
 }
@@ -104,7 +104,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
     rejectForVolume(input)
     const { vendor, event } = readAnomaly(input.volume, 'volume')
     rejectScope(input, vendor)
-    if (vendor !== EVERY) return
+    if (vendor !== ALL_SIGNALS) return
     if (event) throw new AppError('invalid', 'volume.event: has no place beside vendor *, which stands for every event')
     if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
       throw new AppError(
@@ -121,7 +121,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
     const { vendor, event } = readAnomaly(alert.volume, 'volume')
     const period = parsePeriod(alert.period)
     const { orgId, timezone } = alert
-    const stepMs = vendor === EVERY ? SIGNAL_STEP_MS : stepMsFor(period.lengthMs)
+    const stepMs = vendor === ALL_SIGNALS ? SIGNAL_STEP_MS : stepMsFor(period.lengthMs)
     const shared = { stepMs, offsetMs: offsetOf(period, timezone, stepMs), timezone, sensitivity: sensitivityOf(alert) }
     return watchedOf(alert, domains).map(
       ({ id }): SeriesScope => ({ orgId, domainId: id, vendor, event: event || null, ...shared }),
@@ -129,7 +129,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   },
 
   judge(alert, rows) {
-    const isEvery = readAnomaly(alert.volume, 'volume').vendor === EVERY
+    const isEvery = readAnomaly(alert.volume, 'volume').vendor === ALL_SIGNALS
     return isEvery ? findingsIn(rows) : rows.filter(({ open }) => open).map(findingOf)
   },
 }
