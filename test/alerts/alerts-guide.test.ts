@@ -78,6 +78,6 @@ test('the description of the API has the guide under its heading', async () => {
   await using t = await testApp()
   const { tags } = openApiDocument(t.app.routes)
   const { description = '' } = tags.find(({ name }) => name === 'Alerts') ?? {}
-  expect(description).toContain('## Conditions say what is wrong')
+  expect(description).toContain('## Conditions\n')
   for (const { alert } of examples) expect(description).toContain(`"name": "${alert.name}"`)
 })
