@@ -78,7 +78,7 @@ function channelForm({ type, title, help, addresses, configured }: Provider): Fo
 function integrationForm(provider: Provider): Form[] {
   const { type, title, help, configured, deliver } = provider
   if (!configured) return []
-  const fields = { ...configured.form.properties, ...(deliver ? { notify: Type.Optional(NotifySchema) } : {}) }
+  const fields = { ...configured.schema.properties, ...(deliver ? { notify: Type.Optional(NotifySchema) } : {}) }
   return [{ kind: type, title, help, schema: schemaOf(Closed(fields), secretFieldsOf(provider)) }]
 }
 

@@ -25,7 +25,7 @@ const lenient = provider<Settings>({
   title: 'Lenient',
   help: 'Takes what comes.',
   connect: { by: 'secret', fields: ['token', 'password'] },
-  configured: { form: ConfigSchema, prepare: (config) => parse(config, 'config') },
+  configured: { schema: ConfigSchema, prepare: (config) => parse(config, 'config') },
 })
 
 test.each([

@@ -82,7 +82,7 @@ function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown
       if (providerOf(db, key) !== provider.type) throw new AppError('notFound', `no such ${provider.type} integration`)
       return new LiveInboundContext(deps, provider, key, signal)
     },
-    async visit(context, work) {
+    async runAttempt(context, work) {
       const { orgId, integrationId: id } = context
       const lane = laneOfIntegration(db, { orgId, id: id ?? '' })
       if (!dispatcher.hasRoom(lane))
@@ -97,7 +97,7 @@ function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown
         }
       })
     },
-    workOn: (key, work) => dispatcher.trackUnlimited(workOn(deps, provider, key, work)),
+    runInBackground: (key, work) => dispatcher.trackUnlimited(workOn(deps, provider, key, work)),
     scriptUrlOf({ orgId, id }) {
       const { publicUrl, collectUrl = publicUrl, clock } = deps
       const domain = findDomain(db, { orgId, id }, clock.now())

@@ -44,7 +44,7 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
     this.takeChange = deps.noteChange
   }
 
-  issueOf(ticketKey: string): LinkedIssue | null {
+  issueByTicket(ticketKey: string): LinkedIssue | null {
     return findLinkedIssue(this.deps.db, this.id, ticketKey)
   }
 
@@ -69,7 +69,7 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
     })
   }
 
-  changeAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null {
+  setStatusAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null {
     return tx(this.deps.db, () => this.change(issueId, status, userId))
   }
 

@@ -107,7 +107,7 @@ export class LiveContext implements IntegrationContext {
     return reply
   }
 
-  async ask(request: CallRequest): Promise<CallAnswer> {
+  async callOk(request: CallRequest): Promise<CallAnswer> {
     const answer = await this.call(request)
     if (answer.status < 200 || answer.status > 299) throw new CallFailed({ kind: 'status', ...answer })
     return answer
@@ -159,7 +159,7 @@ export class LiveContext implements IntegrationContext {
     return this.kept()?.state ?? null
   }
 
-  async keepState(state: unknown): Promise<void> {
+  async saveState(state: unknown): Promise<void> {
     saveState(this.deps.db, this.requireId(), state)
   }
 
@@ -177,7 +177,7 @@ export class LiveContext implements IntegrationContext {
     return listRecords(this.deps.db, this.requireId())
   }
 
-  keepRecord(key: string, value: unknown): void {
+  saveRecord(key: string, value: unknown): void {
     saveRecord(this.deps.db, this.requireId(), key, value)
   }
 

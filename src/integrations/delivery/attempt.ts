@@ -121,7 +121,7 @@ function workOf(
   if (transition === 'test' && test) return { context, run: () => test(context) }
   if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
   if (transition !== 'test') assertUsable(context)
-  const history = provider.tellsNoHistory ? null : deps.enricher
+  const history = provider.omitsHistory ? null : deps.enricher
   return {
     context,
     async run() {

@@ -9,7 +9,7 @@ import { testIntegration } from './send-test.ts'
 /** It is no channel, and its test waits until it is ended. */
 const patient = provider({
   ...{ type: 'tag_manager', title: 'Patient', help: 'Waits.', connect: { by: 'none' } },
-  configured: { form: Closed({}), prepare: () => ({}) },
+  configured: { schema: Closed({}), prepare: () => ({}) },
   test: ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))

@@ -107,7 +107,7 @@ export class Listeners {
     if (known?.version === version) return known.line
     try {
       const kept = openIntegration(this.deps.db, this.deps.box, { orgId, id })
-      return kept ? listener.lineOf(kept.settings) : null
+      return kept ? listener.connectionKey(kept.settings) : null
     } catch {
       // Its secrets were lost: whatever is done with it says so.
       return null
@@ -210,13 +210,13 @@ class LiveListeningContext extends LiveInboundContext implements ListeningContex
     this.hooks.report(error)
   }
 
-  sharing(integrationId: string): InboundContext | null {
+  sharedWith(integrationId: string): InboundContext | null {
     const { provider, listener, owner, line } = this.wanted
     if (integrationId === owner.id) return this
     const { db } = this.all
     const other = usableIntegrations(db, provider.type).find(({ id }) => id === integrationId)
     if (!other) return null
     const inbound = new LiveInboundContext(this.all, provider, other, this.signal)
-    return listener.lineOf(inbound.settings) === line ? inbound : null
+    return listener.connectionKey(inbound.settings) === line ? inbound : null
   }
 }

@@ -7,5 +7,5 @@ import { slack } from './slack/slack.ts'
 import { teams } from './teams/teams.ts'
 import { webhook } from './webhook/webhook.ts'
 
-/** Every product that Tagwarden speaks with. A new one is a folder beside these and a line here. */
-export const PROVIDERS: readonly Provider[] = [...[email, emailDigest, jira, teams, googleTagManager, slack, webhook]]
+/** All providers. To add one, create a folder next to these and list it here. */
+export const PROVIDERS: readonly Provider[] = [email, emailDigest, jira, teams, googleTagManager, slack, webhook]

@@ -3,195 +3,195 @@ import type { IssueStatus } from '../../issues/issue.ts'
 import type { Message } from '../message/message.ts'
 import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport/transport.ts'
 
-/** A request to the other side. */
+/** An HTTP request to the provider. */
 export interface CallRequest {
   method: HttpMethod
   url: string
   headers?: Record<string, string>
-  /** Absent: none. */
   body?: string
-  /** A larger answer is a failure and not cut; default 64 KiB, at most 32 MiB. */
+  /** A larger response body fails the call. Default 64 KiB, at most 32 MiB. */
   maxAnswerBytes?: number
-  /** From the first DNS question to the last byte of the answer; default 15 s. */
+  /** From the DNS lookup to the last byte of the response; default 15 s. */
   timeoutMs?: number
 }
 
 export interface CallAnswer {
   status: number
-  /** Names in lower case. */
+  /** Names are in lower case. */
   headers: Record<string, string>
   body: string
 }
 
-/** What another side allows this whole server: so many calls in every window of this length. */
+/** A server-wide quota: at most `calls` in any window of `windowMs`. */
 export interface Quota {
   calls: number
   windowMs: number
 }
 
-/** What OAuth 2.0 gives: RFC 6749, section 5.1. */
+/** An OAuth 2.0 token response: RFC 6749, section 5.1. */
 export interface AccessTokens {
   accessToken: string
-  /** When it ends; null when the other side did not say. */
+  /** Expiry; null if the provider did not state one. */
   until: Instant | null
-  /** Absent: there is none, or the present one stays. */
+  /** Absent: no refresh token, or the current one remains valid. */
   refreshToken?: string
 }
 
-/** What a provider gets for whatever it does: the settings, and the one way out. */
+/** Settings, state and network access of an integration. */
 export interface IntegrationContext<S extends object = object, T extends object = object, I = unknown> {
   readonly orgId: string
-  /** Null: what is sent to is an address and no integration. */
+  /** Null for a plain address. */
   readonly integrationId: string | null
   readonly settings: S
-  /** What who runs the server has set, by name. */
+  /** Values of the server-wide settings by name. */
   readonly operator: Readonly<Record<string, string>>
-  /** Ends when the program stops, the time is over, or nobody waits any more. */
+  /** Aborted at shutdown, on timeout, or when the caller disconnects. */
   readonly signal: AbortSignal
   now(): Instant
-  /** Sends as it is, and answers whatever comes of it. Of a large answer only the first 64 KiB are read. */
+  /** Sends a request or mail and returns any reply, including errors. Reads at most 64 KiB of a response. */
   send(outbound: Outbound): Promise<Reply>
-  /** The answer, whatever its status. Fails with `CallFailed` when none came: what was asked may have been done all the same. */
+  /** Returns the response whatever its status. Fails with `CallFailed` if there is none; the request may have taken effect. */
   call(request: CallRequest): Promise<CallAnswer>
-  /** The same, and fails with `CallFailed` unless the status is 2xx. */
-  ask(request: CallRequest): Promise<CallAnswer>
-  /** Secrets that the provider made itself, as they are kept now. Empty for an address. */
+  /** Like `call`, but also fails with `CallFailed` unless the status is 2xx. */
+  callOk(request: CallRequest): Promise<CallAnswer>
+  /** The currently stored tokens. Empty for a plain address. */
   readonly tokens: Partial<T>
   /**
-   * Replaces those. One at a time for an integration: `work` is called when it is its turn, may look at `tokens` again, and
-   * its answer is sealed and stored before this resolves. It is dropped when the integration was configured anew meanwhile.
+   * Replaces the tokens, one renewal at a time per integration. `work` runs when its turn comes and can read `tokens` again.
+   * Its result is stored encrypted before this resolves, or dropped if the integration was reconfigured meanwhile.
    */
   renew(work: () => Promise<Partial<T>>): Promise<void>
   /**
-   * Asks a token endpoint with a form of the grant and the client (RFC 6749, section 3.2). Fails with `Unusable` when the grant
-   * is no good any more, so that somebody has to sign in again, else as `ask` does. To be called inside `renew`.
+   * Requests tokens with a form that holds the grant and the client (RFC 6749, section 3.2). Fails with `Unusable` if the
+   * grant is no longer valid and a user has to sign in again, otherwise as `callOk` does. Call it inside `renew`.
    */
   fetchTokens(url: string, form: Record<string, string>): Promise<AccessTokens>
-  /** The access token among `tokens`; with less than a minute left it is fetched anew, once for all who wait, and kept. */
+  /** Returns the stored access token. If it expires within a minute, one fetch renews it for all waiting callers. */
   accessToken(fetch: () => Promise<AccessTokens>): Promise<string>
   /**
-   * Makes one call that counts against a quota of the whole server, when there is room for it, also over restarts.
-   * `waits` is told until when it waits, again and again, and null when it waits no longer. Fails as `call` does.
+   * Makes a call within a server-wide quota that persists across restarts, waiting for a slot if necessary. `waits` is called
+   * with the end of each wait, and with null when waiting is over. Fails as `call` does.
    */
   withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R>
-  /** What is remembered of the integration; null before the first time, and for an address. */
+  /** Saved state of the integration; null if nothing was saved, and for a plain address. */
   readonly state: I | null
-  /** Stored when it resolves. */
-  keepState(state: I): Promise<void>
-  /** What is remembered of one thing at the other side, by a key of the provider's own; null: nothing. */
+  /** Resolves once the state is stored. */
+  saveState(state: I): Promise<void>
+  /** Returns a value saved under a provider-defined key, or null. */
   record(key: string): unknown
   records(): { key: string; value: unknown }[]
-  /** Stored when it returns; at most 64 KiB of JSON. */
-  keepRecord(key: string, value: unknown): void
+  /** Saves a value of at most 64 KiB of JSON. It is stored when this returns. */
+  saveRecord(key: string, value: unknown): void
 }
 
-/** What a provider gets for what it does about one issue. */
+/** Context for work on one issue. */
 export interface IssueContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IntegrationContext<S, T, I> {
-  /** What stands behind the colon of the target; null when nothing does. */
+  /** The part of the target after the colon; null if there is none. */
   readonly detail: string | null
-  /** What was remembered last; null before the first time, and for a message about no issue. */
+  /** The last saved memory; null if there is none, and for a message that is not about an issue. */
   readonly memory: M | null
   /**
-   * Stored when it resolves: a checkpoint from which the next attempt goes on, whatever was killed behind it. At most 64 KiB
-   * of JSON. `ticketKey`: what the other side calls the issue, from now on; it is shown as the issue's `trackerKey`.
+   * Saves a checkpoint from which the next attempt continues, even after a crash. Resolves once it is stored. At most 64 KiB
+   * of JSON. `ticketKey` is the provider's key for the issue, shown as the issue's `trackerKey`.
    */
   remember(memory: M, ticketKey?: string): Promise<void>
 }
 
-/** What a provider gets for one delivery. */
+/** Context for one delivery. */
 export interface DeliveryContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IssueContext<S, M, T, I> {
   /** The same for every attempt. */
   readonly deliveryId: string
-  /** True when it arrived before, and somebody wants it once more. */
+  /** True if the delivery succeeded before and was requested again. */
   readonly isReplay: boolean
 }
 
-/** What a provider gets for openings that go as one message: an integration, and `detail`. What is remembered is each member's. */
+/** Context for issue openings sent as one message. Memory belongs to the individual members. */
 export type GroupContext<S extends object = object, M = unknown, T extends object = object, I = unknown> = Omit<
   IssueContext<S, M, T, I>,
   'memory' | 'remember'
 >
 
-/** One of the openings that go as one message. Message and memory are read from the store each time they are asked for. */
+/** One of several openings sent as one message. `message` and `memory` are read from the store on every access. */
 export interface GroupMember<M = unknown> {
-  /** The same for every attempt, as for an opening that goes by itself. */
+  /** The same for every attempt. */
   readonly deliveryId: string
   readonly issueId: string
-  /** True when it arrived before, and somebody wants it once more. */
+  /** True if the delivery succeeded before and was requested again. */
   readonly isReplay: boolean
   readonly message: Message
-  /** What was remembered of the issue last; null before the first time. */
+  /** The last saved memory of the issue; null if there is none. */
   readonly memory: M | null
-  /** As `IssueContext.remember`. */
+  /** See `IssueContext.remember`. */
   remember(memory: M, ticketKey?: string): Promise<void>
 }
 
-/** An issue that was told of in one message with others. */
-export interface IssueWithMemory {
+/** An issue whose opening was sent in one message with others. */
+export interface GroupedIssue {
   issueId: string
   status: IssueStatus
-  /** What its opening said, with the issue as it is now. */
+  /** The opening message with the issue's current state. */
   readonly message: Message
 }
 
-/** How an issue stands now. */
+/** The current status of an issue. */
 export interface StatusChange {
   status: IssueStatus
-  /** Who gave it that by hand, as people know them; null when nobody did. */
+  /** Display name of the user who set the status; null if it was set automatically. */
   by: string | null
-  /** What the last opening said, with the issue as it is now. */
+  /** The most recent opening message with the issue's current state. */
   message: Message
   /**
-   * All issues whose opening was told in the same message, this one included, in their order; alone when it went by itself.
-   * Whoever reads it shows all of them: with this one, they count as shown.
+   * All issues whose opening was sent in the same message, in order, including this one. Reading this marks the status of all
+   * of them as synchronized, so the reader must show them all.
    */
-  readonly together: readonly IssueWithMemory[]
+  readonly groupedIssues: readonly GroupedIssue[]
 }
 
-/** An issue of which the provider remembers something. */
+/** An issue for which the provider saved a memory. */
 export interface LinkedIssue<M = unknown> {
   issueId: string
   status: IssueStatus
   ticketKey: string | null
   memory: M
-  /** Of the channel through which it is remembered: an issue may have two of one integration, with different details. */
+  /** Target of the channel: an issue can have two channels of one integration, with different details. */
   target: string
 }
 
-/** What a provider gets to answer a call from outside, and to look what became of its tickets. */
+/** Context for incoming calls and polls. */
 export interface InboundContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IntegrationContext<S, T, I> {
-  /** The issue that the other side calls so; null when it is none of ours. */
-  issueOf(ticketKey: string): LinkedIssue<M> | null
-  /** Issues of which something is remembered, those that are not resolved first, the latest first; at most `limit`. */
+  /** Returns the issue with this ticket key, or null. */
+  issueByTicket(ticketKey: string): LinkedIssue<M> | null
+  /** Returns at most `limit` issues with a memory, unresolved ones first, then the most recent. */
   issues(limit: number): LinkedIssue<M>[]
-  /** `target`: of one channel alone; `ticketKey`: what the other side calls the issue from now on. */
+  /** Saves the memory of an issue: with `target` only for that channel. `ticketKey` is the provider's key for the issue. */
   remember(issueId: string, memory: M, of?: { target?: string; ticketKey?: string }): Promise<void>
   /**
-   * Gives an issue its status as somebody there did; `by` is a user's id, or null for the integration. False when it has that
-   * status already, or can't have it. What comes so is not sent back through the same integration; with `target`, through
-   * that channel of it. An issue with a ticket has it in its history (`tracker_status`).
+   * Sets an issue's status as changed at the provider. `by` is a user id, or null for the integration. Returns false if the
+   * issue already has the status or can't have it. The change is not sent back through this integration, or, with `target`,
+   * through that channel of it. It is recorded in the history of an issue with a ticket (`tracker_status`).
    */
   setStatus(issueId: string, status: IssueStatus, by?: string | null, target?: string): boolean
-  /** True when a call of this key was taken in the last 7 days. `noteCall` says that it was, when it is done. */
+  /** True if `noteCall` recorded this key within the last 7 days. */
   isRepeat(key: string): boolean
+  /** Records a call as handled. */
   noteCall(key: string): void
-  /** The member with this e-mail address who may change issues; null when there is none. */
+  /** Returns the member with this e-mail address who may change issues, or null. */
   editorOf(email: string): { userId: string } | null
-  /** The error as callers may be told: a refusal without secrets; what is no refusal is a bug and stays one. */
+  /** Returns the error with secrets redacted, fit for callers. Errors other than `AppError` are returned unchanged. */
   refusal(error: unknown): Error
-  /** Notes a change of a domain: the same source and ref again is the same change. Nothing when the domain is gone. */
+  /** Records a change of a domain. Repeats of `source` and `ref` and changes of deleted domains are ignored. */
   noteChange(change: ProviderChange): void
   /**
-   * Gives an issue its status as this member would in the dashboard; it is shown everywhere, through the same integration too.
-   * `was`: its status before. Null when the organization has no such issue.
+   * Sets an issue's status as if this member did so in the dashboard. Unlike `setStatus` it is also synchronized to this
+   * integration. `was` is the previous status. Returns null if the organization has no such issue.
    */
-  changeAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
+  setStatusAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
 }
 
-/** Something that was done to a domain at the other side. */
+/** A change made at the provider that affects a domain. */
 export interface ProviderChange {
   domainId: string
   source: string
@@ -200,15 +200,15 @@ export interface ProviderChange {
   occurredAt: Instant
 }
 
-/** What a provider gets to keep a connection open. */
+/** Context for a long-lived connection. */
 export interface ListeningContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends InboundContext<S, M, T, I> {
-  /** Opens `ws:` or `wss:` the way calls go; it is closed when `signal` is aborted. Fails as calls do. */
+  /** Opens a `ws:` or `wss:` connection, which is closed when `signal` is aborted. Fails as `call` does. */
   openSocket(url: string): Promise<WebSocketLine>
-  /** Says that the connection works; only the first time counts. */
+  /** Reports that the connection works. Repeated calls have no effect. */
   opened(): void
-  /** Another integration of the same provider, of any organization, whose connection has the same name; null: it is none. */
-  sharing(integrationId: string): InboundContext<S, M, T, I> | null
-  /** Says that something failed that nobody waits for. Never throws. */
+  /** Returns another integration of this provider, of any organization, if it has the same connection key, or null. */
+  sharedWith(integrationId: string): InboundContext<S, M, T, I> | null
+  /** Reports an error of background work. Never throws. */
   report(error: unknown): void
 }

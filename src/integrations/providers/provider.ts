@@ -20,98 +20,97 @@ import type {
 
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 
-/** What a target that is no integration takes from its organization; asked for when it is needed. */
+/** Organization data needed by targets that are not integrations. Read on demand. */
 export interface OrgFacts {
   webhookSecret(): string
-  /** Addresses of the present owners. */
+  /** E-mail addresses of the current owners. */
   ownerAddresses(): string[]
 }
 
-/** What alerts may name in place of an integration: an address. */
+/** Plain addresses that alerts can name instead of an integration. */
 export interface Addresses<S> {
-  /** What a form asks for: title, help and an example. */
+  /** Form field: title, help and an example. */
   target: TString
-  /** Refuses with `invalid` one that nothing can be sent to; the message begins where the name of the field ends. */
+  /** Fails with `invalid` if the target can't be used. The message is a predicate without the field name: `must be …`. */
   check(target: string, guard: AddressGuard): void
-  /** What it stands for. */
+  /** Returns the settings that deliver to the target. */
   settingsOf(target: string, org: OrgFacts): S
 }
 
-/** What a user configures for an integration. */
+/** User-supplied configuration of an integration. */
 export interface Configured<S> {
-  /** What `config` takes, with a title and help for each field of a form; secrets are marked by `connect`. */
-  form: TObject
+  /** Schema of `config`, with a title and help for each form field. Secret fields are listed in `connect`. */
+  schema: TObject
   /**
-   * Checks and completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field:
-   * `config.url: …`.
-   * @param config the `config` of the request, without `notify`
-   * @param given what the request itself names: of two ways to sign in, the one that is meant
+   * Validates and completes a configuration. Fails with `invalid`, naming the field: `config.url: …`.
+   * @param config the request's `config` without `notify`, with stored secrets filled in
+   * @param given fields present in the request itself; they decide between alternative sign-in methods
    */
   prepare(config: object, guard: AddressGuard, given: object): S
-  /** True when an organization has one at most. */
+  /** True if an organization can have at most one. */
   single?: true
-  /** A setting whose value belongs to the organization that stored it first; another one's is refused. */
+  /** Name of a setting whose value only the first organization to store it can use. */
   exclusive?: string
-  /** False while something has to be chosen (a channel) before anything goes through; absent: never. */
+  /** False until a required choice, such as a channel, has been made. Absent: always complete. */
   isComplete?(settings: S, state: unknown): boolean
 }
 
 /**
- * How an integration comes to its secrets. `none`: it has none. `secret`: who configures it types them in, or `prepare`
- * makes one. `oauth`: who configures it signs in at the other side, which sends the browser back with a code. `fields` are
- * those of the settings that are kept sealed and never answered.
+ * How an integration gets its secrets. `none`: it has no secrets. `secret`: the user enters them or `prepare` generates
+ * them. `oauth`: the user signs in at the provider, which redirects the browser back with a code. `fields` lists the
+ * settings that are stored encrypted and never returned.
  */
 export type Connect<S extends object, T extends object> =
   | { by: 'none' }
   | { by: 'secret'; fields: readonly (keyof S & string)[] }
   | ({ by: 'oauth'; fields: readonly (keyof S & string)[] } & SignIn<S, T>)
 
-/** Signing in at the other side: OAuth 2.0, authorization code with state and PKCE (RFC 6749, RFC 7636). */
+/** OAuth 2.0 sign-in: authorization code with state and PKCE (RFC 6749, RFC 7636). */
 export interface SignIn<S extends object, T extends object> {
-  /** Where the browser goes; the three texts belong into its query. */
+  /** URL to send the browser to, with the three given values in its query. */
   authorizeUrl(settings: S, begun: { redirectUri: string; state: string; codeChallenge: string }): URL
-  /** The tokens for the code with which the browser came back; they are sealed and kept. Fails as any call does. */
+  /** Exchanges the code from the redirect for tokens, which are stored encrypted. Fails as `call` does. */
   exchange(
     context: IntegrationContext<S, T>,
     back: { code: string; redirectUri: string; codeVerifier: string },
   ): Promise<T>
 }
 
-/** A setting of who runs the server, by environment: `TAGWARDEN_<name>`. Never an organization's, never a secret. */
+/** A server-wide setting from the environment variable `TAGWARDEN_<name>`. Never a secret. */
 export interface OperatorSetting {
   name: string
   default: string
   meaning: string
-  /** Why a text does not fit, as `must be …`; null when it does. */
+  /** Returns why a value is invalid, as `must be …`, or null if it is valid. */
   fault(text: string): string | null
 }
 
-/** A call from outside, as it came. */
+/** An incoming webhook call. */
 export interface InboundCall {
   headers: Headers
-  /** The body as it came: what a signature is over. */
+  /** The unparsed body, which signatures cover. */
   raw: string
-  /** The same as JSON, an object. */
+  /** The body parsed as a JSON object. */
   body: Record<string, unknown>
 }
 
-/** The one route at which the other side calls: `POST /v1/integrations/<type>/<path>`. It needs no credential of ours. */
+/** The provider's webhook route: `POST /v1/integrations/<type>/<path>`. It needs no Tagwarden credential. */
 export interface Receiver<S extends object, M, T extends object, I> {
   path: string
   summary: string
-  /** What is answered with 200. */
+  /** Schema of the 200 response. */
   answer: TSchema
-  /** How calls prove who sends them; absent: by the capability token in the query parameter `t`. */
+  /** How callers authenticate. Absent: by the capability token in the query parameter `t`. */
   credential?: OwnCredential
-  /** Error codes beside `unauthorized` and `forbidden`. */
+  /** Error codes in addition to `unauthorized` and `forbidden`. */
   refusals?: readonly ErrorCode[]
   /**
-   * Which integrations the call says that it is for: `receive` checks if that is true, for one after the other, and its first
-   * answer is answered; when it fails for all of them, the call does. None: 401, or what is thrown. Absent: that one whose capability token is in the query parameter `t`,
-   * made with the integration and shown once.
+   * Returns the ids of the integrations that the call claims to be for. `receive` verifies the claim for each in turn and its
+   * first success is the response; if it fails for all, the call fails. An empty list is a 401. Absent: the integration whose
+   * capability token, created with it and shown once, is in the query parameter `t`.
    */
   addressees?(call: InboundCall, integrations: readonly Addressee[]): readonly string[]
-  /** Fails with `unauthorized` or `forbidden` when the call is not what it seems; nothing of it may have been done then. */
+  /** Handles the call. Fails with `unauthorized` or `forbidden`, without side effects, if the call is not authentic. */
   receive(context: InboundContext<S, M, T, I>, call: InboundCall): Promise<unknown>
 }
 
@@ -121,123 +120,125 @@ export interface Addressee {
   config: Readonly<Record<string, unknown>>
 }
 
-/** Something that is looked at again and again, by each connected integration for itself and never twice at once. */
+/** Periodic work of each connected integration. Runs of one integration never overlap. */
 export interface Poll<S extends object, M, T extends object, I> {
-  /** Time from one end to the next beginning; null: this one is not to be asked. */
+  /** Pause between the end of a run and the start of the next; null: polling is off. */
   everyMs(config: Readonly<Record<string, unknown>>): number | null
   run(context: InboundContext<S, M, T, I>): Promise<void>
 }
 
-/** A connection that stays open for integrations, so that the other side can tell of what happens without a way in. */
+/** A long-lived outbound connection through which the provider sends events, so no inbound access is needed. */
 export interface Listener<S extends object, M, T extends object, I> {
   /**
-   * What names the connection: integrations with the same one share it, and the oldest one's is opened. Null: this one has
-   * none. It is compared, never shown and never stored.
+   * Identifies the connection. Integrations with equal keys share one connection, opened by the oldest. Null: no connection.
+   * The key may be a secret: it is compared, never shown or stored.
    */
-  lineOf(settings: S): string | null
+  connectionKey(settings: S): string | null
   /**
-   * Opens it and stays with it until `context.signal` is aborted. When it ends or fails before, it is called again after a
-   * pause that grows, and the integration is `failing`.
+   * Opens the connection and serves it until `context.signal` is aborted. If it ends or fails earlier, the integration is
+   * `failing` and this is called again after an increasing pause.
    */
   run(context: ListeningContext<S, M, T, I>): Promise<void>
 }
 
-/** What replaces secrets, and the new one, which is shown once. */
+/** The result of a secret rotation. `secret` is the new one, which is shown once. */
 export interface Rotated<S, T> {
   settings: S
   tokens: Partial<T>
   secret: string
 }
 
-/** What routes of a provider's own are made with. */
+/** Dependencies of provider-specific routes. */
 export interface ProviderTools<S extends object, M, T extends object, I> {
-  /** Address under which people reach the server, without a slash at its end. */
+  /** The server's public URL without a trailing slash. */
   publicUrl: string
-  /** Ids of the organization's integrations with this provider, oldest first. */
+  /** Ids of the organization's integrations of this provider, oldest first. */
   integrations(orgId: string): string[]
-  /** Fails with `notFound` when the organization has none of that id with this provider. */
+  /** Fails with `notFound` if the organization has no such integration of this provider. */
   open(key: { orgId: string; id: string }, signal: AbortSignal): InboundContext<S, M, T, I>
-  /** Runs what calls the other side as one of the attempts at its origin. Fails with `conflict` while there is no place. */
-  visit<R>(context: IntegrationContext<S, T, I>, work: () => Promise<R>): Promise<R>
+  /** Runs `work` within the origin's limit of concurrent attempts. Fails with `conflict` if all slots are taken. */
+  runAttempt<R>(context: IntegrationContext<S, T, I>, work: () => Promise<R>): Promise<R>
   /**
-   * Does what goes on when nobody waits for it any more, until the program stops. It holds no place at the host, so what it
-   * waits for is its own matter. How it ended is the integration's status. Fails as `work` does, with what a caller may be
-   * told, and with `conflict` while nothing may go through the integration.
+   * Runs `work` that continues after the caller disconnects, until shutdown. It does not count against the origin's limit of
+   * concurrent attempts. Its outcome becomes the integration's status. Fails as `work` does, with secrets removed from the
+   * message, and with `conflict` if the integration is not usable.
    */
-  workOn<R>(key: { orgId: string; id: string }, work: (context: InboundContext<S, M, T, I>) => Promise<R>): Promise<R>
-  /** The address of the browser script of a domain. Fails with `notFound` when the organization has none of that id. */
+  runInBackground<R>(
+    key: { orgId: string; id: string },
+    work: (context: InboundContext<S, M, T, I>) => Promise<R>,
+  ): Promise<R>
+  /** URL of a domain's browser script. Fails with `notFound` if the organization has no such domain. */
   scriptUrlOf(domain: { orgId: string; id: string }): string
   /**
-   * What was chosen is kept in the integration's `state`; this says that nothing has to be chosen any more. Its `name` becomes
-   * the label where nobody gave one. Answers the label.
+   * Marks the integration as complete after a choice was saved in its `state`. `name` becomes the label unless a user set one.
+   * Returns the label.
    */
   complete(context: IntegrationContext<S, T, I>, name: string): string
 }
 
 /**
- * A product that Tagwarden speaks with, as a value in a folder of its own. All but `type`, `title` and `connect` is there
- * where the product has it. S: its settings. M: what it remembers of one issue (ticket, message, thread). T: the secrets
- * that it makes itself (tokens). I: what it remembers of an integration. M and I are small JSON.
+ * A product that Tagwarden integrates with. S: settings. M: memory of one issue (ticket, message, thread). T: secrets that
+ * the provider obtains itself (tokens). I: state of an integration. M and I are small JSON values.
  */
 export interface Provider<S extends object = object, M = unknown, T extends object = object, I = unknown> {
-  /** `email` is a channel and no integration; `tag_manager` and `email_digest` are integrations and no channel. */
+  /** `email` is only a channel; `tag_manager` and `email_digest` are only integrations. */
   type: ProviderType | ChannelType
   title: string
-  /** What it is good for, for those who choose one: a sentence or two. */
+  /** One or two sentences for users choosing a provider. */
   help: string
   connect: Connect<S, T>
-  /** Absent: there are no integrations of it. */
+  /** Absent: the provider has no integrations. */
   configured?: Configured<S>
   /**
-   * Returns what else is removed from texts that the other side said: credentials as they are sent, such as in base64, and
-   * URLs with a credential.
+   * Returns further strings to redact from provider messages: credentials as sent, for example in base64, and URLs that
+   * contain one.
    */
   derivedSecrets?(settings: S): string[]
-  /** Absent: alerts name integrations of it only. */
+  /** Absent: alerts can only name integrations. */
   addresses?: Addresses<S>
-  /** Refuses with `invalid` what stands behind the colon of `int_…:detail`; absent: nothing may. */
+  /** Fails with `invalid` if the detail of the target `int_…:detail` is not usable. Absent: no detail is allowed. */
   checkDetail?(detail: string): void
-  /** Origin that integrations call; absent: that of `config.url`. Attempts at the same time are limited by it. */
+  /** Origin that integrations call, by which concurrent attempts are limited. Absent: the origin of `config.url`. */
   origin?(settings: S, operator: Readonly<Record<string, string>>): string
-  /** What who runs the server may set. */
+  /** Server-wide settings. */
   operator?: readonly OperatorSetting[]
   /**
-   * What it tells has neither good sample nor series nor cause, so the event history is not asked for them. Absent: it is,
-   * for a moment, before a message is first delivered.
+   * True if messages contain no valid sample, series or cause, so the event history is not queried for them before the first
+   * delivery.
    */
-  tellsNoHistory?: true
-  /** Tells of an issue. Absent: it is no channel. */
+  omitsHistory?: true
+  /** Sends a message about an issue. Absent: the provider is not a channel. */
   deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
   /**
-   * Tells of several issues that opened soon after each other in one message: up to `NAMED_AT_MOST` are named, the others
-   * counted. At least two members, in the order in which they opened, the same at each attempt. The outcome is that of each
-   * member. Absent: every opening is a message of its own, at once.
+   * Sends one message about several issues that opened shortly after one another: the first `NAMED_AT_MOST` are listed and
+   * the rest counted. Gets at least two members in opening order, the same at each attempt. The outcome applies to every
+   * member. Absent: each opening is sent immediately as its own message.
    */
   deliverGroup?(group: GroupContext<S, M, T, I>, members: readonly GroupMember<M>[]): Promise<Outcome>
   /**
-   * Shows the other side that an issue's status is another one than when it was last told of it; called for issues of which
-   * something is remembered. It is no notification: nothing counts it. What does not arrive is tried again as deliveries are.
+   * Updates the provider after an issue's status changed. Called for issues with a memory. It is not a notification and not
+   * counted as one. Failures are retried like deliveries.
    */
   syncStatus?(context: IssueContext<S, M, T, I>, change: StatusChange): Promise<Outcome>
-  /** Tries an integration without leaving anything; absent: a test message is delivered. */
+  /** Tests an integration without side effects. Absent: a test message is delivered. */
   test?(context: IntegrationContext<S, T, I>): Promise<Outcome>
   receiver?: Receiver<S, M, T, I>
   poll?: Poll<S, M, T, I>
   listener?: Listener<S, M, T, I>
-  /** Replaces secrets on request; absent: only a capability token can be replaced. */
+  /** Replaces secrets on request. Absent: only a capability token can be replaced. */
   rotate?(settings: S, tokens: Partial<T>, now: Instant): Rotated<S, T>
-  /** What people can do with it beside: routes below `/v1/integrations/<type>/`. */
+  /** Further routes below `/v1/integrations/<type>/`. */
   routes?(tools: ProviderTools<S, M, T, I>): Route[]
 }
 
-/** Checks a provider against its own types, which nobody else needs to know. */
+/** Type-checks a provider against its own type parameters and erases them. */
 export function provider<S extends object, M = unknown, T extends object = Record<never, never>, I = unknown>(
   value: Provider<S, M, T, I>,
 ): Provider {
   return value as unknown as Provider
 }
 
-/** The settings of a provider that are kept sealed and never answered. */
+/** Names of the settings that are stored encrypted and never returned. */
 export function secretFieldsOf({ connect }: Provider): readonly string[] {
   return connect.by === 'none' ? [] : connect.fields
 }

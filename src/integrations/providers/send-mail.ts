@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf } from '../outcome.ts'
 import type { Outbound } from '../transport/transport.ts'
 import type { IntegrationContext } from './provider-context.ts'
 
-/** All that a provider needs whose delivery is one request: sends it, and judges by the status of the answer alone. */
+/** Sends one mail and derives the outcome from the reply's status. */
 export async function sendMail(
   context: Pick<IntegrationContext, 'send' | 'now'>,
   outbound: Outbound,

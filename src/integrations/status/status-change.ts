@@ -4,11 +4,11 @@ import type { IssueChannel } from '../context/issue-memory.ts'
 import { findMessage, groupedOpenings, requireMessage } from '../delivery/grouping.ts'
 import { actorName } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
-import type { IssueWithMemory, StatusChange } from '../providers/provider-context.ts'
+import type { GroupedIssue, StatusChange } from '../providers/provider-context.ts'
 
 /** How an issue stands now, to be shown at a channel. */
 export class CurrentStatusChange implements StatusChange {
-  private others: readonly IssueWithMemory[] | null = null
+  private others: readonly GroupedIssue[] | null = null
 
   constructor(
     private readonly db: Db,
@@ -28,18 +28,18 @@ export class CurrentStatusChange implements StatusChange {
     return this.present.message
   }
 
-  get together(): readonly IssueWithMemory[] {
+  get groupedIssues(): readonly GroupedIssue[] {
     this.others ??= groupedIssues(this.db, this.channel)
 
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
   /** What the other side shows once it has taken the change. */
-  get shown(): readonly Pick<IssueWithMemory, 'issueId' | 'status'>[] {
+  get shown(): readonly Pick<GroupedIssue, 'issueId' | 'status'>[] {
     return this.others?.length ? this.others : [this.itself]
   }
 
-  private get itself(): IssueWithMemory {
+  private get itself(): GroupedIssue {
     const { issueId } = this.channel
     return { issueId, status: this.status, message: this.message }
   }
@@ -72,7 +72,7 @@ function presentOf(db: Db, issueId: string, message: Message): Present | null {
   return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
 }
 
-function groupedIssues(db: Db, channel: IssueChannel): IssueWithMemory[] {
+function groupedIssues(db: Db, channel: IssueChannel): GroupedIssue[] {
   return groupedOpenings(db, channel).map(({ deliveryId, issueId, status }) => ({
     issueId,
     status,

@@ -29,10 +29,10 @@ export const pager = provider<Settings>({
   type: 'pager' as never,
   title: 'Pager',
   help: 'Rings pagers.',
-  tellsNoHistory: true,
+  omitsHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
   configured: {
-    form: SettingsSchema,
+    schema: SettingsSchema,
     prepare(config) {
       const settings = parse(config, 'config') as Settings
       if (settings.team === 'nobody') throw new AppError('invalid', 'config.team: has no pagers')

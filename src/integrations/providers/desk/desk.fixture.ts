@@ -47,7 +47,7 @@ async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & {
       ...client(context),
     }),
   )
-  return context.ask({
+  return context.callOk({
     ...rest,
     url: `${url}${path}`,
     headers: { ...headers, authorization: `Bearer ${token}`, 'x-region': context.operator.DESK_REGION ?? '' },
@@ -87,7 +87,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
     },
   ],
   configured: {
-    form: ConfigSchema,
+    schema: ConfigSchema,
     prepare(config, guard) {
       const settings = parse(config, 'config')
       guard.checkUrl(settings.url)
@@ -148,7 +148,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
         throw new AppError('unauthorized', 'the signature does not hold')
       }
       const id = headers.get('x-desk-id') ?? ''
-      const linked = context.issueOf(String(body.ticket))
+      const linked = context.issueByTicket(String(body.ticket))
       if (!linked || context.isRepeat(id)) return { processed: false }
       const processed = context.setStatus(linked.issueId, body.status as IssueStatus)
       context.noteCall(id)
@@ -161,10 +161,10 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
       const since = context.state?.cursor ?? 0
       const { changes, cursor } = jsonOf(await ask(context, { method: 'GET', path: `/changes?since=${since}` }))
       for (const { ticket, status } of changes) {
-        const linked = context.issueOf(ticket)
+        const linked = context.issueByTicket(ticket)
         if (linked) context.setStatus(linked.issueId, status)
       }
-      await context.keepState({ cursor })
+      await context.saveState({ cursor })
     },
   },
   routes: (tools) => [
@@ -181,7 +181,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
       answer: Closed({ characters: Type.Number() }),
       async handle({ principal: { orgId }, params: { id }, query, signal }) {
         const context = tools.open({ orgId, id }, signal)
-        const { body } = await tools.visit(context, () =>
+        const { body } = await tools.runAttempt(context, () =>
           ask(context, { method: 'GET', path: '/book', maxAnswerBytes: Number(query.maxBytes) }),
         )
         return { characters: body.length }

@@ -77,7 +77,7 @@ export const emailDigest = provider<EmailDigestConfig>({
   title: 'E-mail digest',
   help: 'Sends a summary once a day when something happened, also to people who are no members.',
   connect: { by: 'none' },
-  configured: { form: EmailDigestConfigSchema, prepare },
+  configured: { schema: EmailDigestConfigSchema, prepare },
   origin: () => '',
   test: sendTests,
 })

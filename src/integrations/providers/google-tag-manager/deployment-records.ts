@@ -29,7 +29,7 @@ export interface WatchRecord {
   broughtTo: string | null
 }
 
-type Context = Pick<IntegrationContext, 'record' | 'records' | 'keepRecord'>
+type Context = Pick<IntegrationContext, 'record' | 'records' | 'saveRecord'>
 
 const DEPLOYMENT = 'deployment '
 const WATCH = 'watch '
@@ -38,13 +38,13 @@ export const deploymentOf = (context: Context, containerPath: string): Deploymen
   context.record(DEPLOYMENT + containerPath) as DeploymentRecord | null
 
 export const saveDeployment = (context: Context, containerPath: string, record: DeploymentRecord): void =>
-  context.keepRecord(DEPLOYMENT + containerPath, record)
+  context.saveRecord(DEPLOYMENT + containerPath, record)
 
 export const watchOf = (context: Context, containerPath: string): WatchRecord | null =>
   context.record(WATCH + containerPath) as WatchRecord | null
 
 export const saveWatch = (context: Context, containerPath: string, record: WatchRecord): void =>
-  context.keepRecord(WATCH + containerPath, record)
+  context.saveRecord(WATCH + containerPath, record)
 
 export function watchedContainers(context: Context): { containerPath: string; watch: WatchRecord }[] {
   return context

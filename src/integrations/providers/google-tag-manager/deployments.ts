@@ -70,7 +70,9 @@ export class Deployments {
     refuseWhenBusy(this.underWay, asker.integrationId)
     const stage = { ...NOTHING_DONE }
     const done = this.tools
-      .workOn({ orgId, id: asker.integrationId ?? '' }, (context) => this.carryOut(context, input, { request, stage }))
+      .runInBackground({ orgId, id: asker.integrationId ?? '' }, (context) =>
+        this.carryOut(context, input, { request, stage }),
+      )
       .finally(() => this.underWay.delete(place))
     const work = { request, stage, done }
     this.underWay.set(place, work)

@@ -19,7 +19,7 @@ export const googleTagManager = provider<Settings, unknown, AccessTokens>({
   help: 'Puts the Tagwarden tag into containers, and notices when another version of them goes live.',
   operator: OPERATOR,
   configured: {
-    form: ConfigSchema,
+    schema: ConfigSchema,
     prepare: (config, _guard, given) => prepareTagManager(config, given),
     single: true,
   },

@@ -132,7 +132,7 @@ class TagLists {
     const stage = { ...NOTHING_DONE }
     const progress = new Progress((present) => void Object.assign(stage, present))
     const done = this.tools
-      .workOn({ orgId, id: integrationId ?? '' }, (context) =>
+      .runInBackground({ orgId, id: integrationId ?? '' }, (context) =>
         tagListOf(new TagManagerApi(context, progress), containerPath),
       )
       .finally(() => this.underWay.delete(key))

@@ -107,7 +107,7 @@ function waitOf(headers: Record<string, string>, now: Instant): number | null {
 
 /** Changes a part of what is remembered of the integration. */
 export const saveState = (context: JiraContext, part: JiraState): Promise<void> =>
-  context.keepState({ ...context.state, ...part })
+  context.saveState({ ...context.state, ...part })
 
 /** True when Jira said that there is no such thing, or none that we may see. */
 export const isMissing = (error: unknown): boolean => statusIn(error) === 404

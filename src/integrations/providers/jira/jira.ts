@@ -16,7 +16,7 @@ export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraSta
   title: 'Jira',
   help: 'Makes a ticket for each issue; repeats and the end are comments, and statuses go both ways.',
   connect: { by: 'secret', fields: ['apiToken'] },
-  configured: { form: JiraConfigSchema, prepare: prepareJira },
+  configured: { schema: JiraConfigSchema, prepare: prepareJira },
   derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
   checkDetail: checkProject,
   deliver: deliverTicket,
@@ -67,7 +67,7 @@ async function look(context: JiraInbound, linked: LinkedTicket[], since: string)
   try {
     for (const found of await searchTickets(context, `key in (${keys})${since}`)) {
       const one = linked.find(({ memory }) => memory.id === found.id || memory.key === found.key)
-      const present = one && context.issueOf(one.ticketKey ?? found.key)
+      const present = one && context.issueByTicket(one.ticketKey ?? found.key)
       if (present) await takeStatus(context, present, found, { changedAt: null, by: null })
     }
   } catch (error) {

@@ -46,7 +46,7 @@ async function takeEvent(
 function linkedTo(context: JiraInbound, { id, key }: FoundTicket): LinkedTicket | null {
   if (key === '') return null
   const byId = () => (id === '' ? undefined : context.issues(LOOKED_THROUGH).find(({ memory }) => memory.id === id))
-  return context.issueOf(key) ?? byId() ?? null
+  return context.issueByTicket(key) ?? byId() ?? null
 }
 
 /** The member who did it; null when nobody here has that address, or Jira does not tell it. */

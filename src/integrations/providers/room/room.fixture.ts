@@ -15,7 +15,7 @@ interface Posted {
 }
 
 async function ask(context: IntegrationContext<Settings>, method: CallRequest['method'], path: string, json: object) {
-  const { body } = await context.ask({ method, url: `${context.settings.url}${path}`, body: JSON.stringify(json) })
+  const { body } = await context.callOk({ method, url: `${context.settings.url}${path}`, body: JSON.stringify(json) })
   return JSON.parse(body) as Posted
 }
 
@@ -48,7 +48,7 @@ export const room = provider<Settings, Posted>({
   },
   async syncStatus(context, change) {
     if (!context.memory) throw new AppError('invalid', 'nothing was posted')
-    const shows = change.together.map(({ issueId, status }) => `${issueId} ${status}`)
+    const shows = change.groupedIssues.map(({ issueId, status }) => `${issueId} ${status}`)
     await ask(context, 'PATCH', `/messages/${context.memory.ts}`, { shows })
     return { verdict: 'delivered', note: null }
   },

@@ -41,7 +41,7 @@ export async function handlePress(context: SlackListening, given: unknown): Prom
   for (const { action_id, value, action_ts } of actions as PressedAction[]) {
     const asked = parsePress(action_id, value)
     // Another app's socket does not say what this one's buttons say; another integration's of the same app does.
-    const inbound = asked && context.sharing(asked.integrationId)
+    const inbound = asked && context.sharedWith(asked.integrationId)
     if (!inbound) continue
     const key = `press ${presser.userId} ${presser.ts} ${String(value)} ${String(action_ts)}`
     if (inbound.isRepeat(key)) continue
@@ -65,7 +65,7 @@ async function carryOut(inbound: SlackInbound, presser: Presser, { status, issue
   const member = inbound.editorOf(email)
   if (!member) return tell(inbound, presser, NO_MEMBER)
   const ids = issueId === null ? issuesAt(inbound, presser) : [issueId]
-  const results = ids.map((id) => inbound.changeAs(member.userId, id, status))
+  const results = ids.map((id) => inbound.setStatusAs(member.userId, id, status))
   if (results.some((result) => result?.changed)) return
   const [was] = results.flatMap((result) => result?.was ?? [])
   await tell(inbound, presser, was ? `Nothing was changed: it is ${was} already.` : 'The issue is gone.')
@@ -123,7 +123,7 @@ async function tell(inbound: SlackInbound, { channel, userId, responseUrl }: Pre
   } catch (error) {
     if (!(error instanceof Refused) || responseUrl === null) throw error
     // Where the app posts without being in the channel.
-    await inbound.ask({
+    await inbound.callOk({
       method: 'POST',
       url: responseUrl,
       headers: { 'content-type': 'application/json' },

@@ -33,8 +33,8 @@ export function channelRoute(tools: Tools): Route {
         throw new AppError('conflict', 'this integration has no bot: its webhook has a channel of its own')
       }
       const message = testMessage({ at: context.now(), publicUrl: tools.publicUrl, label: name })
-      const state = await tools.visit(context, () => postTest(context, channelId, message))
-      await context.keepState(state)
+      const state = await tools.runAttempt(context, () => postTest(context, channelId, message))
+      await context.saveState(state)
       return { ok: true, label: tools.complete(context, name) }
     },
     note: ({ body: { channelId, channelName } }) => ({ channelId, channelName }),

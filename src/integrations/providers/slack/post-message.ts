@@ -255,7 +255,7 @@ export async function updateOpening(context: SlackIssue, change: StatusChange): 
   }
 }
 
-function renderedNow(context: SlackIssue, { status, by, message, together }: StatusChange): Rendered {
+function renderedNow(context: SlackIssue, { status, by, message, groupedIssues: together }: StatusChange): Rendered {
   if (together.length > 1) return renderGroup(together, buttonTargetFor(context, null))
   // A reopening was told in the thread: the opening itself stays the first one's.
   const opened = message.kind === 'reopened' ? { ...message, kind: 'opened' as const } : message

@@ -93,7 +93,7 @@ describe('a bot', () => {
       const answer = await call('POST', path, { as: people.ada.key, body: { channelId: CHANNEL, channelName } })
       return [answer.status, answer.body]
     }
-    const blank = [400, { error: 'channelName: must have something that can be seen' }]
+    const blank = [400, { error: 'channelName: must contain a visible character' }]
     expect([await choose(' '), await choose('\u202e\n')]).toEqual([blank, blank])
     expect(slack.messages).toEqual([])
     expect(await choose('w'.repeat(200))).toEqual([200, { ok: true, label: `${'w'.repeat(99)}…` }])

@@ -35,9 +35,9 @@ export const routes = (tools: Tools): Route[] => [
       const serviceUrl = serviceFor(known, channelId)
       if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
       const channel: Destination = { id: channelId, name, serviceUrl }
-      await tools.visit(context, () => postTest(context, bot, channel, known))
+      await tools.runAttempt(context, () => postTest(context, bot, channel, known))
       // What came in meanwhile counts.
-      await context.keepState({ ...knownTo(tools, context, orgId), channel })
+      await context.saveState({ ...knownTo(tools, context, orgId), channel })
       return { ok: true, label: tools.complete(context, name) }
     },
     note: ({ body: { channelName } }) => ({ channelName }),

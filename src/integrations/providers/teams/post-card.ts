@@ -147,7 +147,7 @@ export async function syncStatus(context: Issue, change: StatusChange): Promise<
 /** The opening, which a reopening does not change: that is an answer to it. */
 function presentCard(change: StatusChange, { isGroup }: Thread, cut: Cut): CardMessage {
   const { message, by } = change
-  if (isGroup && change.together.length > 1) return groupCardOf(summarizeGroup(change.together), cut)
+  if (isGroup && change.groupedIssues.length > 1) return groupCardOf(summarizeGroup(change.groupedIssues), cut)
   return cardOf(message.kind === 'reopened' ? { ...message, kind: 'opened' } : message, cut, by)
 }
 
@@ -166,10 +166,10 @@ async function tellState(context: Issue, change: StatusChange): Promise<Outcome>
 /** One of many that were told together brings all that are looked after: people look after many at once. */
 function stateCard(change: StatusChange, { isGroup }: Told, cut: Cut): CardMessage {
   const { status, by, message } = change
-  const cared = isGroup && status !== 'open' ? change.together.filter((one) => isCaredFor(one.status)) : []
+  const cared = isGroup && status !== 'open' ? change.groupedIssues.filter((one) => isCaredFor(one.status)) : []
   if (cared.length > 1) {
     const subject = `${cared.length} issues are acknowledged or muted`
-    const sentence = `Of ${change.together.length} that opened together.`
+    const sentence = `Of ${change.groupedIssues.length} that opened together.`
     return groupCardOf({ ...summarizeGroup(cared), subject, sentence }, cut)
   }
   const word = status === 'open' ? 'Open again' : capitalized(status)

@@ -21,7 +21,7 @@ function cloud(kids: string[]) {
     const body = JSON.stringify(url.endsWith('/keys') ? { keys } : { jwks_uri: 'https://login.example/keys' })
     return { status: 200, headers: {}, body }
   }
-  const context = { operator, ask, now: () => clock.now(), signal: never }
+  const context = { operator, callOk: ask, now: () => clock.now(), signal: never }
   return { context, asked, kids, set: clock.set }
 }
 
@@ -50,7 +50,7 @@ test('who asks for the keys and leaves takes them from nobody else', async () =>
     new Promise<never>((_, reject) =>
       leaving.signal.addEventListener('abort', () => reject(new AppError('upstream', 'stopped before an answer came'))),
     )
-  const leaver = signingKey({ ...context, ask: left, signal: leaving.signal }, 'old').catch((error) => error)
+  const leaver = signingKey({ ...context, callOk: left, signal: leaving.signal }, 'old').catch((error) => error)
   const other = signingKey(context, 'old')
   leaving.abort()
   expect(await other).toMatchObject({ jwk: { kid: 'old' } })

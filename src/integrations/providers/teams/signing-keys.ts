@@ -12,7 +12,7 @@ export interface SigningKey {
   endorsements: readonly string[]
 }
 
-type Context = Pick<IntegrationContext, 'ask' | 'now' | 'operator' | 'signal'>
+type Context = Pick<IntegrationContext, 'callOk' | 'now' | 'operator' | 'signal'>
 
 const FRESH_MS = DAY_MS
 /** A kid of nobody's brings a new list at most so often. */
@@ -78,7 +78,7 @@ class SigningKeys {
 const UNREADABLE = 'the signing keys of Teams could not be read'
 
 async function json(context: Context, url: string): Promise<Record<string, unknown>> {
-  const { body } = await context.ask({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
+  const { body } = await context.callOk({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
   const found = jsonObject(body)
   if (found) return found
   throw new AppError('upstream', UNREADABLE)

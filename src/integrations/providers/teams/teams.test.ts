@@ -96,7 +96,7 @@ describe('the channel', () => {
     const { body } = await world.make()
     await world.say(server, server.added())
     const { status, body: refusal } = await world.choose(body.id, CHANNEL, ' \u202e ')
-    expect([status, refusal]).toEqual([400, { error: 'channelName: must have something that can be seen' }])
+    expect([status, refusal]).toEqual([400, { error: 'channelName: must contain a visible character' }])
     expect(server.cloud.posts).toEqual([])
   })
 

@@ -62,7 +62,7 @@ const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = 
     checked.set(call, check)
     await check.done
     const state = afterActivity(stateOf(context.settings, context.state), call.body)
-    if (state) await context.keepState(state)
+    if (state) await context.saveState(state)
     return { handled: state !== null }
   },
 }
@@ -75,7 +75,7 @@ export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsStat
   connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
   operator: OPERATOR_SETTINGS,
   configured: {
-    form: TeamsConfigSchema,
+    schema: TeamsConfigSchema,
     prepare: prepareTeams,
     exclusive: 'appId',
     isComplete: (settings, state) =>

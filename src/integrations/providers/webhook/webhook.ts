@@ -130,10 +130,10 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   type: 'webhook',
   title: 'Webhook',
   help: 'Posts each message as signed JSON to a program of yours, after Standard Webhooks.',
-  tellsNoHistory: true,
+  omitsHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
   derivedSecrets: ({ url }) => [url],
-  configured: { form: WebhookConfigSchema, prepare: prepareWebhook },
+  configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
     target: Text(1, 2000, {
       title: 'Address',
