@@ -168,7 +168,7 @@ describe('an integration', () => {
     ['a channel of which there are no integrations', { provider: 'email', config: {} }, 'provider: must be one of '],
     ['issue_tracker', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
     ['email_digest', { provider: 'email_digest', config: {} }, 'config.to: is missing'],
-    ['team_chat', { provider: 'team_chat', config: {} }, 'config: needs webhookUrl, or botToken'],
+    ['team_chat', { provider: 'team_chat', config: {} }, 'config: webhookUrl or botToken is required'],
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
     [

@@ -11,9 +11,9 @@ import { TEST_START } from '../fixtures.ts'
 import { until } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 
-/* An issue as Slack sees it, with the whole program: from the event to the message, to the button, and back. */
+/* End to end with a fake Slack: from the event to the message, the button press and the updated message. */
 
-test('an issue is told, acknowledged by a press behind a firewall, and shown so', async () => {
+test('an issue is posted, acknowledged by a button press, and its message updated', async () => {
   const time = { now: () => TEST_START }
   await using slack = slackServer({ now: () => time.now() })
   const settings = { TEAM_CHAT_URL: slack.apiUrl, outboundAllow: '127.0.0.1' }

@@ -210,7 +210,7 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   /** Sends a message about an issue. Absent: the provider is not a channel. */
   deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
   /**
-   * Sends one message about several issues that opened shortly after one another: the first `NAMED_AT_MOST` are listed and
+   * Sends one message about several issues that opened shortly after one another: the first `MAX_NAMED` are listed and
    * the rest counted. Gets at least two members in opening order, the same at each attempt. The outcome applies to every
    * member. Absent: each opening is sent immediately as its own message.
    */

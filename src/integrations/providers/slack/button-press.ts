@@ -4,7 +4,7 @@ import { callMethod, readMethod } from './slack-api.ts'
 import type { SlackInbound, SlackListening } from './slack-context.ts'
 import { Refused } from './slack-errors.ts'
 
-/** What Slack says of a press. Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+/** A button press: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
 interface Payload {
   type?: unknown
   user?: { id?: unknown }
@@ -21,7 +21,7 @@ interface PressedAction {
   action_ts?: unknown
 }
 
-/** Who pressed, and where. */
+/** The user who pressed a button, and the message that contains it. */
 interface Presser {
   userId: string
   channel: string
@@ -29,24 +29,24 @@ interface Presser {
   responseUrl: string | null
 }
 
-/** Issues that a message names, at most, that are looked through for it. */
-const MOST_ISSUES = 5000
+/** Maximum number of issues searched for those of a message. */
+const MAX_ISSUES = 5000
 
-/** Carries out a press of a button for the member who pressed; whoever may not is told so, and nobody else. */
+/** Handles a button press on behalf of the member who pressed it. Users without permission get a private reply. */
 export async function handlePress(context: SlackListening, given: unknown): Promise<void> {
   const payload = (typeof given === 'object' && given !== null ? given : {}) as Payload
   const presser = presserOf(payload)
   if (payload.type !== 'block_actions' || !presser) return
   const actions = Array.isArray(payload.actions) ? payload.actions : []
   for (const { action_id, value, action_ts } of actions as PressedAction[]) {
-    const asked = parsePress(action_id, value)
-    // Another app's socket does not say what this one's buttons say; another integration's of the same app does.
-    const inbound = asked && context.sharedWith(asked.integrationId)
+    const press = parsePress(action_id, value)
+    // Accept buttons of other integrations only if they share this app's connection.
+    const inbound = press && context.sharedWith(press.integrationId)
     if (!inbound) continue
     const key = `press ${presser.userId} ${presser.ts} ${String(value)} ${String(action_ts)}`
     if (inbound.isRepeat(key)) continue
     inbound.noteCall(key)
-    await carryOut(inbound, presser, asked)
+    await applyPress(inbound, presser, press)
   }
 }
 
@@ -57,27 +57,27 @@ function presserOf({ user, channel, container, message, response_url }: Payload)
   return { userId: user.id, channel: at, ts, responseUrl: typeof response_url === 'string' ? response_url : null }
 }
 
-type Asked = NonNullable<ReturnType<typeof parsePress>>
+type Press = NonNullable<ReturnType<typeof parsePress>>
 
-async function carryOut(inbound: SlackInbound, presser: Presser, { status, issueId }: Asked): Promise<void> {
+async function applyPress(inbound: SlackInbound, presser: Presser, { status, issueId }: Press): Promise<void> {
   const email = await emailOf(inbound, presser)
-  if (typeof email !== 'string') return tell(inbound, presser, email.fault)
+  if (typeof email !== 'string') return replyPrivately(inbound, presser, email.fault)
   const member = inbound.editorOf(email)
-  if (!member) return tell(inbound, presser, NO_MEMBER)
-  const ids = issueId === null ? issuesAt(inbound, presser) : [issueId]
+  if (!member) return replyPrivately(inbound, presser, NOT_A_MEMBER)
+  const ids = issueId === null ? issuesOf(inbound, presser) : [issueId]
   const results = ids.map((id) => inbound.setStatusAs(member.userId, id, status))
   if (results.some((result) => result?.changed)) return
   const [was] = results.flatMap((result) => result?.was ?? [])
-  await tell(inbound, presser, was ? `Nothing was changed: it is ${was} already.` : 'The issue is gone.')
+  await replyPrivately(inbound, presser, was ? `No change: already ${was}.` : 'This issue no longer exists.')
 }
 
-const NO_MEMBER =
-  'Nothing was changed: only members of the organization in Tagwarden may do this, with the e-mail address that they have in Slack.'
+const NOT_A_MEMBER =
+  'No change: only members of the Tagwarden organization can do this, and their Tagwarden e-mail address must be the one they use in Slack.'
 
-/** Issues that the message names. */
-const issuesAt = (inbound: SlackInbound, { channel, ts }: Presser) =>
+/** Ids of the issues of a message. */
+const issuesOf = (inbound: SlackInbound, { channel, ts }: Presser) =>
   inbound
-    .issues(MOST_ISSUES)
+    .issues(MAX_ISSUES)
     .filter(({ memory }) => memory.opening?.ts === ts && memory.opening.channel === channel)
     .map(({ issueId }) => issueId)
 
@@ -91,18 +91,18 @@ interface SlackUser {
   profile?: { email?: unknown }
 }
 
-/** The address that the workspace vouches for: in other workspaces, which share the channel, others decide about addresses. */
+/** Returns the e-mail address of a user of the own workspace. Addresses of users from other workspaces can't be trusted. */
 async function emailOf(inbound: SlackInbound, { userId }: Presser): Promise<string | { fault: string }> {
   try {
     const { user } = await readMethod(inbound, 'users.info', { user: userId })
     const known = (typeof user === 'object' && user !== null ? user : {}) as SlackUser
     const email = known.profile?.email
     if (isOwn(known, inbound.state?.teamId ?? null) && typeof email === 'string' && email !== '') return email
-    return { fault: NO_MEMBER }
+    return { fault: NOT_A_MEMBER }
   } catch (error) {
-    if (error instanceof Refused)
-      return { fault: `Nothing was changed: it is not known who you are. ${error.message}.` }
-    if (error instanceof CallFailed) return { fault: 'Nothing was changed: Slack did not say who you are. Try again.' }
+    if (error instanceof Refused) return { fault: `No change: Slack could not identify you. ${error.message}.` }
+    if (error instanceof CallFailed)
+      return { fault: 'No change: Slack could not be reached to identify you. Try again.' }
     throw error
   }
 }
@@ -116,13 +116,17 @@ function isOwn(
   return Array.isArray(enterprise_user?.teams) && enterprise_user.teams.includes(teamId)
 }
 
-/** Tells whoever pressed, and nobody else. */
-async function tell(inbound: SlackInbound, { channel, userId, responseUrl }: Presser, text: string): Promise<void> {
+/** Replies privately to the user who pressed. */
+async function replyPrivately(
+  inbound: SlackInbound,
+  { channel, userId, responseUrl }: Presser,
+  text: string,
+): Promise<void> {
   try {
     await callMethod(inbound, 'chat.postEphemeral', { channel, user: userId, text })
   } catch (error) {
     if (!(error instanceof Refused) || responseUrl === null) throw error
-    // Where the app posts without being in the channel.
+    // The app can post to the channel without being a member of it, and then can't post ephemeral messages.
     await inbound.callOk({
       method: 'POST',
       url: responseUrl,

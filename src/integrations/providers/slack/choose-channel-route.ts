@@ -12,7 +12,7 @@ import { Refused } from './slack-errors.ts'
 
 type Tools = ProviderTools<SlackSettings, SlackMemory, Record<never, never>, SlackState>
 
-/** Chooses the channel that a bot posts to, by posting a test there. */
+/** Sets the channel that a bot posts to, after a test message was posted there. */
 export function channelRoute(tools: Tools): Route {
   return route({
     id: 'chooseTeamChatChannel',
@@ -20,7 +20,8 @@ export function channelRoute(tools: Tools): Route {
     path: '/v1/integrations/team_chat/{id}/channel',
     access: 'configure',
     tag: 'Integrations',
-    summary: 'Choose the channel that a bot posts to; a test is posted there, and nothing changes when it is refused',
+    summary: 'Choose the channel that a Slack bot posts to',
+    description: 'Posts a test message to the channel. If Slack refuses it, nothing changes.',
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,
@@ -30,7 +31,7 @@ export function channelRoute(tools: Tools): Route {
       const name = channelNameIn(channelName)
       const context = tools.open({ orgId, id }, signal)
       if (context.settings.botToken === undefined) {
-        throw new AppError('conflict', 'this integration has no bot: its webhook has a channel of its own')
+        throw new AppError('conflict', 'this integration has no bot, and an incoming webhook posts to a fixed channel')
       }
       const message = testMessage({ at: context.now(), publicUrl: tools.publicUrl, label: name })
       const state = await tools.runAttempt(context, () => postTest(context, channelId, message))
@@ -59,7 +60,7 @@ async function postTest(context: SlackContext, channel: string, message: Message
   }
 }
 
-/** A channel's name is taken too, and answered as its id. */
+/** Slack also accepts a channel name and returns the id. */
 function stateOf({ channel, message }: SlackAnswer, asked: string): SlackState {
   const team = (message as { team?: unknown } | undefined)?.team
   return {

@@ -5,9 +5,9 @@ import { Refused } from './slack-errors.ts'
 
 const EVENT_TYPE = 'tagwarden'
 
-/** What Slack keeps with a message of ours, and shows to apps: who reads it finds our deliveries and issues again. */
+/** Metadata stored with a Slack message, which identifies its deliveries and issues. */
 export function metadataOf(members: readonly { deliveryId: string; issueId: string | null }[]) {
-  const ids = (list: readonly string[]) => list.slice(0, MOST_IDS).join(',')
+  const ids = (list: readonly string[]) => list.slice(0, MAX_IDS).join(',')
   return {
     event_type: EVENT_TYPE,
     event_payload: {
@@ -17,58 +17,58 @@ export function metadataOf(members: readonly { deliveryId: string; issueId: stri
   }
 }
 
-/** Metadata have 16 KB at most. */
-const MOST_IDS = 200
+/** Keeps the metadata below Slack's limit of 16 KB. */
+const MAX_IDS = 200
 
-/** Clocks differ. */
-const EARLIER_MS = 5 * MINUTE_MS
-const MESSAGES_A_PAGE = 200
-const MOST_PAGES = 5
+/** Tolerance for clock differences. */
+const CLOCK_TOLERANCE_MS = 5 * MINUTE_MS
+const PAGE_SIZE = 200
+const MAX_PAGES = 5
 
-/** Refusals that say that the app may not read there: then it can't be known. */
-const MAY_NOT_READ = [
-  ...[
-    'missing_scope',
-    'not_in_channel',
-    'channel_not_found',
-    'no_permission',
-    'not_allowed_token_type',
-    'access_denied',
-  ],
-  ...['thread_not_found', 'method_not_supported_for_channel_type', 'unknown_method'],
+/** Errors that mean that the app can't read the channel. */
+const UNREADABLE = [
+  'missing_scope',
+  'not_in_channel',
+  'channel_not_found',
+  'no_permission',
+  'not_allowed_token_type',
+  'access_denied',
+  'thread_not_found',
+  'method_not_supported_for_channel_type',
+  'unknown_method',
 ]
 
-/** A message of ours. */
-export interface Found {
-  place: MessageRef
-  /** The first 200 that it is about. */
+/** A message posted by Tagwarden. */
+export interface PostedMessage {
+  ref: MessageRef
+  /** The first 200 deliveries of the message. */
   deliveryIds: readonly string[]
 }
 
 /**
- * Looks if a message whose answer was lost is there all the same. Null: it is not, or the app may not look. Fails as calls do
- * when it may, and could not.
+ * Searches for a message whose response was lost. Returns null if it was not posted or the app can't read the channel. Fails
+ * as `readMethod` does on any other error.
  */
-export async function findPosted(context: SlackApiContext, posting: UncertainPost): Promise<Found | null> {
+export async function findPosted(context: SlackApiContext, posting: UncertainPost): Promise<PostedMessage | null> {
   const { channel, thread, since, key } = posting
   const method = thread === null ? 'conversations.history' : 'conversations.replies'
-  const oldest = String((since - EARLIER_MS) / SECOND_MS)
-  const limit = String(MESSAGES_A_PAGE)
+  const oldest = String((since - CLOCK_TOLERANCE_MS) / SECOND_MS)
+  const limit = String(PAGE_SIZE)
   const args = { channel, oldest, limit, include_all_metadata: 'true', ...(thread === null ? {} : { ts: thread }) }
   try {
     let cursor = ''
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
       const answer = await readMethod(context, method, { ...args, ...(cursor ? { cursor } : {}) })
       const message = messagesIn(answer).find((one) => deliveryIdsOf(one).includes(key))
       if (typeof message?.ts === 'string') {
-        return { place: { channel, ts: message.ts }, deliveryIds: deliveryIdsOf(message) }
+        return { ref: { channel, ts: message.ts }, deliveryIds: deliveryIdsOf(message) }
       }
       cursor = cursorOf(answer)
       if (cursor === '') return null
     }
     return null
   } catch (error) {
-    if (error instanceof Refused && MAY_NOT_READ.includes(error.code)) return null
+    if (error instanceof Refused && UNREADABLE.includes(error.code)) return null
     throw error
   }
 }

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Many issues that open together: one message for the first, and one for those that follow within 30 s. */
+/* Many issues opening at once: one message for the first, and one for those that follow within 30 s. */
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `iss_${index + 1}`)
 
-/** Opens issues one after the other within a second, and tells of them until nothing waits any more. */
+/** Opens issues within a second and delivers until the outbox is empty. */
 async function opened(world: SlackFixture, id: string, count: number) {
   const channels = [{ type: 'team_chat' as const, target: id }]
   for (const issueId of idsOf(count)) world.tell('opened', world.issue(issueId), { channels })
@@ -22,7 +22,7 @@ const settle = async (world: SlackFixture) => {
   }
 }
 
-test('two hundred issues are two messages, in which each is named or counted', async () => {
+test('two hundred issues make two messages, in which each is listed or counted', async () => {
   await using world = slackFixture()
   const id = await world.connected()
   await opened(world, id, 200)
@@ -40,7 +40,7 @@ test('two hundred issues are two messages, in which each is named or counted', a
   expect(world.issueRow('iss_150')?.notificationsSent).toBe(1)
 })
 
-test('the end of one is an answer to the message that named it, which shows how all of them stand', async () => {
+test('a resolution is posted in the thread of the group message, which shows the status of all issues', async () => {
   await using world = slackFixture()
   const { slack, byHand, sync, told } = world
   const id = await world.connected()
@@ -59,7 +59,7 @@ test('the end of one is an answer to the message that named it, which shows how 
   expect(shared?.edits).toBe(2)
 })
 
-test.each([3, 250])('an answer that is lost doubles no message about %i', async (count) => {
+test.each([3, 250])('a lost response does not duplicate a message about %i issues', async (count) => {
   await using world = slackFixture()
   const id = await world.connected()
   const channels = [{ type: 'team_chat' as const, target: id }]
@@ -80,7 +80,7 @@ test.each([3, 250])('an answer that is lost doubles no message about %i', async 
 })
 
 describe('buttons', () => {
-  test('of a message about several ask first, and are about all of them', async () => {
+  test('of a group message ask for confirmation and act on all of its issues', async () => {
     await using world = slackFixture()
     const id = await world.connected({ appToken: APP_TOKEN })
     await opened(world, id, 4)

@@ -3,7 +3,7 @@ import type { Channel } from '../../../alerts/alert.ts'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, BOT_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Incoming webhooks: Slack's, and those of products that take them as Slack does but know no blocks. */
+/* Incoming webhooks of Slack, and of compatible products without Block Kit. */
 
 async function tell(world: SlackFixture, target: string, transition: 'opened' | 'resolved' = 'opened') {
   world.clock.advance(SECOND_MS)
@@ -14,7 +14,7 @@ async function tell(world: SlackFixture, target: string, transition: 'opened' | 
 }
 
 describe('a webhook', () => {
-  test('gets everything as text, and as blocks, whether alerts name its address or an integration', async () => {
+  test('receives the full message as text and as blocks, from an address and from an integration', async () => {
     await using world = slackFixture()
     const { body } = await world.make({ webhookUrl: world.slack.webhookUrl })
     expect(body).toMatchObject({ status: 'connected', config: {} })
@@ -38,7 +38,7 @@ describe('a webhook', () => {
     expect(world.slack.webhooks.at(-1)?.body.text).toContain('Resolved')
   })
 
-  test('gets one message a second', async () => {
+  test('receives at most one message per second', async () => {
     await using world = slackFixture()
     const { webhookUrl } = world.slack
     const channels: Channel[] = [{ type: 'team_chat', target: webhookUrl }]
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(world.slack.webhooks).toHaveLength(2)
   })
 
-  test('is tried by a test, and tells what is wrong', async () => {
+  test('is checked by a test message, which reports what is wrong', async () => {
     await using world = slackFixture()
     const { make, call, slack, people, statusOf } = world
     const as = people.ada.key
@@ -65,7 +65,7 @@ describe('a webhook', () => {
   })
 })
 
-test('what was delivered is posted again when somebody asks for it, and only then', async () => {
+test('a delivered message is posted again only when a replay is requested', async () => {
   await using world = slackFixture()
   const id = await world.connected()
   await world.told(id, 'opened')
@@ -79,7 +79,7 @@ test('what was delivered is posted again when somebody asks for it, and only the
   expect(world.issueRow()?.notificationsSent).toBe(1)
 })
 
-test('what goes behind a message that is gone stands alone', async () => {
+test('a message whose thread was deleted is posted to the channel', async () => {
   await using world = slackFixture()
   const { slack, told } = world
   const id = await world.connected()
@@ -94,7 +94,7 @@ test('what goes behind a message that is gone stands alone', async () => {
   expect(await world.statusOf(id)).toBe('connected')
 })
 
-test('what another channel lost is told, and opens nothing', async () => {
+test('a notice about a failed delivery does not become an opening', async () => {
   await using world = slackFixture()
   const { slack } = world
   const id = await world.connected({ appToken: APP_TOKEN })
@@ -112,7 +112,7 @@ test('what another channel lost is told, and opens nothing', async () => {
   expect(slack.messages[1]?.threadTs).toBeNull()
 })
 
-test('a message whose blocks Slack does not take goes as text', async () => {
+test('a message with blocks that Slack rejects is sent as text', async () => {
   await using world = slackFixture()
   const { slack } = world
   const id = await world.connected()
@@ -123,7 +123,7 @@ test('a message whose blocks Slack does not take goes as text', async () => {
   expect(slack.messages).toMatchObject([{ blocks: [], text: expect.stringContaining('GA4') }])
 })
 
-test('a refusal for want of a channel waits until one is chosen', async () => {
+test('after a refusal of the channel, deliveries wait until another is chosen', async () => {
   await using world = slackFixture()
   const { slack, told, statusOf, choose } = world
   const id = await world.connected()
@@ -137,7 +137,7 @@ test('a refusal for want of a channel waits until one is chosen', async () => {
   expect(slack.messages.at(-1)?.channel).toBe('C0OTHER')
 })
 
-test('no secret reaches a caller, a log or the database, whatever Slack repeats', async () => {
+test('secrets that Slack echoes never reach a caller, a log or the database', async () => {
   await using world = slackFixture()
   const { slack, call, people, make } = world
   const as = people.ada.key

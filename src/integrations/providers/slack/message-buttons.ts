@@ -1,12 +1,12 @@
 import type { IssueStatus } from '../../../issues/issue.ts'
 
-/** A block of Slack's Block Kit. */
+/** A Block Kit block. */
 export interface Block {
   type: string
   [field: string]: unknown
 }
 
-/** Whose message it is, and which issue its buttons are about; null: about all that it names. */
+/** What a message's buttons act on: one issue, or with a null `issueId` all issues of the message. */
 export interface ButtonTarget {
   integrationId: string
   issueId: string | null
@@ -24,7 +24,7 @@ const BUTTONS: readonly { status: Reached; label: string; all: string; from: rea
 
 const plainText = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
-/** The buttons of a message about issues with these statuses; nothing when none would do anything. */
+/** Returns the buttons that would change at least one issue with these statuses. Empty if there are none. */
 export function buttonsFor(statuses: readonly IssueStatus[], { integrationId, issueId }: ButtonTarget): Block[] {
   const isOne = issueId !== null
   const elements = BUTTONS.filter(({ from }) => statuses.some((status) => from.includes(status))).map(
@@ -41,12 +41,12 @@ export function buttonsFor(statuses: readonly IssueStatus[], { integrationId, is
 
 const confirmation = (all: string) => ({
   title: plainText(all),
-  text: plainText('This is about every issue of this message.'),
+  text: plainText('This applies to every issue in this message.'),
   confirm: plainText(all),
   deny: plainText('Cancel'),
 })
 
-/** What a press of one of them asks for; null when it is none of ours. */
+/** Parses a pressed button. Null if it is not one of Tagwarden's. */
 export function parsePress(actionId: unknown, value: unknown): (ButtonTarget & { status: Reached }) | null {
   const button = BUTTONS.find(({ status }) => actionId === PREFIX + status)
   const [integrationId, issueId = null, more] = typeof value === 'string' ? value.split(':') : []

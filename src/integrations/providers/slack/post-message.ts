@@ -12,10 +12,10 @@ import type { SlackContext, SlackDelivery, SlackIssue } from './slack-context.ts
 import { EMPTY_MEMORY, type MessageRef, type SlackMemory } from './slack-context.ts'
 import { isUncertain, meaningOf, outcomeOfRefusal, outcomeOfWebhook, Refused } from './slack-errors.ts'
 
-/** One issue of a message; a test has none. */
+/** One issue of a message. A test message has no issue. */
 type Member = Omit<GroupMember<SlackMemory>, 'issueId'> & { readonly issueId: string | null }
 
-/** Tells of one issue. */
+/** Posts a message about one issue. */
 export function deliverMessage(context: SlackDelivery, message: Message): Promise<Outcome> {
   const { deliveryId, isReplay } = context
   return deliverGroupMessage(context, [
@@ -32,7 +32,7 @@ export function deliverMessage(context: SlackDelivery, message: Message): Promis
   ])
 }
 
-/** Tells of several openings in one message; of one as of any. */
+/** Posts one message about one or more issues. */
 export async function deliverGroupMessage(context: SlackContext, members: readonly Member[]): Promise<Outcome> {
   const { webhookUrl } = context.settings
   if (webhookUrl !== undefined) return postToWebhook(context, webhookUrl, members)
@@ -51,19 +51,19 @@ async function postToWebhook(context: SlackContext, url: string, members: readon
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json', 'user-agent': 'Tagwarden' },
-    body: JSON.stringify(rendered(context, members, false)),
+    body: JSON.stringify(render(context, members, false)),
   })
   return outcomeOfWebhook(answer, context.now())
 }
 
-/** As an opening it shows how its issues stand, and has buttons where presses are heard of. */
-function rendered(context: SlackContext, members: readonly Member[], isOpening: boolean): Rendered {
+/** Renders the message. An opening shows its issues' status, and buttons if the app can receive presses. */
+function render(context: SlackContext, members: readonly Member[], isOpening: boolean): Rendered {
   const [first] = members
-  if (!first) throw new Error('a message is about something')
+  if (!first) throw new Error('a message needs at least one member')
   if (members.length > 1) {
     const named = members.map((member) => ({
       status: 'open' as const,
-      // Read when it is named: there may be very many.
+      // Lazy: only the listed members are rendered, and there can be thousands.
       get message() {
         return member.message
       },
@@ -75,7 +75,7 @@ function rendered(context: SlackContext, members: readonly Member[], isOpening: 
   return renderOne(message, status && { status, by: null }, buttonTargetFor(context, issueId))
 }
 
-/** Null where nobody hears of presses. */
+/** Null if the app can't receive button presses. */
 export function buttonTargetFor(
   { settings, integrationId }: SlackContext,
   issueId: string | null,
@@ -83,15 +83,15 @@ export function buttonTargetFor(
   return settings.appToken !== undefined && integrationId !== null ? { integrationId, issueId } : null
 }
 
-/** The present channel. Fails with `Unusable` while none is chosen. */
+/** The chosen channel. Fails with `Unusable` if there is none. */
 function channelOf({ state }: SlackContext): string {
   if (state) return state.channelId
-  throw new Unusable('incomplete', 'a channel has to be chosen first')
+  throw new Unusable('incomplete', 'choose a channel first')
 }
 
 async function postAsBot(context: SlackContext, members: readonly Member[]): Promise<Outcome> {
   const channel = channelOf(context)
-  const missing = await notPosted(context, members)
+  const missing = await findUnposted(context, members)
   const [first] = missing
   if (!first) return DELIVERED
   const waitMs = reserveSlot(`${apiUrl(context.operator)} ${channel}`, context.now())
@@ -106,7 +106,7 @@ async function postAsBot(context: SlackContext, members: readonly Member[]): Pro
   return DELIVERED
 }
 
-/** True when nothing can be posted behind a message any more: it was deleted, or its channel is another one than now and closed. */
+/** True if a thread can't be continued: the message was deleted, or it is in a former channel that is closed. */
 function isGone({ code }: Refused, opening: MessageRef, channel: string): boolean {
   return GONE.includes(code) || (opening.channel !== channel && CLOSED.includes(code))
 }
@@ -114,30 +114,30 @@ function isGone({ code }: Refused, opening: MessageRef, channel: string): boolea
 const GONE = ['thread_not_found', 'message_not_found', 'cannot_reply_to_message', 'restricted_action_thread_locked']
 const CLOSED = ['channel_not_found', 'is_archived', 'not_in_channel', 'restricted_action_read_only_channel']
 
-/** Those that were not posted, as far as is remembered, and as Slack itself says where an answer was lost. */
-async function notPosted(context: SlackContext, members: readonly Member[]): Promise<Member[]> {
+/** Returns the members not posted yet. Destination a response was lost, asks Slack whether the message exists. */
+async function findUnposted(context: SlackContext, members: readonly Member[]): Promise<Member[]> {
   const missing: Member[] = []
-  await slowly(members, (member) => {
+  await forEachYielding(members, (member) => {
     if (member.isReplay || member.memory?.postedId !== member.deliveryId) missing.push(member)
   })
-  const lost = missing.slice(0, MARKED).find(({ deliveryId, memory }) => memory?.posting?.deliveryId === deliveryId)
+  const lost = missing.slice(0, MAX_MARKED).find(({ deliveryId, memory }) => memory?.posting?.deliveryId === deliveryId)
   const posting = lost?.memory?.posting
   const found = posting ? await findPosted(context, posting) : null
   if (!posting || !found) return missing
   const isAll = posting.count === missing.length
   const others: Member[] = []
-  await slowly(missing, async (member) => {
+  await forEachYielding(missing, async (member) => {
     if (!isAll && !found.deliveryIds.includes(member.deliveryId)) others.push(member)
-    else await keep(member, posting.thread === null && opens(missing) ? found.place : null)
+    else await markPosted(member, posting.thread === null && becomesOpening(missing) ? found.ref : null)
   })
   return others
 }
 
-/** Of very many issues the first are marked, by which their message is found again. */
-const MARKED = 20
+/** Number of members for which a started post is saved; these suffice to find the message again. */
+const MAX_MARKED = 20
 
-/** One after the other, and others have their turn between. */
-async function slowly(members: readonly Member[], work: (member: Member) => unknown): Promise<void> {
+/** Runs `work` for one member after another, yielding to the event loop. */
+async function forEachYielding(members: readonly Member[], work: (member: Member) => unknown): Promise<void> {
   const yielder = new Yielder()
   for (const member of members) {
     await work(member)
@@ -145,8 +145,8 @@ async function slowly(members: readonly Member[], work: (member: Member) => unkn
   }
 }
 
-/** Remembers that it was posted. `opening`: the message that opens it from now on; null: that stays. */
-function keep(member: Member, opening: MessageRef | null): Promise<void> {
+/** Saves that a member was posted. A null `opening` leaves the current opening. */
+function markPosted(member: Member, opening: MessageRef | null): Promise<void> {
   const before = member.memory ?? EMPTY_MEMORY
   return member.remember({
     ...before,
@@ -156,31 +156,38 @@ function keep(member: Member, opening: MessageRef | null): Promise<void> {
   })
 }
 
-/** False for what is about the issue, and is not its beginning here. */
-const opens = (members: readonly Member[]) => members.length > 1 || members[0]?.message.kind !== 'delivery_failed'
+/** True if the message becomes the opening of its issues. */
+const becomesOpening = (members: readonly Member[]) =>
+  members.length > 1 || members[0]?.message.kind !== 'delivery_failed'
 
-interface Where {
+interface Destination {
   channel: string
-  /** Null: it stands alone. */
+  /** Null: not in a thread. */
   thread: string | null
 }
 
-/** Posts, and keeps where: each step is remembered before the next. */
-async function post(context: SlackContext, members: readonly Member[], { channel, thread }: Where): Promise<void> {
+/** Posts a message. Saves each step before the next, so that a crash can't duplicate the message. */
+async function post(
+  context: SlackContext,
+  members: readonly Member[],
+  { channel, thread }: Destination,
+): Promise<void> {
   const key = members[0]?.deliveryId ?? ''
   const since = context.now()
   const mark = (member: Member, isPosting: boolean) => {
     const posting = { deliveryId: member.deliveryId, key, channel, thread, since, count: members.length }
     return member.remember({ ...(member.memory ?? EMPTY_MEMORY), posting: isPosting ? posting : null })
   }
-  const marked = members.slice(0, MARKED)
+  const marked = members.slice(0, MAX_MARKED)
   for (const member of marked) await mark(member, true)
   try {
     const answer = await send(context, members, { channel, thread })
-    const place: MessageRef = { channel: textOr(answer.channel, channel), ts: textOr(answer.ts, '') }
-    await slowly(members, (member) => keep(member, thread === null && opens(members) ? place : null))
+    const ref: MessageRef = { channel: textOr(answer.channel, channel), ts: textOr(answer.ts, '') }
+    await forEachYielding(members, (member) =>
+      markPosted(member, thread === null && becomesOpening(members) ? ref : null),
+    )
   } catch (error) {
-    // What Slack refused is not there.
+    // A definite refusal means that nothing was posted.
     const isSure = error instanceof Refused && !isUncertain(error.code)
     if (isSure) for (const member of marked) await mark(member, false)
     throw error
@@ -192,78 +199,87 @@ const textOr = (value: unknown, other: string) => (typeof value === 'string' ? v
 async function send(
   context: SlackContext,
   members: readonly Member[],
-  { channel, thread }: Where,
+  { channel, thread }: Destination,
 ): Promise<SlackAnswer> {
-  const { text, blocks } = rendered(context, members, thread === null && opens(members))
-  const always = {
-    ...{ channel, text, unfurl_links: false, unfurl_media: false },
+  const { text, blocks } = render(context, members, thread === null && becomesOpening(members))
+  const base = {
+    channel,
+    text,
+    unfurl_links: false,
+    unfurl_media: false,
     ...(thread === null ? {} : { thread_ts: thread, reply_broadcast: members[0]?.message.kind === 'reopened' }),
   }
   const metadata = metadataOf(members)
-  const say = (message: object) => callMethod(context, 'chat.postMessage', message)
+  const postMessage = (message: object) => callMethod(context, 'chat.postMessage', message)
   try {
-    return await say({ ...always, blocks, metadata })
+    return await postMessage({ ...base, blocks, metadata })
   } catch (error) {
-    // A message without its looks says the same: better than none.
-    if (error instanceof Refused && BLOCKS.test(error.code)) return say({ ...always, metadata })
-    if (error instanceof Refused && METADATA.test(error.code)) return say({ ...always, blocks })
+    // The plain text says the same: better a message without blocks than none.
+    if (error instanceof Refused && BLOCKS.test(error.code)) return postMessage({ ...base, metadata })
+    if (error instanceof Refused && METADATA.test(error.code)) return postMessage({ ...base, blocks })
     throw error
   }
 }
 
-/** What Slack says of a message whose blocks or metadata it does not take. */
+/** Errors for unacceptable blocks or metadata. */
 const BLOCKS = /^(?:msg_blocks_too_long|invalid_blocks(?:_format)?)$/
 const METADATA = /^(?:metadata_too_large|invalid_metadata_(?:format|schema)|metadata_must_be_sent_from_app)$/
 
-/** Slack takes one message a second in a channel: https://docs.slack.dev/apis/web-api/rate-limits */
-const INTERVAL_MS = SECOND_MS
-/** Channels of which it is remembered; the others were posted to long ago. */
-const REMEMBERED = 10_000
+/** Slack accepts one message per second and channel: https://docs.slack.dev/apis/web-api/rate-limits */
+const POST_INTERVAL_MS = SECOND_MS
+/** Maximum number of channels in `lastAt`; the least recently used is dropped. */
+const MAX_CHANNELS = 10_000
 
 const lastAt = new Map<string, Instant>()
 
 /**
- * Takes the next turn of a channel, or says how long it is until then, in ms. After a start nothing is known: then Slack itself
- * says when it is too much.
+ * Reserves a channel's next posting slot and returns 0, or returns the time until it is free, in ms. Slots are not kept across
+ * restarts; Slack's own rate limit covers that.
  */
 function reserveSlot(channel: string, now: Instant): number {
   const last = lastAt.get(channel)
-  // A time to come is from before the clock was put back.
-  const waitMs = last === undefined || last > now ? 0 : last + INTERVAL_MS - now
+  // A future time means that the clock was set back.
+  const waitMs = last === undefined || last > now ? 0 : last + POST_INTERVAL_MS - now
   if (waitMs > 0) return waitMs
   lastAt.delete(channel)
   lastAt.set(channel, now)
-  const [oldest] = lastAt.size > REMEMBERED ? lastAt.keys() : []
+  const [oldest] = lastAt.size > MAX_CHANNELS ? lastAt.keys() : []
   if (oldest !== undefined) lastAt.delete(oldest)
   return 0
 }
 
-/** Shows in the opening how its issues stand now. Its answers stay as they are: they say what was. */
+/** Updates the opening to the current status of its issues. Messages in its thread are not changed. */
 export async function updateOpening(context: SlackIssue, change: StatusChange): Promise<Outcome> {
   const opening = context.memory?.opening
   if (!opening || context.settings.webhookUrl !== undefined) return DELIVERED
   const { channel, ts } = opening
   try {
-    await callMethod(context, 'chat.update', { channel, ts, ...renderedNow(context, change) })
+    await callMethod(context, 'chat.update', { channel, ts, ...renderOpening(context, change) })
     return DELIVERED
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    // Many issues may change together, and Slack takes some fifty edits a minute: that is nobody's failure.
-    if (TOO_MANY.includes(error.code)) return { verdict: 'wait', waitMs: error.retryAfterMs ?? DEFAULT_WAIT_MS }
-    const isElsewhere = channel !== context.state?.channelId && meaningOf(error.code) === 'channel'
-    return NOT_THERE.includes(error.code) || isElsewhere ? DELIVERED : outcomeOfRefusal(error)
+    // Slack accepts about 50 edits a minute. Exceeding that is not a failure of the integration.
+    if (RATE_LIMITED.includes(error.code)) return { verdict: 'wait', waitMs: error.retryAfterMs ?? DEFAULT_WAIT_MS }
+    const isFormerChannel = channel !== context.state?.channelId && meaningOf(error.code) === 'channel'
+    return NOT_EDITABLE.includes(error.code) || isFormerChannel ? DELIVERED : outcomeOfRefusal(error)
   }
 }
 
-function renderedNow(context: SlackIssue, { status, by, message, groupedIssues: together }: StatusChange): Rendered {
-  if (together.length > 1) return renderGroup(together, buttonTargetFor(context, null))
-  // A reopening was told in the thread: the opening itself stays the first one's.
+function renderOpening(context: SlackIssue, { status, by, message, groupedIssues }: StatusChange): Rendered {
+  if (groupedIssues.length > 1) return renderGroup(groupedIssues, buttonTargetFor(context, null))
+  // The reopening was posted in the thread, so the opening keeps its original headline.
   const opened = message.kind === 'reopened' ? { ...message, kind: 'opened' as const } : message
   return renderOne(opened, { status, by }, buttonTargetFor(context, message.issue?.id ?? null))
 }
 
-const TOO_MANY = ['ratelimited', 'rate_limited']
+const RATE_LIMITED = ['ratelimited', 'rate_limited']
 const DEFAULT_WAIT_MS = 10 * SECOND_MS
 
-/** The message was deleted, or can't be edited any more: there is nothing that could be shown. */
-const NOT_THERE = ['message_not_found', 'cant_update_message', 'edit_window_closed', 'is_inactive', 'thread_not_found']
+/** The message was deleted or can't be edited. */
+const NOT_EDITABLE = [
+  'message_not_found',
+  'cant_update_message',
+  'edit_window_closed',
+  'is_inactive',
+  'thread_not_found',
+]

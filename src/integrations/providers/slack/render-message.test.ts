@@ -9,10 +9,10 @@ import { escapeMrkdwn, jsonLength, plain, type Rendered, renderGroup, renderOne 
 const pressed = { integrationId: 'int_01ke7jnz804g7v2q9j3k5d8s6w', issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }
 const standing = { status: 'open', by: null } as const
 
-/** All of it that is shown as mrkdwn. */
+/** All mrkdwn text of the blocks. */
 const shownIn = ({ text, blocks }: Rendered) => `${text}\n${JSON.stringify(blocks)}`
 
-test('a message says everything that is known, as blocks and once more as text alone', () => {
+test('a message contains everything both as blocks and as text', () => {
   const message = purchaseMessage()
   const { text, blocks } = renderOne(message, standing, pressed)
   const says = [
@@ -37,7 +37,7 @@ test('a message says everything that is known, as blocks and once more as text a
   expect(faultOfMessage({ text, blocks, metadata: null })).toBeNull()
 })
 
-describe('text of others', () => {
+describe('untrusted text', () => {
   const nasty = [
     '<!channel>',
     '<!here|all>',
@@ -51,7 +51,7 @@ describe('text of others', () => {
     '&lt;!channel&gt;',
   ]
 
-  test.each(nasty)('%s mentions nobody and leads nowhere', (text) => {
+  test.each(nasty)('%s mentions nobody and creates no link', (text) => {
     const facts = { ...PURCHASE_FACTS, finding: PURCHASE_FACTS.finding && { ...PURCHASE_FACTS.finding, summary: text } }
     const message: Message = {
       ...purchaseMessage(),
@@ -78,7 +78,7 @@ describe('text of others', () => {
       expect(shown).not.toMatch(/<[!@#]/)
       expect(shown).not.toMatch(/(?<![\p{L}\p{N}])@(?:channel|here|all)/u)
       expect(shown).not.toContain('](')
-      // Links lead to us.
+      // All links point to Tagwarden.
       for (const [, url = ''] of shown.matchAll(/<(https?:[^|>]*)/g)) {
         expect(url).toStartWith('https://tags.company.example/')
       }
@@ -87,13 +87,13 @@ describe('text of others', () => {
     }
   })
 
-  test('keeps its words', () => {
+  test('keeps its wording', () => {
     expect(escapeMrkdwn('a < b && c > "d"')).toBe('a &lt; b &amp;&amp; c &gt; "d"')
     expect(escapeMrkdwn('ann@example.com')).toBe('ann@example.com')
     expect(escapeMrkdwn('transaction_id * 2')).toBe('transaction_id * 2')
   })
 
-  test('is cut without tearing what it became', () => {
+  test('is cut without breaking an escape sequence', () => {
     const text = fc.string({ unit: fc.constantFrom('&', '<', 'a', '"', '😀', '\\', '@', '\n'), maxLength: 300 })
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 200 }), (text, most) => {
@@ -106,7 +106,7 @@ describe('text of others', () => {
   })
 })
 
-describe('whatever is said', () => {
+describe('for any content', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 400 }),
     fc.constantFrom('&'.repeat(1000), '"'.repeat(1000), '\\'.repeat(1000), 'x'.repeat(5000), '<!channel>'.repeat(100)),
@@ -139,7 +139,7 @@ describe('whatever is said', () => {
     expect(text.length + JSON.stringify(blocks).length).toBeLessThanOrEqual(13_200)
   }
 
-  test('it fits into a message', () => {
+  test('a message fits the limits', () => {
     fc.assert(
       fc.property(message, fc.constantFrom(...ISSUE_STATUSES), text, (message, status, by) => {
         isFit(renderOne(message, { status, by }, pressed))
@@ -149,7 +149,7 @@ describe('whatever is said', () => {
     )
   })
 
-  test('of many issues, 20 at most are named and all are counted', () => {
+  test('a group message lists at most 20 issues and counts all', () => {
     fc.assert(
       fc.property(message, fc.integer({ min: 2, max: 500 }), (message, count) => {
         const issues = Array.from({ length: count }, () => ({ message, status: 'open' as const }))
@@ -167,7 +167,7 @@ describe('whatever is said', () => {
   })
 })
 
-test('a test and a lost delivery are messages too', () => {
+test('test messages and failed-delivery notices are rendered', () => {
   const message = { ...purchaseMessage(), kind: 'delivery_failed' as const }
   expect(renderOne(message, null).text).toContain('Notification not delivered')
 })

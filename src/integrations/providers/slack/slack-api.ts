@@ -4,13 +4,13 @@ import type { IntegrationContext } from '../provider-context.ts'
 import { apiUrl, type SlackSettings, type SlackState } from './slack-config.ts'
 import { isCode, Refused } from './slack-errors.ts'
 
-/** What a call of Slack's needs. */
+/** The context required by a Web API call. */
 export type SlackApiContext = Pick<
   IntegrationContext<SlackSettings, Record<never, never>, SlackState>,
   'settings' | 'operator' | 'call' | 'now'
 >
 
-/** What Slack answers when it did what was asked. */
+/** A successful response. */
 export interface SlackAnswer {
   ok: true
   [field: string]: unknown
@@ -18,7 +18,10 @@ export interface SlackAnswer {
 
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 
-/** Calls a method that takes JSON. Fails with `Refused` when Slack refuses, and with `CallFailed` when it is not known what it did. */
+/**
+ * Calls a method that accepts JSON. Fails with `Refused` if Slack returns an error, and with `CallFailed` if it is unknown
+ * whether the call took effect.
+ */
 export function callMethod(
   context: SlackApiContext,
   method: string,
@@ -28,7 +31,7 @@ export function callMethod(
   return ask(context, method, token, { type: 'application/json; charset=utf-8', body: JSON.stringify(args) })
 }
 
-/** The same for methods that read: they take forms only. */
+/** Calls a read method, which only accepts forms. Fails as `callMethod` does. */
 export function readMethod(
   context: SlackApiContext,
   method: string,
@@ -58,5 +61,5 @@ async function ask(
     throw new Refused(code, retryAfterMs(answer.headers['retry-after'], context.now()))
   }
   if (answer.status < 200 || answer.status > 299) throw new CallFailed({ kind: 'status', ...answer })
-  throw new CallFailed({ kind: 'error', message: 'the answer is none of Slack', permanent: false })
+  throw new CallFailed({ kind: 'error', message: 'the response is not from Slack', permanent: false })
 }

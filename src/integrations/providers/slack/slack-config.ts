@@ -2,25 +2,25 @@ import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 
-/** Either an incoming webhook, or an app's bot. */
+/** Either an incoming webhook or an app's bot. */
 export interface SlackSettings {
   webhookUrl?: string
   botToken?: string
-  /** With it the app's connection stays open, and messages have buttons. */
+  /** Enables Socket Mode, and with it buttons. */
   appToken?: string
 }
 
-/** What is remembered of an integration with a bot: where it posts. */
+/** Saved state of an integration with a bot: where it posts. */
 export interface SlackState {
   channelId: string
-  /** The workspace of the bot; null while Slack did not say. */
+  /** The bot's workspace; null until Slack has returned it. */
   teamId: string | null
 }
 
-/** In place of an integration. */
+/** Target of alerts that name a webhook instead of an integration. */
 export const WEBHOOK_TARGET = Text(1, 2000, {
   title: 'Incoming webhook',
-  description: 'Any incoming webhook that speaks as Slack does',
+  description: 'URL of a Slack-compatible incoming webhook',
   examples: ['https://hooks.slack.com/services/…'],
 })
 
@@ -29,16 +29,16 @@ export const SlackConfigSchema = Closed(
     webhookUrl: Type.Optional(
       Text(1, 2000, {
         title: 'Incoming webhook',
-        description: 'Any incoming webhook that speaks as Slack does; instead of botToken',
+        description: 'URL of a Slack-compatible incoming webhook; alternative to botToken',
       }),
     ),
     botToken: Type.Optional(
-      Text(1, 500, { title: 'Bot token', description: 'Bot User OAuth Token of a Slack app, xoxb-…' }),
+      Text(1, 500, { title: 'Bot token', description: 'Bot User OAuth Token of a Slack app (`xoxb-…`)' }),
     ),
     appToken: Type.Optional(
       Text(1, 500, {
         title: 'App token',
-        description: 'App-level token with connections:write, xapp-…; gives messages buttons',
+        description: 'App-level token with the scope `connections:write` (`xapp-…`); adds buttons to messages',
       }),
     ),
   },
@@ -47,18 +47,18 @@ export const SlackConfigSchema = Closed(
 
 const parse = parser(SlackConfigSchema)
 
-/** Tokens go into a header. */
-function checkToken(name: 'botToken' | 'appToken', token: string | undefined, isOther: RegExp, hint: string): void {
+/** Checks that a token can be sent in a header and is not one of the other kind. */
+function checkToken(name: 'botToken' | 'appToken', token: string | undefined, wrongKind: RegExp, hint: string): void {
   if (token === undefined) return
   if (!/^[\x21-\x7e]+$/.test(token)) throw new AppError('invalid', `config.${name}: must be a token without spaces`)
-  if (isOther.test(token)) throw new AppError('invalid', `config.${name}: ${hint}`)
+  if (wrongKind.test(token)) throw new AppError('invalid', `config.${name}: ${hint}`)
 }
 
 const BOT_FIELDS = ['botToken', 'appToken']
 
 /**
- * Fails with `invalid`, naming the field; no secret is repeated.
- * @param given what the request names: secrets of the other way, which were kept, are dropped
+ * Fails with `invalid`, naming the field but never quoting a secret.
+ * @param given fields present in the request: stored secrets of the other method are dropped
  */
 export function prepareSlack(input: object, guard: AddressGuard, given: object): SlackSettings {
   const dropped = [
@@ -69,28 +69,28 @@ export function prepareSlack(input: object, guard: AddressGuard, given: object):
   const settings: SlackSettings = parse(meant, 'config')
   const { webhookUrl, botToken, appToken } = settings
   if (webhookUrl === undefined && botToken === undefined) {
-    throw new AppError('invalid', 'config: needs webhookUrl, or botToken')
+    throw new AppError('invalid', 'config: webhookUrl or botToken is required')
   }
   if (webhookUrl !== undefined && (botToken ?? appToken) !== undefined) {
-    throw new AppError('invalid', 'config.webhookUrl: stands alone, without botToken and appToken')
+    throw new AppError('invalid', "config.webhookUrl: can't be combined with botToken or appToken")
   }
-  checkToken('botToken', botToken, /^xapp-/, 'is an app-level token; the bot token begins with xoxb-')
-  checkToken('appToken', appToken, /^xox/, 'is no app-level token; those begin with xapp-')
+  checkToken('botToken', botToken, /^xapp-/, 'is an app-level token; bot tokens start with xoxb-')
+  checkToken('appToken', appToken, /^xox/, 'is not an app-level token; those start with xapp-')
   if (webhookUrl !== undefined) atField('config.webhookUrl', () => guard.checkUrl(webhookUrl))
   return settings
 }
 
 export const URL_SETTING = 'TEAM_CHAT_URL'
 
-/** Where methods are called: `https://slack.com/api`. */
+/** Base URL of the Web API without a trailing slash. */
 export const apiUrl = (operator: Readonly<Record<string, string>>) =>
   (operator[URL_SETTING] ?? DEFAULT_URL).replace(/\/+$/, '')
 
 export const DEFAULT_URL = 'https://slack.com/api'
 
-/** Null when it is an address of http or https with nothing behind its path. */
+/** Returns why a text is not an http or https URL without query and fragment, or null. */
 export function faultOfUrl(text: string): string | null {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
-  return isPlain && url.username === '' ? null : `must be the address of an API, such as ${DEFAULT_URL}`
+  return isPlain && url.username === '' ? null : `must be the URL of an API, such as ${DEFAULT_URL}`
 }

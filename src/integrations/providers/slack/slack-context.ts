@@ -10,39 +10,38 @@ import type { SlackSettings, SlackState } from './slack-config.ts'
 
 type None = Record<never, never>
 
-/** What this provider gets for whatever it does. */
 export type SlackContext = IntegrationContext<SlackSettings, None, SlackState>
 export type SlackDelivery = DeliveryContext<SlackSettings, SlackMemory, None, SlackState>
 export type SlackIssue = IssueContext<SlackSettings, SlackMemory, None, SlackState>
 export type SlackInbound = InboundContext<SlackSettings, SlackMemory, None, SlackState>
 export type SlackListening = ListeningContext<SlackSettings, SlackMemory, None, SlackState>
 
-/** Where a message stands: Slack names it by channel and time. */
+/** A posted message, which Slack identifies by channel and timestamp. */
 export interface MessageRef {
   channel: string
   ts: string
 }
 
-/** What is remembered of an issue in a chat. */
+/** Stored memory of an issue. */
 export interface SlackMemory {
-  /** The message that opened it, in whose thread the others are; null: there is none yet. */
+  /** The message that opened the issue and whose thread holds the later ones; null: none was posted yet. */
   opening: MessageRef | null
-  /** What is being posted: its answer may have been lost. Null: nothing. */
+  /** A post that was started and not confirmed. */
   posting: UncertainPost | null
-  /** The delivery that was posted last. */
+  /** The most recently posted delivery. */
   postedId: string | null
 }
 
-/** A message that may have been posted. */
+/** A message that may have been posted although no response arrived. */
 export interface UncertainPost {
   deliveryId: string
-  /** The first delivery that it is about: by this it is found. */
+  /** The first delivery of the message, by which it is found. */
   key: string
   channel: string
-  /** The message in whose thread it is; null: it stands alone. */
+  /** Timestamp of the thread's first message; null: not in a thread. */
   thread: string | null
   since: Instant
-  /** How many issues it is about. */
+  /** Number of issues in the message. */
   count: number
 }
 

@@ -5,68 +5,106 @@ import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.t
 import type { CallAnswer } from '../provider-context.ts'
 
 /**
- * What an error text of Slack's means for a delivery. `retry`: it may pass. `reauth`: somebody has to mend the app or its token.
- * `channel`: somebody has to choose a channel, or let the app into it. `broken`: this message is not taken.
+ * What a Slack error code means for a delivery. `retry`: temporary. `reauth`: the app or its token must be fixed. `channel`:
+ * another channel must be chosen, or the app must be invited. `broken`: this message is not accepted.
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage#errors,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors
  */
 export type Meaning = 'retry' | 'reauth' | 'channel' | 'broken'
 
 const REAUTH = [
-  ...['access_denied', 'account_inactive', 'app_missing_action_url', 'ekm_access_denied', 'enterprise_is_restricted'],
-  ...['invalid_auth', 'missing_scope', 'no_permission', 'not_allowed_token_type', 'not_authed'],
-  ...['team_access_not_granted', 'team_not_found', 'token_expired', 'token_revoked', 'two_factor_setup_required'],
-  // Of incoming webhooks: they have to be made anew.
-  ...[
-    'action_prohibited',
-    'invalid_token',
-    'no_active_hooks',
-    'no_service',
-    'no_service_id',
-    'no_team',
-    'team_disabled',
-  ],
+  'access_denied',
+  'account_inactive',
+  'app_missing_action_url',
+  'ekm_access_denied',
+  'enterprise_is_restricted',
+  'invalid_auth',
+  'missing_scope',
+  'no_permission',
+  'not_allowed_token_type',
+  'not_authed',
+  'team_access_not_granted',
+  'team_not_found',
+  'token_expired',
+  'token_revoked',
+  'two_factor_setup_required',
+  // Incoming webhooks that have to be created again.
+  'action_prohibited',
+  'invalid_token',
+  'no_active_hooks',
+  'no_service',
+  'no_service_id',
+  'no_team',
+  'team_disabled',
 ]
 
 const CHANNEL = [
-  ...['as_user_not_supported', 'cannot_post_to_channel', 'channel_is_archived', 'channel_not_found'],
-  ...['channel_type_not_supported', 'is_archived', 'is_inactive', 'messages_tab_disabled', 'not_in_channel'],
-  ...['posting_to_general_channel_denied', 'restricted_action', 'restricted_action_non_threadable_channel'],
-  ...['restricted_action_read_only_channel', 'restricted_action_thread_only_channel', 'user_not_found'],
+  'as_user_not_supported',
+  'cannot_post_to_channel',
+  'channel_is_archived',
+  'channel_not_found',
+  'channel_type_not_supported',
+  'is_archived',
+  'is_inactive',
+  'messages_tab_disabled',
+  'not_in_channel',
+  'posting_to_general_channel_denied',
+  'restricted_action',
+  'restricted_action_non_threadable_channel',
+  'restricted_action_read_only_channel',
+  'restricted_action_thread_only_channel',
+  'user_not_found',
 ]
 
 const BROKEN = [
-  ...['attachment_payload_limit_exceeded', 'deprecated_endpoint', 'duplicate_message_not_found', 'invalid_arg_name'],
-  ...['invalid_arguments', 'invalid_array_arg', 'invalid_attachments', 'invalid_blocks', 'invalid_blocks_format'],
-  ...['invalid_charset', 'invalid_form_data', 'invalid_json', 'invalid_metadata_format', 'invalid_metadata_schema'],
-  ...[
-    'invalid_payload',
-    'invalid_post_type',
-    'json_not_object',
-    'markdown_text_conflict',
-    'metadata_must_be_sent_from_app',
-  ],
-  ...['metadata_too_large', 'method_deprecated', 'method_not_supported_for_channel_type', 'missing_post_type'],
-  ...[
-    'missing_text_or_fallback_or_attachments',
-    'msg_blocks_too_long',
-    'msg_too_long',
-    'no_dual_broadcast_content_update',
-  ],
-  ...[
-    'no_text',
-    'too_many_attachments',
-    'too_many_contact_cards',
-    'unknown_method',
-    'invalid_channel_id',
-    'accesslimited',
-  ],
+  'attachment_payload_limit_exceeded',
+  'deprecated_endpoint',
+  'duplicate_message_not_found',
+  'invalid_arg_name',
+  'invalid_arguments',
+  'invalid_array_arg',
+  'invalid_attachments',
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'invalid_charset',
+  'invalid_form_data',
+  'invalid_json',
+  'invalid_metadata_format',
+  'invalid_metadata_schema',
+  'invalid_payload',
+  'invalid_post_type',
+  'json_not_object',
+  'markdown_text_conflict',
+  'metadata_must_be_sent_from_app',
+  'metadata_too_large',
+  'method_deprecated',
+  'method_not_supported_for_channel_type',
+  'missing_post_type',
+  'missing_text_or_fallback_or_attachments',
+  'msg_blocks_too_long',
+  'msg_too_long',
+  'no_dual_broadcast_content_update',
+  'no_text',
+  'too_many_attachments',
+  'too_many_contact_cards',
+  'unknown_method',
+  'invalid_channel_id',
+  'accesslimited',
 ]
 
 const RETRY = [
-  ...['external_channel_migrating', 'fatal_error', 'internal_error', 'message_limit_exceeded', 'rate_limited'],
-  ...['ratelimited', 'request_timeout', 'rollup_error', 'service_unavailable', 'team_added_to_org'],
-  ...['team_access_temporarily_blocked', 'org_login_required'],
+  'external_channel_migrating',
+  'fatal_error',
+  'internal_error',
+  'message_limit_exceeded',
+  'rate_limited',
+  'ratelimited',
+  'request_timeout',
+  'rollup_error',
+  'service_unavailable',
+  'team_added_to_org',
+  'team_access_temporarily_blocked',
+  'org_login_required',
 ]
 
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
@@ -76,26 +114,26 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...RETRY.map((code) => [code, 'retry'] as const),
 ])
 
-/** One that is not known may be of a day on which Slack is down: it is tried again. */
+/** Unknown codes are retried: they may occur during an outage. */
 export const meaningOf = (code: string): Meaning => MEANINGS.get(code) ?? 'retry'
 
-/** Slack may have done what was asked all the same. */
+/** True if the call may have taken effect despite the error. */
 export const isUncertain = (code: string) => code === 'fatal_error' || code === 'internal_error' || !MEANINGS.has(code)
 
 const HINTS = new Map([
-  ['channel_not_found', 'there is no such channel, or it is private and the app is not in it'],
-  ['not_in_channel', 'invite the app into the channel: /invite @Tagwarden'],
+  ['channel_not_found', 'the channel does not exist, or it is private and the app is not a member'],
+  ['not_in_channel', 'invite the app to the channel: /invite @Tagwarden'],
   ['is_archived', 'the channel is archived'],
   ['channel_is_archived', 'the channel is archived'],
-  ['missing_scope', 'the app needs more scopes: add them and install it again'],
-  ['invalid_auth', 'the token is not taken'],
+  ['missing_scope', 'the app lacks a scope: add it and reinstall the app'],
+  ['invalid_auth', 'the token is not valid'],
   ['token_revoked', 'the token was revoked'],
   ['account_inactive', 'the app was removed from the workspace'],
-  ['no_service', 'the webhook was removed or switched off'],
-  ['action_prohibited', 'an administrator does not allow it'],
+  ['no_service', 'the webhook was removed or disabled'],
+  ['action_prohibited', 'an administrator has restricted it'],
 ])
 
-/** Slack answered, and refused. */
+/** An error response from Slack. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   constructor(
@@ -107,10 +145,10 @@ export class Refused extends Error {
   }
 }
 
-/** True for what Slack's error texts are made of. */
+/** True if a text looks like a Slack error code. */
 export const isCode = (text: string) => /^[a-z_]{2,80}$/.test(text)
 
-/** What a bot's delivery comes to when Slack refused. */
+/** The outcome of a bot's delivery that Slack refused. */
 export function outcomeOfRefusal({ code, message: reason, retryAfterMs }: Refused): Outcome {
   const meaning = meaningOf(code)
   if (meaning === 'retry') return { verdict: 'retry', reason, retryAfterMs }
@@ -119,8 +157,8 @@ export function outcomeOfRefusal({ code, message: reason, retryAfterMs }: Refuse
 }
 
 /**
- * What an incoming webhook's answer means: it has its error as text. Its channel can't be chosen here, so whatever is wrong with
- * that is mended where the webhook was made, and then it works again.
+ * The outcome of a post to an incoming webhook, whose response body is the error code. Channel problems do not make the
+ * integration `incomplete`: they are fixed in Slack, where the webhook was created.
  */
 export function outcomeOfWebhook(answer: CallAnswer, now: Instant): Outcome {
   const code = codeIn(answer.body)
@@ -139,7 +177,7 @@ function codeIn(body: string): string | null {
   return typeof error === 'string' && isCode(error) ? error : null
 }
 
-/** The error that a refusal is outside of deliveries: somebody is asked to mend it, or it is passed on. */
+/** The error for a refusal that a user must fix; null for others. */
 export function unusable(refused: Refused): Unusable | null {
   const outcome = outcomeOfRefusal(refused)
   if (outcome.verdict !== 'broken' || !outcome.status) return null

@@ -5,7 +5,7 @@ import { type Expected, type Row, testOutcomes } from '../../delivery/outcome-ta
 import { slack } from './slack.ts'
 import { BOT_TOKEN, CHANNEL, slackServer, WEBHOOK_PATH } from './slack-server.fixture.ts'
 
-/* What becomes of deliveries through Slack: every status, error text and failure, and kills at every step. */
+/* Outcomes of Slack deliveries: every status, error code and failure, and a crash at every step. */
 
 const bot = { config: {}, secrets: { botToken: BOT_TOKEN } }
 const state = { channelId: CHANNEL, teamId: null }
@@ -43,8 +43,9 @@ testOutcomes("Slack's bot", {
   operator,
   success: () => Response.json({ ok: true, channel: CHANNEL, ts: '1.000001' }),
   answers: () => null,
-  // Slack says `ok`, whatever the status: an answer without it is none of Slack's.
-  expected: (status) => ([204, 205].includes(status) ? { verdict: 'retry', reason: 'none of Slack' } : null),
+  // A response from Slack has `ok`, whatever its status.
+  expected: (status) =>
+    [204, 205].includes(status) ? { verdict: 'retry', reason: 'the response is not from Slack' } : null,
   rows: [
     ...RETRY.map(rowOf({ verdict: 'retry' })),
     ...REAUTH.map(rowOf({ verdict: 'broken', status: 'reauth_required' })),
@@ -65,7 +66,7 @@ testOutcomes("Slack's bot", {
       what: 'a page with 200',
       answer: () => new Response('<html>busy</html>'),
       verdict: 'retry',
-      reason: 'none of Slack',
+      reason: 'the response is not from Slack',
     },
     { what: 'a list', answer: () => Response.json([1]), verdict: 'retry' },
     { what: 'null', answer: () => Response.json(null), verdict: 'retry' },
@@ -128,7 +129,7 @@ testOutcomes('an incoming webhook', {
   ],
 })
 
-/** The start of clocks in tests: whatever happens later is found. */
+/** The start of test clocks, so that everything later is found. */
 const clock = { now: () => TEST_START + MINUTE_MS }
 
 testKills("Slack's bot", {

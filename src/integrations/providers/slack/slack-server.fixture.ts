@@ -20,11 +20,11 @@ export interface SlackMessage {
   edits: number
 }
 
-/** A call of a method, as it came. */
+/** A recorded method call. */
 export interface SlackCall {
   method: string
   token: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields that it expects
+  // biome-ignore lint/suspicious/noExplicitAny: tests access the fields they expect
   args: any
 }
 
@@ -44,14 +44,14 @@ const SCOPES = [
 ]
 
 /**
- * Slack as far as we know it: the Web API with its scopes, limits and error texts, incoming webhooks, and Socket Mode. It keeps
- * what was posted. Stops at the end of its block.
+ * A fake Slack: the Web API with scopes, limits and error codes, incoming webhooks, and Socket Mode. It records all posts and
+ * stops when disposed.
  */
 export function slackServer(clock: Clock) {
   const calls: SlackCall[] = []
   const messages: SlackMessage[] = []
   const ephemerals: { channel: string; user: string; text: string }[] = []
-  /** What was said at the `response_url` of a press. */
+  /** Bodies posted to the `response_url` of a press. */
   const responses: object[] = []
   const webhooks: { path: string; body: Record<string, unknown> }[] = []
   const channels = new Map<string, SlackChannel>([
@@ -64,11 +64,11 @@ export function slackServer(clock: Clock) {
   const acknowledged: string[] = []
   const behaviour = {
     scopes: [...SCOPES],
-    /** What a connection is told first. */
+    /** The first message on each connection. */
     greeting: { type: 'hello' } as object,
-    /** Messages faster than one a second are refused. */
+    /** Refuses more than one message per second. */
     isPaced: true,
-    /** Answers instead; null: Slack answers. */
+    /** Replaces the response to a method call; null: the normal response. */
     instead: (_method: string, _args: SlackCall['args']): Response | Promise<Response> | null => null,
   }
   let counter = 0

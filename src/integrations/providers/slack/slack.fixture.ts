@@ -17,7 +17,7 @@ import { APP_TOKEN, BOT_TOKEN, CHANNEL, type SlackServer, slackServer } from './
 
 export { APP_TOKEN, BOT_TOKEN, CHANNEL, slackServer }
 
-/** The program beside a Slack of its own. */
+/** The integrations of a server together with a fake Slack. */
 export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const world = outboxFixture(db, people)
   const slack = known ?? slackServer(world.clock)
@@ -26,7 +26,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
-  /** True: what was asked is done, and nobody hears the answer. */
+  /** True: the call takes effect, but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
   const parts = {
     ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
@@ -59,7 +59,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const choose = (id: string, channelId = CHANNEL, channelName = '#web') =>
     call('POST', `/v1/integrations/team_chat/${id}/channel`, { as: ada.key, body: { channelId, channelName } })
 
-  /** An integration with a bot whose channel is chosen; the test post is forgotten. */
+  /** Creates a bot integration and chooses its channel; forgets the test message. */
   async function connected(config: object = {}): Promise<string> {
     const { body } = await make({ botToken: BOT_TOKEN, ...config })
     const { status, body: chosen } = await choose(body.id)
@@ -78,7 +78,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     statusSync.start()
     await dispatcher.idle()
   }
-  /** Tells of a transition through the integration, a second after whatever was told before. */
+  /** Delivers a transition through the integration, one second after the previous one. */
   async function told(id: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') {
     world.clock.advance(1000)
     if (transition === 'opened') world.issue(issueId)

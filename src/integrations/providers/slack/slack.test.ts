@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, BOT_TOKEN, CHANNEL, slackFixture } from './slack.fixture.ts'
 
-/* Slack, against a server that behaves like it. */
+/* The Slack provider against a fake Slack server. */
 
 describe('a bot', () => {
-  test('needs a channel, whose test post gives the integration its name', async () => {
+  test('needs a channel, and gets its label from it', async () => {
     await using world = slackFixture()
     const { make, choose, slack, statusOf, call, people } = world
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -45,7 +45,7 @@ describe('a bot', () => {
       },
       'HTTP 503',
     ],
-  ])('%s: a refused test post changes nothing', async (_name, change, error) => {
+  ])('%s: a refused test message changes nothing', async (_name, change, error) => {
     await using world = slackFixture()
     const { make, choose, slack, call, people } = world
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -58,7 +58,7 @@ describe('a bot', () => {
     expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
   })
 
-  test.each(['choose', 'test'])('a rate limit of Slack is passed on in Retry-After: %s', async (what) => {
+  test.each(['choose', 'test'])('returns a rate limit of Slack in Retry-After: %s', async (what) => {
     await using world = slackFixture()
     const { make, choose, slack, call, people } = world
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -70,7 +70,7 @@ describe('a bot', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '30'])
   })
 
-  test('is needed to choose a channel, and one of the organization', async () => {
+  test('is required to choose a channel, and must belong to the organization', async () => {
     await using world = slackFixture()
     const { make, choose, slack, call, people } = world
     const { body } = await make({ webhookUrl: slack.webhookUrl })
@@ -84,7 +84,7 @@ describe('a bot', () => {
     expect(slack.messages).toEqual([])
   })
 
-  test('has a name that fits into a label, like in every chat', async () => {
+  test('shortens the channel name to fit a label', async () => {
     await using world = slackFixture()
     const { make, call, people, slack } = world
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -99,7 +99,7 @@ describe('a bot', () => {
     expect(await choose('w'.repeat(200))).toEqual([200, { ok: true, label: `${'w'.repeat(99)}…` }])
   })
 
-  test('posts the opening alone, what follows into its thread, and a reopening for the channel too', async () => {
+  test('posts later messages in the thread of the opening, and a reopening also to the channel', async () => {
     await using world = slackFixture()
     const { slack, told } = world
     const id = await world.connected()
@@ -122,7 +122,7 @@ describe('a bot', () => {
     expect(slack.calls[0]?.args).toMatchObject({ unfurl_links: false, unfurl_media: false })
   })
 
-  test('shows in the opening how the issue stands, whoever changed it, without a notice', async () => {
+  test('updates the status in the opening without a notification', async () => {
     await using world = slackFixture()
     const { slack, told, byHand, sync } = world
     const id = await world.connected()
@@ -143,7 +143,7 @@ describe('a bot', () => {
     expect(world.issueRow()?.notificationsSent).toBe(sent)
   })
 
-  test('edits when Slack takes edits again, and is not failing because there were many', async () => {
+  test('waits when Slack limits edits, and is not failing because of it', async () => {
     await using world = slackFixture()
     const { slack, told, byHand, sync, clock, statusOf } = world
     const id = await world.connected()
@@ -164,7 +164,7 @@ describe('a bot', () => {
     expect(JSON.stringify(slack.messages[0]?.blocks)).toContain('🟠 Acknowledged by Alice')
   })
 
-  test('posts one message a second in a channel', async () => {
+  test('posts at most one message per second to a channel', async () => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -183,13 +183,13 @@ describe('a bot', () => {
   })
 })
 
-describe('an answer that is lost', () => {
+describe('a lost response', () => {
   const losing = (world: ReturnType<typeof slackFixture>, method: string) => {
     let lost = 0
     world.wayOut.loses = ({ url }) => url.endsWith(method) && lost++ === 0
   }
 
-  test.each(['opened', 'repeated', 'reopened'] as const)('doubles no message: %s', async (transition) => {
+  test.each(['opened', 'repeated', 'reopened'] as const)('does not duplicate the message: %s', async (transition) => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -206,7 +206,7 @@ describe('an answer that is lost', () => {
     expect(slack.messages.at(-1)?.threadTs).toBe(slack.messages[0]?.ts ?? '')
   })
 
-  test('loses none where the app may not look', async () => {
+  test('does not lose the message if the app may not read the channel', async () => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -219,7 +219,7 @@ describe('an answer that is lost', () => {
     expect(slack.messages).toHaveLength(2)
   })
 
-  test('is looked for behind hundreds of messages of others', async () => {
+  test('is resolved by searching hundreds of other messages', async () => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -239,7 +239,7 @@ describe('an answer that is lost', () => {
     expect(world.summary()).toEqual(['opened delivered'])
   })
 
-  test.each(['ratelimited', 'internal_error'])('is not posted again while looking is refused: %s', async (error) => {
+  test.each(['ratelimited', 'internal_error'])('does not post again while the search fails: %s', async (error) => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -257,7 +257,7 @@ describe('an answer that is lost', () => {
     expect(slack.messages).toHaveLength(1)
   })
 
-  test('of a request that never arrived is posted', async () => {
+  test('of a request that never arrived leads to a new post', async () => {
     await using world = slackFixture()
     const { slack, clock } = world
     const id = await world.connected()
@@ -272,21 +272,25 @@ describe('an answer that is lost', () => {
   })
 })
 
-describe('what is configured', () => {
+describe('the configuration', () => {
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config: needs webhookUrl, or botToken'],
-    ['both', { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN }, 'config.webhookUrl: stands alone'],
-    ['an app token alone', { appToken: APP_TOKEN }, 'config: needs webhookUrl, or botToken'],
-    ['the tokens exchanged', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
-    ['a token with a line', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
+    ['nothing', {}, 'config: webhookUrl or botToken is required'],
+    [
+      'both',
+      { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN },
+      "config.webhookUrl: can't be combined",
+    ],
+    ['an app token alone', { appToken: APP_TOKEN }, 'config: webhookUrl or botToken is required'],
+    ['the tokens swapped', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
+    ['a token with a line break', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
     ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
-  ])('%s is refused', async (_name, config, error) => {
+  ])('rejects: %s', async (_name, config, error) => {
     await using world = slackFixture()
     const { status, body } = await world.make(config)
     expect([status, body.error]).toEqual([400, expect.stringContaining(error)])
   })
 
-  test('goes over from a webhook to a bot and back', async () => {
+  test('can change from a webhook to a bot and back', async () => {
     await using world = slackFixture()
     const { make, call, slack, people } = world
     const { body } = await make({ webhookUrl: slack.webhookUrl })

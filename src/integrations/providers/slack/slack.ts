@@ -16,17 +16,17 @@ import {
 import type { SlackMemory } from './slack-context.ts'
 import { listen } from './socket-mode.ts'
 
-/** Slack, by the bot of an app or by an incoming webhook, and what takes webhooks as Slack does. */
+/** Slack, through an app's bot or an incoming webhook; also products that accept Slack webhooks, such as Mattermost. */
 export const slack = provider<SlackSettings, SlackMemory, Record<never, never>, SlackState>({
   type: 'team_chat',
   title: 'Slack',
-  help: 'Posts each message into a channel; with a bot, messages have buttons and are kept up to date.',
+  help: 'Posts messages to a channel. A bot also adds buttons and updates its messages when an issue changes.',
   connect: { by: 'secret', fields: ['webhookUrl', 'botToken', 'appToken'] },
   operator: [
     {
       name: URL_SETTING,
       default: DEFAULT_URL,
-      meaning: "Address below which Slack's methods are called; another one for sovereign clouds and gateways",
+      meaning: 'Base URL of the Slack Web API; change it for GovSlack or a gateway',
       fault: faultOfUrl,
     },
   ],

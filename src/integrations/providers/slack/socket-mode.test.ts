@@ -4,11 +4,11 @@ import { until as waitUntil } from '../../../../test/run-program.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Presses of buttons, which come through a connection that we open: Slack needs no way in. */
+/* Button presses, received through an outbound connection. */
 
 const until = (isTrue: () => boolean | Promise<boolean>) => waitUntil('the condition', isTrue)
 
-/** A connected bot whose connection is open, and an opened issue. */
+/** A bot with an open connection, and an open issue. */
 async function listening(world: SlackFixture, issues = ['iss_1']) {
   const { slack, listeners } = world
   const id = await world.connected({ appToken: APP_TOKEN })
@@ -37,7 +37,7 @@ const buttonsOf = (message: { blocks: { type: string; elements?: unknown }[] } |
 
 let envelopes = 0
 
-/** As Slack sends it when somebody presses a button of a message. */
+/** The envelope Slack sends when a user presses a button. */
 function pressed(world: SlackFixture, label: string, values: { user?: string; index?: number; more?: object } = {}) {
   const { user = 'U0BOB', index = 0, more = {} } = values
   const message = world.slack.messages[index]
@@ -62,7 +62,7 @@ function pressed(world: SlackFixture, label: string, values: { user?: string; in
 const acknowledged = ({ slack }: SlackFixture, { envelope_id }: { envelope_id: string }) =>
   until(() => slack.acknowledged.includes(envelope_id))
 
-/** Hands everything on, until it is frozen: then nothing comes through, and nothing is closed. */
+/** A TCP proxy that can be frozen: it then forwards nothing and closes nothing. */
 async function frozenRelay(to: number) {
   const sockets = new Set<Socket>()
   let isFrozen = false
@@ -97,7 +97,7 @@ describe('a button', () => {
     ['Acknowledge', 'acknowledged', ['Resolve', 'Mute']],
     ['Resolve', 'resolved', []],
     ['Mute', 'muted', ['Resolve']],
-  ])('%s acts for the member with that e-mail address', async (label, status, left) => {
+  ])('%s acts on behalf of the member with the same e-mail address', async (label, status, left) => {
     await using world = slackFixture()
     await listening(world)
     expect(buttonsOf(world.slack.messages[0]).map(({ text }) => text.text)).toEqual(['Acknowledge', 'Resolve', 'Mute'])
@@ -117,7 +117,7 @@ describe('a button', () => {
     ['somebody whose address another workspace names', 'U0BOB', { team_id: 'T0OTHER' }],
     ['somebody whose address is not confirmed', 'U0BOB', { is_email_confirmed: false }],
     ['somebody who left', 'U0BOB', { deleted: true }],
-  ])('does nothing for %s, who alone is told so', async (_name, user, facts) => {
+  ])('does nothing for %s, who gets a private reply', async (_name, user, facts) => {
     await using world = slackFixture()
     await listening(world)
     world.slack.users.set(user, { ...world.slack.users.get(user), ...facts })
@@ -128,7 +128,7 @@ describe('a button', () => {
     expect(world.issueRow()?.status).toBe('open')
   })
 
-  test('says why when the app may not know who pressed', async () => {
+  test('explains if the app may not look up the user', async () => {
     await using world = slackFixture()
     await listening(world)
     world.slack.behaviour.scopes = ['chat:write']
@@ -138,7 +138,7 @@ describe('a button', () => {
     expect(world.issueRow()?.status).toBe('open')
   })
 
-  test('tells by the address of the press where the app is not in the channel', async () => {
+  test('replies through response_url if the app is not in the channel', async () => {
     await using world = slackFixture()
     await listening(world)
     world.slack.channels.set(CHANNEL, { isMember: false })
@@ -152,7 +152,7 @@ describe('a button', () => {
     expect(world.slack.responses).toHaveLength(1)
   })
 
-  test('that is sent again acts once, and one that is too late says so', async () => {
+  test('that is resent acts once, and one without effect says so', async () => {
     await using world = slackFixture()
     await listening(world)
     const first = pressed(world, 'Acknowledge')
@@ -165,10 +165,10 @@ describe('a button', () => {
     expect(world.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
     pressed(world, 'Resolve')
     await until(() => world.slack.ephemerals.length === 1)
-    expect(world.slack.ephemerals[0]?.text).toContain('resolved already')
+    expect(world.slack.ephemerals[0]?.text).toContain('already resolved')
   })
 
-  test('of another integration of the same app is heard through the one connection they share', async () => {
+  test('of another integration of the same app is received through their shared connection', async () => {
     await using world = slackFixture()
     await listening(world, [])
     const other = await world.connected({ appToken: APP_TOKEN })
@@ -198,7 +198,7 @@ describe('a button', () => {
 })
 
 describe('the connection', () => {
-  test('is opened anew before the old one is closed, when Slack asks for it', async () => {
+  test('is replaced before the old one is closed when Slack requests a refresh', async () => {
     await using world = slackFixture()
     const { slack } = world
     await listening(world)
@@ -212,27 +212,24 @@ describe('the connection', () => {
     await until(() => world.issueRow()?.status === 'acknowledged')
   })
 
-  test.each(['refresh_requested', 'link_disabled'])(
-    'is given up for a while when %s comes again and again',
-    async (reason) => {
-      await using world = slackFixture()
-      const { slack, listeners, clock } = world
-      await world.connected({ appToken: APP_TOKEN })
-      slack.behaviour.greeting = { type: 'disconnect', reason }
-      listeners.start()
-      await listeners.idle()
-      await until(() => slack.sockets.size === 0)
-      expect(slack.asked()).toHaveLength(reason === 'link_disabled' ? 1 : 3)
-      slack.behaviour.greeting = { type: 'hello' }
-      listeners.start()
-      expect(slack.asked().length).toBeLessThan(4)
-      clock.advance(SECOND_MS)
-      listeners.start()
-      await until(() => slack.sockets.size === 1)
-    },
-  )
+  test.each(['refresh_requested', 'link_disabled'])('is paused after repeated %s', async (reason) => {
+    await using world = slackFixture()
+    const { slack, listeners, clock } = world
+    await world.connected({ appToken: APP_TOKEN })
+    slack.behaviour.greeting = { type: 'disconnect', reason }
+    listeners.start()
+    await listeners.idle()
+    await until(() => slack.sockets.size === 0)
+    expect(slack.asked()).toHaveLength(reason === 'link_disabled' ? 1 : 3)
+    slack.behaviour.greeting = { type: 'hello' }
+    listeners.start()
+    expect(slack.asked().length).toBeLessThan(4)
+    clock.advance(SECOND_MS)
+    listeners.start()
+    await until(() => slack.sockets.size === 1)
+  })
 
-  test('that breaks is opened again, after pauses that grow', async () => {
+  test('is reopened after a failure with increasing pauses', async () => {
     await using world = slackFixture()
     const { slack, clock, listeners, statusOf } = world
     const id = await listening(world, [])
@@ -260,7 +257,7 @@ describe('the connection', () => {
     await until(async () => (await statusOf(id)) === 'connected')
   })
 
-  test('that is half open is found out by its silence, and opened again', async () => {
+  test('is reopened if it is silent for too long', async () => {
     await using world = slackFixture()
     world.wayOut.quietMs = 60
     const { slack, clock, listeners } = world
@@ -279,11 +276,11 @@ describe('the connection', () => {
   test.each([
     ['an app token that is not taken', { ok: false, error: 'invalid_auth' }, {}],
     ['too many calls', { ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } }],
-    ['an address that may not be called', { ok: true, url: 'ws://10.0.0.1/link' }, {}],
+    ['a private address', { ok: true, url: 'ws://10.0.0.1/link' }, {}],
     ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
-    ['an address of another kind', { ok: true, url: 'file:///etc/passwd' }, {}],
+    ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
     ['a page', 'busy', { status: 503 }],
-  ])('is not opened by %s, and messages go on', async (_name, answer, init) => {
+  ])('is not opened on %s, and messages are still sent', async (_name, answer, init) => {
     await using world = slackFixture()
     const { slack, listeners, clock, statusOf } = world
     const id = await world.connected({ appToken: APP_TOKEN })
@@ -301,7 +298,7 @@ describe('the connection', () => {
     expect(JSON.stringify(world.reported)).not.toContain(APP_TOKEN)
   })
 
-  test('is closed when the integration loses its app token, is deleted, or the program stops', async () => {
+  test('is closed when the app token is removed, the integration is deleted, or the server stops', async () => {
     await using world = slackFixture()
     const { slack, listeners, call, people } = world
     const id = await listening(world, [])
@@ -324,7 +321,7 @@ describe('the connection', () => {
     await until(() => slack.sockets.size === 0)
   })
 
-  test('is one for many integrations of an app, and few for an organization', async () => {
+  test('is shared by all integrations of an app, and limited per organization', async () => {
     await using world = slackFixture()
     const { slack, listeners, make, choose } = world
     slack.behaviour.instead = (method) =>
@@ -340,7 +337,7 @@ describe('the connection', () => {
     expect(slack.calls).toHaveLength(8)
   })
 
-  test('that fails while the store takes nothing ends no program, and is opened again', async () => {
+  test('is reopened after a failure while the database rejects writes', async () => {
     await using world = slackFixture()
     const { slack, listeners, db, clock, reported } = world
     await world.connected({ appToken: APP_TOKEN })

@@ -7,11 +7,11 @@ import { callMethod } from './slack-api.ts'
 import type { SlackListening } from './slack-context.ts'
 import { Refused, unusable } from './slack-errors.ts'
 
-/** Slack refreshes connections once in some hours; some that are refreshed sooner, one after the other, are a failure. */
-const SHORTEST_LIFE_MS = 10 * SECOND_MS
-const MOST_SHORT = 3
-/** Presses that are carried out at one time. */
-const AT_ONCE = 8
+/** Slack refreshes connections every few hours. Several consecutive shorter ones count as a failure. */
+const MIN_LIFETIME_MS = 10 * SECOND_MS
+const MAX_SHORT_LIVED = 3
+/** Maximum number of button presses handled concurrently. */
+const MAX_CONCURRENT = 8
 
 interface Envelope {
   type?: unknown
@@ -21,33 +21,35 @@ interface Envelope {
 }
 
 /**
- * Keeps Slack's connection open: presses of buttons come through it, so Slack needs no way in. When Slack asks for a new one, that
- * is opened before the old one is closed, so that nothing falls between them. Ends by failing, or when it is aborted.
+ * Receives button presses through an outbound Socket Mode connection, so Slack needs no inbound access. When Slack requests a
+ * refresh, the new connection is opened before the old one is closed, so no event is lost. Fails when the connection ends or
+ * is aborted.
  * Source: https://docs.slack.dev/apis/events-api/using-socket-mode
  */
 export async function listen(context: SlackListening): Promise<void> {
-  let old: WebSocketLine | null = null
-  const underWay = new Set<Promise<void>>()
+  let previous: WebSocketLine | null = null
+  const running = new Set<Promise<void>>()
   try {
-    for (let short = 0; short < MOST_SHORT; ) {
-      const line = await openLine(context)
-      old?.close()
-      old = line
+    for (let short = 0; short < MAX_SHORT_LIVED; ) {
+      const connection = await openConnection(context)
+      previous?.close()
+      previous = connection
       const openedAt = context.now()
-      await refreshAsked(context, line, underWay)
-      short = context.now() - openedAt < SHORTEST_LIFE_MS ? short + 1 : 0
+      await serveUntilRefresh(context, connection, running)
+      short = context.now() - openedAt < MIN_LIFETIME_MS ? short + 1 : 0
     }
-    throw new AppError('unavailable', 'Slack asks for new connections again and again')
+    throw new AppError('unavailable', 'Slack keeps requesting new connections')
   } finally {
-    old?.close()
-    await Promise.all(underWay)
+    previous?.close()
+    await Promise.all(running)
   }
 }
 
-async function openLine(context: SlackListening): Promise<WebSocketLine> {
+async function openConnection(context: SlackListening): Promise<WebSocketLine> {
   try {
     const { url } = await callMethod(context, 'apps.connections.open', {}, context.settings.appToken)
-    if (typeof url !== 'string' || !/^wss?:\/\//.test(url)) throw new AppError('upstream', 'Slack named no connection')
+    if (typeof url !== 'string' || !/^wss?:\/\//.test(url))
+      throw new AppError('upstream', 'Slack returned no connection URL')
     return await context.openSocket(url)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
@@ -56,41 +58,45 @@ async function openLine(context: SlackListening): Promise<WebSocketLine> {
 }
 
 /**
- * Takes in what comes, and resolves when Slack asks for a new connection; what still comes through this one is taken in until
- * it ends. Fails when it ends before.
+ * Handles envelopes, and resolves when Slack requests a refresh. Envelopes that still arrive on this connection are handled
+ * until it ends. Fails if it ends before a refresh is requested.
  */
-function refreshAsked(context: SlackListening, line: WebSocketLine, underWay: Set<Promise<void>>): Promise<void> {
+function serveUntilRefresh(
+  context: SlackListening,
+  connection: WebSocketLine,
+  running: Set<Promise<void>>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const taken = async () => {
-      for await (const text of line) {
-        const asked = await take(context, line, { text, underWay })
-        if (asked) resolve()
+    const serve = async () => {
+      for await (const text of connection) {
+        const isRefresh = await handleEnvelope(context, connection, { text, running })
+        if (isRefresh) resolve()
       }
       throw new AppError('upstream', 'Slack closed the connection')
     }
-    taken().catch(reject)
+    serve().catch(reject)
   })
 }
 
-/** True when Slack asks for a new connection. */
-async function take(
+/** Handles one envelope. Returns true if Slack requests a new connection. */
+async function handleEnvelope(
   context: SlackListening,
-  line: WebSocketLine,
-  { text, underWay }: { text: string; underWay: Set<Promise<void>> },
+  connection: WebSocketLine,
+  { text, running }: { text: string; running: Set<Promise<void>> },
 ): Promise<boolean> {
   const envelope: Envelope = jsonObject(text) ?? {}
   if (envelope.type !== 'disconnect') context.opened()
   else {
-    if (envelope.reason === 'link_disabled') throw new AppError('upstream', 'Socket Mode is switched off for the app')
+    if (envelope.reason === 'link_disabled') throw new AppError('upstream', 'Socket Mode is disabled for the app')
     return true
   }
-  // Within three seconds, whatever becomes of it: else Slack shows a failure, and sends it again.
-  if (typeof envelope.envelope_id === 'string') line.send(JSON.stringify({ envelope_id: envelope.envelope_id }))
+  // Acknowledge within three seconds whatever the result, or Slack shows an error and resends the envelope.
+  if (typeof envelope.envelope_id === 'string') connection.send(JSON.stringify({ envelope_id: envelope.envelope_id }))
   if (envelope.type !== 'interactive') return false
-  while (underWay.size >= AT_ONCE) await Promise.race(underWay)
+  while (running.size >= MAX_CONCURRENT) await Promise.race(running)
   const work = handlePress(context, envelope.payload)
     .catch((error: unknown) => context.report(error))
-    .finally(() => underWay.delete(work))
-  underWay.add(work)
+    .finally(() => running.delete(work))
+  running.add(work)
   return false
 }
