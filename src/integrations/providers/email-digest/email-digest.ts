@@ -6,7 +6,7 @@ import type { Outcome } from '../../outcome.ts'
 import type { MailOutbound } from '../../transport/transport.ts'
 import { provider } from '../provider.ts'
 import type { IntegrationContext } from '../provider-context.ts'
-import { sendMail } from '../send-mail.ts'
+import { sendOutbound } from '../send-outbound.ts'
 
 export interface EmailDigestConfig {
   /** 1 to 50 addresses; none once all of them unsubscribed. */
@@ -87,7 +87,7 @@ async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promis
   const { to } = context.settings
   const refusals: Outcome[] = []
   for (const address of to) {
-    const outcome = await sendMail(context, testMail(address))
+    const outcome = await sendOutbound(context, testMail(address))
     if (outcome.verdict === 'broken') refusals.push(outcome)
     else if (outcome.verdict !== 'delivered') return outcome
   }

@@ -8,7 +8,7 @@ import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
 import type { MailOutbound } from '../../transport/transport.ts'
 import { type Addresses, provider } from '../provider.ts'
-import { sendMail } from '../send-mail.ts'
+import { sendOutbound } from '../send-outbound.ts'
 
 export interface EmailConfig {
   to: string[]
@@ -71,10 +71,10 @@ export const email = provider<EmailConfig>({
   help: 'Sends each message as a mail; mails about one issue are one thread.',
   connect: { by: 'none' },
   addresses: mailTargets,
-  deliver: (context, message) => sendMail(context, mailOf(message, context.settings, context.deliveryId)),
+  deliver: (context, message) => sendOutbound(context, mailOf(message, context.settings, context.deliveryId)),
   deliverGroup(context, members) {
     const words = summarizeGroup(members)
-    return sendMail(context, {
+    return sendOutbound(context, {
       kind: 'mail',
       to: context.settings.to,
       subject: words.subject,

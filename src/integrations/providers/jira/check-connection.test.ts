@@ -4,8 +4,8 @@ import { API_TOKEN, jiraServer } from './jira-server.fixture.ts'
 
 const EDITIONS = ['cloud', 'dataCenter', 'before 8.4'] as const
 
-describe('a test', () => {
-  test.each(EDITIONS)('says that tickets can be made, and makes none (%s)', async (edition) => {
+describe('a connection test', () => {
+  test.each(EDITIONS)('succeeds without creating a ticket (%s)', async (edition) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, edition)
     server.behaviour.pageSize = 3
@@ -25,17 +25,17 @@ describe('a test', () => {
     [
       'project',
       ({ behaviour }) => (behaviour.projects = ['WEB']),
-      'there is no project OPS, or this account may not see it (Browse Projects)',
+      "project OPS does not exist, or this account can't see it (permission Browse Projects)",
     ],
     [
       'rights',
       ({ behaviour }) => (behaviour.lacks = ['CREATE_ISSUES', 'TRANSITION_ISSUES']),
-      'in OPS this account lacks: Create Issues, Transition Issues',
+      'this account lacks permissions in OPS: Create Issues, Transition Issues',
     ],
     [
       'type',
       ({ behaviour }) => (behaviour.types = ['Bug', 'Story']),
-      'OPS has no issue type Task that this account may create; it has Bug, Story',
+      "this account can't create issues of type Task in OPS; available: Bug, Story",
     ],
     [
       'labels',
@@ -45,7 +45,7 @@ describe('a test', () => {
     [
       'fields',
       ({ behaviour }) => (behaviour.fields = { customfield_1: { name: 'Team', required: true } }),
-      'Task in OPS has to have Team (customfield_1); give them in config.fields',
+      'Task in OPS requires Team (customfield_1); set config.fields',
     ],
   ]
   test.each(
@@ -60,19 +60,19 @@ describe('a test', () => {
     expect(await world.statusOf(id)).toBe('failing')
   })
 
-  test.each(EDITIONS)('says that the token is not taken (%s)', async (edition) => {
+  test.each(EDITIONS)('reports a rejected token (%s)', async (edition) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, edition)
     const { id } = await world.connected(server, { apiToken: 'an0ther-token' })
     const { status, body } = await world.check(id)
-    expect([status, String(body.error).startsWith('the test failed: HTTP 401: Jira does not take the token')]).toEqual([
+    expect([status, String(body.error).startsWith('the test failed: HTTP 401: Jira rejected the token')]).toEqual([
       502,
       true,
     ])
     expect(JSON.stringify(body)).not.toContain('an0ther-token')
   })
 
-  test.each(EDITIONS)('checks the type where Jira does not tell the fields (%s)', async (edition) => {
+  test.each(EDITIONS)('checks the issue type if Jira does not list the fields (%s)', async (edition) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, edition)
     server.behaviour.instead = ({ path }) =>
@@ -81,29 +81,29 @@ describe('a test', () => {
     expect((await world.check(id)).status).toBe(200)
     server.behaviour.types = ['Bug']
     expect((await world.check(id)).body.error).toContain(
-      'OPS has no issue type Task that this account may create; it has Bug',
+      "this account can't create issues of type Task in OPS; available: Bug",
     )
   })
 
-  test('says that Jira wants a captcha', async () => {
+  test('reports that Jira requires a CAPTCHA', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, 'dataCenter')
     server.behaviour.captcha = true
     const { id } = await world.connected(server)
-    expect((await world.check(id)).body.error).toContain('Jira wants a captcha')
+    expect((await world.check(id)).body.error).toContain('Jira requires a CAPTCHA')
   })
 
-  test('says that a configured field is not there', async () => {
+  test('reports a configured field that does not exist', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server, { fields: { customfield_9: 'x' } })
     expect((await world.check(id)).body.error).toContain(
-      'config.fields: Task in OPS has no customfield_9 on its create screen',
+      'config.fields: Task in OPS does not have customfield_9 on its create screen',
     )
   })
 })
 
-test('no secret reaches a caller, a log or the database, whatever Jira repeats', async () => {
+test('secrets that Jira echoes never reach a caller, a log or the database', async () => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { id, webhookUrl } = await world.connected(server)

@@ -4,19 +4,19 @@ import { oneLine } from '../../message/one-line.ts'
 import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { callJira, fetchOwnAccount, isMissing, type JiraContext } from './jira-client.ts'
 
-/** What we need to be allowed to do in the project. */
-const RIGHTS = {
+/** Project permissions that the account needs. */
+const REQUIRED_PERMISSIONS = {
   BROWSE_PROJECTS: 'Browse Projects',
   CREATE_ISSUES: 'Create Issues',
   ADD_COMMENTS: 'Add Comments',
   TRANSITION_ISSUES: 'Transition Issues',
 }
-/** Jira fills these itself, or we do. */
-const FILLED = ['project', 'issuetype', 'summary', 'description', 'labels', 'reporter']
+/** Fields filled by Jira or Tagwarden. */
+const PREFILLED_FIELDS = ['project', 'issuetype', 'summary', 'description', 'labels', 'reporter']
 
 const MAX_PAGES = 20
 const PAGE = 100
-/** Looked at of one list. */
+/** Maximum number of items used from one list. */
 const MAX_ITEMS = 1000
 
 interface NewField {
@@ -26,21 +26,25 @@ interface NewField {
 }
 type Fields = ReadonlyMap<string, NewField>
 
-/** Says if a ticket could be made, and makes none: token, project, rights, type, and the fields that have to be filled. */
+/**
+ * Checks that a ticket could be created, without creating one: token, project, permissions, issue type and required fields.
+ * Fails with `invalid` if not.
+ */
 export async function checkJira(context: JiraContext): Promise<Outcome> {
   await fetchOwnAccount(context)
   const { project } = context.settings
-  const known = await askIfThere<{ issueTypes?: NamedType[] }>(context, `/project/${encodeURIComponent(project)}`)
-  if (!known) throw refused(`there is no project ${project}, or this account may not see it (Browse Projects)`)
-  await checkRights(context)
+  const known = await callIfFound<{ issueTypes?: NamedType[] }>(context, `/project/${encodeURIComponent(project)}`)
+  if (!known)
+    throw refused(`project ${project} does not exist, or this account can't see it (permission Browse Projects)`)
+  await checkPermissions(context)
   const fields = await fieldsOfType(context)
   if (fields) checkFields(context, fields)
   else if (known.issueTypes) findType(context, known.issueTypes)
   return DELIVERED
 }
 
-/** Null where Jira has no such thing, or none that we may see. */
-async function askIfThere<T>(context: JiraContext, path: string): Promise<T | null> {
+/** Returns null on a 404. */
+async function callIfFound<T>(context: JiraContext, path: string): Promise<T | null> {
   try {
     return await callJira<T>(context, 'GET', path)
   } catch (error) {
@@ -51,35 +55,40 @@ async function askIfThere<T>(context: JiraContext, path: string): Promise<T | nu
 
 const refused = (message: string) => new AppError('invalid', message)
 
-async function checkRights(context: JiraContext): Promise<void> {
-  const query = new URLSearchParams({ projectKey: context.settings.project, permissions: Object.keys(RIGHTS).join() })
-  const answer = await askIfThere<{ permissions?: Record<string, { havePermission?: boolean }> }>(
+async function checkPermissions(context: JiraContext): Promise<void> {
+  const query = new URLSearchParams({
+    projectKey: context.settings.project,
+    permissions: Object.keys(REQUIRED_PERMISSIONS).join(),
+  })
+  const answer = await callIfFound<{ permissions?: Record<string, { havePermission?: boolean }> }>(
     context,
     `/mypermissions?${query}`,
   )
   const permissions = answer?.permissions ?? {}
-  const missing = Object.entries(RIGHTS).flatMap(([key, name]) =>
+  const missing = Object.entries(REQUIRED_PERMISSIONS).flatMap(([key, name]) =>
     permissions[key]?.havePermission === false ? [name] : [],
   )
-  if (missing.length > 0) throw refused(`in ${context.settings.project} this account lacks: ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw refused(`this account lacks permissions in ${context.settings.project}: ${missing.join(', ')}`)
 }
 
 function checkFields({ settings: { issueType, project, fields = {} } }: JiraContext, known: Fields): void {
-  const absent = ['labels', 'description'].filter((name) => !known.has(name))
-  if (absent.length > 0) {
+  const missingFields = ['labels', 'description'].filter((name) => !known.has(name))
+  if (missingFields.length > 0) {
     throw refused(
-      `the create screen of ${issueType} in ${project} lacks ${absent.join(' and ')}; Tagwarden needs them there`,
+      `the create screen of ${issueType} in ${project} lacks ${missingFields.join(' and ')}; add what is missing`,
     )
   }
-  const strange = Object.keys(fields).filter((name) => !known.has(name))
-  if (strange.length > 0)
-    throw refused(`config.fields: ${issueType} in ${project} has no ${firstFew(strange)} on its create screen`)
+  const unknown = Object.keys(fields).filter((name) => !known.has(name))
+  if (unknown.length > 0)
+    throw refused(`config.fields: ${issueType} in ${project} does not have ${firstFew(unknown)} on its create screen`)
   const missing = [...known].filter(
-    ([id, { required, hasDefaultValue }]) => required && !hasDefaultValue && !FILLED.includes(id) && !(id in fields),
+    ([id, { required, hasDefaultValue }]) =>
+      required && !hasDefaultValue && !PREFILLED_FIELDS.includes(id) && !(id in fields),
   )
   if (missing.length === 0) return
   const names = missing.map(([id, { name }]) => `${oneLine(name, 60)} (${oneLine(id, 60)})`)
-  throw refused(`${issueType} in ${project} has to have ${firstFew(names)}; give them in config.fields`)
+  throw refused(`${issueType} in ${project} requires ${firstFew(names)}; set config.fields`)
 }
 
 interface NamedType {
@@ -87,11 +96,11 @@ interface NamedType {
   name?: unknown
 }
 
-/** The fields of the create screen, by id; null when Jira does not tell. */
+/** Fields of the create screen by id. Null if Jira does not provide them. */
 async function fieldsOfType(context: JiraContext): Promise<Fields | null> {
   const path = `/issue/createmeta/${encodeURIComponent(context.settings.project)}/issuetypes`
   const types = await listOf(context, path, ['issueTypes', 'values'])
-  // A Data Center before 8.4 knows one question for everything, which later ones do not answer.
+  // Data Center before 8.4 has a single endpoint, which later versions removed.
   if (!types) return fieldsBefore84(context)
   const { id } = findType(context, types)
   const fields = await listOf(context, `${path}/${encodeURIComponent(String(id))}`, ['fields', 'values'])
@@ -104,24 +113,24 @@ interface OldMeta {
 
 async function fieldsBefore84(context: JiraContext): Promise<Fields | null> {
   const query = new URLSearchParams({ projectKeys: context.settings.project, expand: 'projects.issuetypes.fields' })
-  const meta = await askIfThere<OldMeta>(context, `/issue/createmeta?${query}`)
+  const meta = await callIfFound<OldMeta>(context, `/issue/createmeta?${query}`)
   if (!meta) return null
   const types = (meta.projects ?? []).flatMap(({ issuetypes = [] }) => issuetypes)
   return new Map(Object.entries(findType(context, types).fields ?? {}))
 }
 
-/** Fails with `invalid` when the configured type is not among them, naming those that are. */
+/** Returns the configured issue type. Fails with `invalid` if it is missing, listing the available ones. */
 function findType<T extends NamedType>({ settings: { issueType, project } }: JiraContext, all: readonly T[]): T {
   const types = all.slice(0, MAX_ITEMS)
   const type = types.find(({ name }) => name === issueType)
   if (type) return type
   const names = types.map(({ name }) => oneLine(String(name), 60))
   throw refused(
-    `${project} has no issue type ${issueType} that this account may create; it has ${firstFew(names) || 'none'}`,
+    `this account can't create issues of type ${issueType} in ${project}; available: ${firstFew(names) || 'none'}`,
   )
 }
 
-/** All of a list that comes in pages, which Cloud and Data Center name differently; null where there is no such list. */
+/** Reads all pages of a list, whose field is named differently in Cloud and Data Center. Null on a 404. */
 async function listOf(
   context: JiraContext,
   path: string,
@@ -129,8 +138,8 @@ async function listOf(
 ): Promise<Record<string, unknown>[] | null> {
   const all: Record<string, unknown>[] = []
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const where = `${path}?startAt=${all.length}&maxResults=${PAGE}`
-    const page = await askIfThere<Record<string, unknown>>(context, where)
+    const url = `${path}?startAt=${all.length}&maxResults=${PAGE}`
+    const page = await callIfFound<Record<string, unknown>>(context, url)
     if (!page) return null
     const items = (names.map((name) => page[name]).find(Array.isArray) ?? []).slice(0, MAX_ITEMS)
     all.push(...items)

@@ -37,7 +37,7 @@ test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', a
   expect(world.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
 })
 
-test('a target names another project', async () => {
+test('a target can name another project', async () => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { id } = await world.connected(server)
@@ -45,8 +45,8 @@ test('a target names another project', async () => {
   expect(server.tickets.map(({ key }) => key)).toEqual(['WEB-1'])
 })
 
-describe('what goes on about an issue', () => {
-  test.each(['cloud', 'dataCenter'] as const)('becomes comments in %s, each once', async (edition) => {
+describe('later messages about an issue', () => {
+  test.each(['cloud', 'dataCenter'] as const)('become comments in %s, each once', async (edition) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, edition)
     const { id } = await world.connected(server)
@@ -69,7 +69,7 @@ describe('what goes on about an issue', () => {
     expect(server.tickets).toHaveLength(1)
   })
 
-  test('after its ticket was deleted says nothing, and a reopening makes a new one', async () => {
+  test('are dropped after the ticket was deleted, and a reopening creates a new one', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -79,7 +79,7 @@ describe('what goes on about an issue', () => {
     await world.deliver()
     expect(world.deliveries().at(-1)).toMatchObject({
       status: 'delivered',
-      lastError: 'somebody deleted the ticket in Jira',
+      lastError: 'the ticket was deleted in Jira',
     })
     world.told(id, 'resolved')
     await world.deliver()
@@ -90,7 +90,7 @@ describe('what goes on about an issue', () => {
     expect(await world.statusOf(id)).toBe('connected')
   })
 
-  test('is refused, and nothing made anew, where the project can be seen no more', async () => {
+  test('fail without a new ticket if the project is no longer visible', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -103,7 +103,7 @@ describe('what goes on about an issue', () => {
   })
 })
 
-test('a ticket that a stranger can not see is not taken for deleted', async () => {
+test('a ticket that an anonymous user can not see does not count as deleted', async () => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { id } = await world.connected(server)
@@ -112,7 +112,7 @@ test('a ticket that a stranger can not see is not taken for deleted', async () =
   server.behaviour.instead = () => Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404, headers })
   world.told(id, 'repeated')
   await world.deliver()
-  expect(world.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira does not take the token')
+  expect(world.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira rejected the token')
   world.byHand('acknowledged')
   await world.follow()
   server.behaviour.instead = () => null
@@ -145,7 +145,7 @@ describe('a refused ticket', () => {
       () => new Response('Client must be authenticated to access this resource.', { status: 401 }),
       'failed',
       null,
-      'HTTP 401: Jira does not take the token: it has ended, was revoked, or belongs to another address',
+      'HTTP 401: Jira rejected the token: it has expired, was revoked, or belongs to another account',
     ],
     [
       'a captcha',
@@ -156,7 +156,7 @@ describe('a refused ticket', () => {
         }),
       'failed',
       null,
-      'HTTP 403: Jira wants a captcha: sign in once with this account in a browser, then test the integration',
+      'HTTP 403: Jira requires a CAPTCHA: sign in to Jira with this account in a browser, then test the integration',
     ],
     [
       'no right',
@@ -212,14 +212,14 @@ describe('a refused ticket', () => {
       () => new Response('<html>Sign in</html>'),
       'pending',
       5,
-      'HTTP 200: this is not the answer of a Jira; is config.url its address?',
+      'HTTP 200: this is not a response from Jira; check config.url',
     ],
     [
       'an answer for a stranger',
       () => Response.json({}, { headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' } }),
       'failed',
       null,
-      'HTTP 401: Jira does not take the token: it has ended, was revoked, or belongs to another address',
+      'HTTP 401: Jira rejected the token: it has expired, was revoked, or belongs to another account',
     ],
   ]
   test.each(rows)('for %s', async (_name, answer, status, waitS, reason) => {
@@ -233,7 +233,7 @@ describe('a refused ticket', () => {
     if (delivery && waitS !== null) expect(delivery.dueAt - world.clock.now()).toBe(waitS * SECOND_MS)
   })
 
-  test('is tried again where its status says not now, and at no other', async () => {
+  test('is retried only on a temporary status', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -255,7 +255,7 @@ describe('a refused ticket', () => {
     ['made', /POST .*\/issue$/],
     ['commented on', /POST .*\/comment$/],
   ]
-  test.each(silent)('for a connection that is half open while it is %s is tried again', async (_name, hangs) => {
+  test.each(silent)('for a half-open connection while it is %s is retried', async (_name, hangs) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -279,7 +279,7 @@ describe('a refused ticket', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('for a Jira that is down is tried again at once when it is back', async () => {
+  test('during an outage is retried as soon as Jira is back', async () => {
     const world = jiraFixture()
     const server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -293,7 +293,7 @@ describe('a refused ticket', () => {
     expect(world.summary()).toEqual(['opened delivered'])
   })
 
-  test('for a rate limit leaves Jira alone, also for other issues', async () => {
+  test('by a rate limit pauses all calls to Jira', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)

@@ -16,47 +16,47 @@ import { type Category, NO_TICKET, type Ticket } from './jira-state.ts'
 import { type FoundTicket, quoted, searchTickets, statusOf } from './search-tickets.ts'
 import { type Body, bodyOf, plainOf, summaryOf } from './ticket-text.ts'
 
-/** How long a request may go on there after nobody waits for its answer any more. */
-const UNDER_WAY_MS = 30 * SECOND_MS
-/** How far behind Jira's search may be. */
+/** How long Jira may continue to process a request after the connection ended. */
+const MAX_REQUEST_MS = 30 * SECOND_MS
+/** Maximum expected delay of Jira's search index. */
 const SEARCH_LAG_MS = 30 * SECOND_MS
-const LOOK_AGAIN_MS = 5 * SECOND_MS
+const SEARCH_RETRY_MS = 5 * SECOND_MS
 
-const KNOWN: Outcome = { verdict: 'delivered', note: 'it came from the ticket' }
-const DELETED: Outcome = { verdict: 'delivered', note: 'somebody deleted the ticket in Jira' }
+const FROM_TICKET: Outcome = { verdict: 'delivered', note: 'the change came from the ticket' }
+const DELETED: Outcome = { verdict: 'delivered', note: 'the ticket was deleted in Jira' }
 
-/** Changes a part of what is remembered, whatever else changed meanwhile. */
-export const keep = (context: JiraIssue, part: Partial<Ticket>, ticketKey?: string): Promise<void> =>
+/** Updates part of the ticket's memory and keeps concurrent changes of the rest. */
+export const updateTicket = (context: JiraIssue, part: Partial<Ticket>, ticketKey?: string): Promise<void> =>
   context.remember({ ...NO_TICKET, ...context.memory, ...part }, ticketKey)
 
-/** Makes the ticket of an issue, or comments on it. */
+/** Creates the ticket of an issue, or adds a comment to it. */
 export async function deliverTicket(context: JiraDelivery, message: Message): Promise<Outcome> {
   const { memory } = context
-  const begins = message.kind === 'opened' || message.kind === 'reopened'
-  if (memory?.isGone && !begins) return DELETED
-  if (!memory?.key || memory.isGone) return makeTicket(context, message)
+  const isOpening = message.kind === 'opened' || message.kind === 'reopened'
+  if (memory?.isGone && !isOpening) return DELETED
+  if (!memory?.key || memory.isGone) return createTicket(context, message)
   if (message.kind === 'opened') return DELIVERED
-  if (cameFromThere(message.kind, memory)) return KNOWN
+  if (isFromTicket(message.kind, memory)) return FROM_TICKET
   try {
     await comment(context, memory.key, message)
     return DELIVERED
   } catch (error) {
     if (!(await isDeleted(context, memory.key, error))) throw error
-    await keep(context, { isGone: true })
-    return begins ? makeTicket(context, message) : DELETED
+    await updateTicket(context, { isGone: true })
+    return isOpening ? createTicket(context, message) : DELETED
   }
 }
 
-/** True for the notice of a status that somebody gave the ticket. */
-function cameFromThere(kind: MessageKind, { given }: Ticket): boolean {
+/** True for a message about a status that came from the ticket. */
+function isFromTicket(kind: MessageKind, { given }: Ticket): boolean {
   if (kind === 'reopened') return given === 'open' || given === 'acknowledged'
   return kind === 'resolved' && given === 'resolved'
 }
 
-/** Makes it once, whatever answer is lost: it is looked for before, and again and again after an answer that was lost. */
-async function makeTicket(context: JiraIssue, message: Message): Promise<Outcome> {
+/** Creates a ticket exactly once: searches for it first, and repeatedly after a lost response before creating another. */
+async function createTicket(context: JiraIssue, message: Message): Promise<Outcome> {
   const { issue } = message
-  if (!issue) return { verdict: 'broken', reason: 'a ticket is about an issue' }
+  if (!issue) return { verdict: 'broken', reason: 'a ticket needs an issue' }
   const project = context.detail ?? context.settings.project
   const label = `tagwarden-${issue.id}`
   const found = await findTicket(context, project, label)
@@ -66,21 +66,21 @@ async function makeTicket(context: JiraIssue, message: Message): Promise<Outcome
   }
   if (message.kind === 'resolved') return { verdict: 'delivered', note: 'there is no ticket to resolve' }
   const left = (context.memory?.until ?? 0) - context.now()
-  // A time that is further away is from before the clock was put back.
-  if (left > 0 && left <= UNDER_WAY_MS + SEARCH_LAG_MS) {
-    return { verdict: 'wait', waitMs: Math.min(left, LOOK_AGAIN_MS), onlyThis: true }
+  // A larger value means that the clock was set back.
+  if (left > 0 && left <= MAX_REQUEST_MS + SEARCH_LAG_MS) {
+    return { verdict: 'wait', waitMs: Math.min(left, SEARCH_RETRY_MS), onlyThis: true }
   }
-  await keep(context, { until: context.now() + UNDER_WAY_MS + SEARCH_LAG_MS })
-  const made = await create(context, fieldsOf(context, message, { project, label }))
-  await link(context, made, null)
-  // Workflows may begin with a status that is under way; a ticket that was made a moment ago is there whatever this says.
-  const status = await statusOf(context, made.key).catch(() => null)
-  await keep(context, { category: status?.category ?? 'new' })
+  await updateTicket(context, { until: context.now() + MAX_REQUEST_MS + SEARCH_LAG_MS })
+  const created = await create(context, fieldsOf(context, message, { project, label }))
+  await link(context, created, null)
+  // A workflow can start in progress. The ticket exists even if this lookup fails.
+  const status = await statusOf(context, created.key).catch(() => null)
+  await updateTicket(context, { category: status?.category ?? 'new' })
   if (context.state?.me === undefined) await fetchOwnAccount(context).catch(() => null)
   return DELIVERED
 }
 
-/** The oldest ticket with the label: copies of a ticket have its labels too. Null when the search knows none. */
+/** Returns the oldest existing ticket with the label, because copies of a ticket share its labels, or null. */
 async function findTicket(context: JiraIssue, project: string, label: string): Promise<FoundTicket | null> {
   const jql = `project = ${quoted(project)} AND labels = ${quoted(label)} ORDER BY created ASC`
   for (const found of await searchTickets(context, jql)) {
@@ -89,7 +89,7 @@ async function findTicket(context: JiraIssue, project: string, label: string): P
   return null
 }
 
-/** False for one that was deleted, which the search does not know yet. */
+/** False for a deleted ticket that is still in the search index. */
 async function isThere(context: JiraIssue, key: string): Promise<boolean> {
   try {
     await statusOf(context, key)
@@ -103,12 +103,12 @@ async function isThere(context: JiraIssue, key: string): Promise<boolean> {
 async function create(context: JiraIssue, fields: object): Promise<Pick<FoundTicket, 'id' | 'key'>> {
   try {
     const { id, key } = await callJira<{ id?: unknown; key?: unknown }>(context, 'POST', '/issue', { fields })
-    if (typeof key !== 'string') throw new AppError('upstream', 'Jira did not say which ticket it made')
+    if (typeof key !== 'string') throw new AppError('upstream', 'Jira returned no key for the new ticket')
     return { id: String(id ?? ''), key }
   } catch (error) {
     const status = statusIn(error)
-    await keep(context, { until: untilAfter(status, context.now()) })
-    // It succeeded, and somebody in between spoiled the answer.
+    await updateTicket(context, { until: untilAfter(status, context.now()) })
+    // The call succeeded, but a proxy corrupted the response.
     if (status !== null && status < 300) throw new AppError('upstream', messageOf(error))
     throw error
   }
@@ -116,7 +116,7 @@ async function create(context: JiraIssue, fields: object): Promise<Pick<FoundTic
 
 /** Until when a ticket may be found that was asked for with this end; null: none was made. */
 function untilAfter(status: number | null, now: Instant): Instant | null {
-  if (status === null) return now + UNDER_WAY_MS + SEARCH_LAG_MS
+  if (status === null) return now + MAX_REQUEST_MS + SEARCH_LAG_MS
   const isRefused = status >= 300 && status < 500 && status !== 408
   return isRefused ? null : now + SEARCH_LAG_MS
 }
@@ -139,18 +139,18 @@ function fieldsOf(
 }
 
 const link = (context: JiraIssue, { id, key }: Pick<FoundTicket, 'id' | 'key'>, category: Category | null) =>
-  keep(context, { ...NO_TICKET, id, key, category }, key)
+  updateTicket(context, { ...NO_TICKET, id, key, category }, key)
 
-/** Once for a delivery, whatever answer is lost. */
+/** Adds a comment once per delivery, even if a response is lost. */
 async function comment(context: JiraDelivery, key: string, message: Message): Promise<void> {
   const { deliveryId, memory } = context
   const body = bodyOf(message, isCloud(context))
-  const mayStand = memory?.comment === deliveryId
-  if (!mayStand || !(await stands(context, key, body))) {
-    await keep(context, { comment: deliveryId })
+  const mayExist = memory?.comment === deliveryId
+  if (!mayExist || !(await hasComment(context, key, body))) {
+    await updateTicket(context, { comment: deliveryId })
     await addComment(context, key, body)
   }
-  await keep(context, { comment: null })
+  await updateTicket(context, { comment: null })
 }
 
 export const addComment = (context: JiraIssue, key: string, body: Body): Promise<object> =>
@@ -158,15 +158,15 @@ export const addComment = (context: JiraIssue, key: string, body: Body): Promise
 
 const LATEST_COMMENTS = 50
 
-/** True when one of the latest comments has this text. */
-async function stands(context: JiraIssue, key: string, body: Body): Promise<boolean> {
+/** True if one of the most recent comments has this text. */
+async function hasComment(context: JiraIssue, key: string, body: Body): Promise<boolean> {
   const path = `/issue/${encodeURIComponent(key)}/comment?orderBy=-created&maxResults=${LATEST_COMMENTS}`
   const { comments = [] } = await callJira<{ comments?: { body: Body }[] }>(context, 'GET', path)
-  const wanted = plainOf(body)
-  return comments.slice(0, LATEST_COMMENTS).some((one) => plainOf(one.body) === wanted)
+  const expected = plainOf(body)
+  return comments.slice(0, LATEST_COMMENTS).some((one) => plainOf(one.body) === expected)
 }
 
-/** True when somebody deleted it. */
+/** True if the ticket was deleted. */
 export async function isGone(context: JiraContext, key: string): Promise<boolean> {
   try {
     await statusOf(context, key)
@@ -176,7 +176,7 @@ export async function isGone(context: JiraContext, key: string): Promise<boolean
   }
 }
 
-/** True when Jira knows no such ticket, although we see its project: without rights there we would see neither. */
+/** True for a 404 on a ticket whose project is visible. If the project is hidden too, the account lacks permission. */
 export async function isDeleted(context: JiraContext, key: string, error: unknown): Promise<boolean> {
   if (!isMissing(error)) return false
   const project = key.slice(0, key.lastIndexOf('-'))

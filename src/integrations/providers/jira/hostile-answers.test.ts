@@ -4,7 +4,7 @@ import type { JiraContext } from './jira-client.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 import { searchTickets } from './search-tickets.ts'
 
-/** A Jira that answers everything so. */
+/** A server that returns this response to every request. */
 const answering = (body: string) =>
   ({
     settings: { url: 'https://jira.example', email: 'ann@example.com', apiToken: 'token', project: 'OPS' },
@@ -12,8 +12,8 @@ const answering = (body: string) =>
     call: async () => ({ status: 200, headers: {}, body }),
   }) as unknown as JiraContext
 
-describe('a Jira that answers what it should not', () => {
-  test('has no more tickets than were asked for', async () => {
+describe('a malformed search response', () => {
+  test('yields at most the requested number of tickets', async () => {
     const many = `{"issues":[${'0,'.repeat(50_000)}0]}`
     expect(await searchTickets(answering(many), 'key = OPS-1')).toHaveLength(100)
   })
@@ -25,7 +25,7 @@ describe('a Jira that answers what it should not', () => {
     },
   )
 
-  test('has tickets without names where those are no texts', async () => {
+  test('yields empty names where they are not texts', async () => {
     const strange = { toString: 1, valueOf: 2 }
     const issues = [
       { id: strange, key: strange, fields: { status: { id: strange, name: [[]] }, labels: [strange, 'a'] } },
@@ -40,7 +40,7 @@ test.each([
   [{ issue: { key: { toString: 1 }, id: { valueOf: 1, toString: 1 } } }],
   [{ issue: 'x'.repeat(10_000) }],
   [{ issue: { key: 'OPS-1', fields: { status: { name: { toString: 1 } }, labels: [{ toString: 1 }] } }, user: 'ann' }],
-])('a call about no ticket of ours changes nothing, whatever it is made of', async (body) => {
+])('a webhook call about an unknown ticket changes nothing', async (body) => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { webhookUrl } = await world.connected(server)
@@ -48,7 +48,7 @@ test.each([
   expect(world.reported).toEqual([])
 })
 
-test('a store that takes nothing ends no program: it is said, and tickets are looked at again', async () => {
+test('a database error during a poll is reported, and polling continues', async () => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { id } = await world.connected(server)

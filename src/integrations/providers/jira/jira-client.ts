@@ -19,15 +19,15 @@ export type JiraIssue = IssueContext<JiraSettings, Ticket, NoTokens, JiraState>
 export type JiraDelivery = DeliveryContext<JiraSettings, Ticket, NoTokens, JiraState>
 export type JiraInbound = InboundContext<JiraSettings, Ticket, NoTokens, JiraState>
 
-/** Jira Cloud has documents (ADF) and its own search; a Data Center has wiki mark-up. */
+/** True for Jira Cloud, which uses ADF documents and its own search; Data Center uses wiki mark-up. */
 export const isCloud = ({ settings }: JiraContext): boolean => settings.email !== undefined
 
-/** A list of fields with their allowed values may be long. */
+/** Lists of fields with their allowed values can be large. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /**
- * What Jira answers to a request below `/rest/api/<version>`; an empty answer is `{}`. Fails with `CallFailed`, whose message
- * says what Jira said: that is where it names fields that are missing.
+ * Calls the REST API below `/rest/api/<version>` and returns the JSON response, `{}` if it is empty. Fails with `CallFailed`,
+ * whose message contains Jira's own, which names missing fields.
  */
 export async function callJira<T>(context: JiraContext, method: HttpMethod, path: string, json?: object): Promise<T> {
   const { url } = context.settings
@@ -43,49 +43,49 @@ export async function callJira<T>(context: JiraContext, method: HttpMethod, path
     ...(json ? { body: JSON.stringify(json) } : {}),
     maxAnswerBytes: MAX_ANSWER_BYTES,
   })
-  const isGood = answer.status >= 200 && answer.status < 300 && !isStranger(answer)
+  const isGood = answer.status >= 200 && answer.status < 300 && !isAnonymous(answer)
   const value = isGood ? jsonIn(answer.body) : null
   if (value !== null) return value as T
   throw refusal(context, answer, isGood)
 }
 
-/** How a request says who asks. */
+/** Value of the `Authorization` header. */
 export function authorizationOf({ email, apiToken }: JiraSettings): string {
   if (email === undefined) return `Bearer ${apiToken}`
   return `Basic ${Buffer.from(`${email}:${apiToken}`).toString('base64')}`
 }
 
-/** True when Jira took no notice of the token: it then answers as to anybody, with less or nothing. */
-const isStranger = ({ headers }: CallAnswer) =>
+/** True if Jira ignored the token and responded as to an anonymous user. */
+const isAnonymous = ({ headers }: CallAnswer) =>
   /AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(headers['x-seraph-loginreason'] ?? '')
 
-/** Null when it is no JSON object: a page, of a proxy's or of a sign-in. */
+/** Null if the body is not a JSON object, such as the page of a proxy or of a login. */
 const jsonIn = (body: string): object | null => (body.trim() === '' ? {} : jsonObject(body))
 
 function refusal(context: JiraContext, answer: CallAnswer, isGood: boolean): CallFailed {
   const isUnseen = answer.status < 400 || answer.status === 404
-  const status = isStranger(answer) && isUnseen ? 401 : answer.status
+  const status = isAnonymous(answer) && isUnseen ? 401 : answer.status
   const waitMs = status === 429 || status === 503 ? waitOf(answer.headers, context.now()) : null
   const headers = {
     ...answer.headers,
     ...(waitMs === null ? {} : { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)) }),
   }
-  const said = isGood ? 'this is not the answer of a Jira; is config.url its address?' : saidBy(answer)
-  return new CallFailed({ kind: 'status', ...answer, status, headers }, `HTTP ${status}${said ? `: ${said}` : ''}`)
+  const text = isGood ? 'this is not a response from Jira; check config.url' : errorTextOf(answer)
+  return new CallFailed({ kind: 'status', ...answer, status, headers }, `HTTP ${status}${text ? `: ${text}` : ''}`)
 }
 
-const CAPTCHA = 'Jira wants a captcha: sign in once with this account in a browser, then test the integration'
-const SIGN_IN = 'Jira does not take the token: it has ended, was revoked, or belongs to another address'
-const MOVED = 'redirects are not followed; config.url must be the address to which Jira redirects'
+const CAPTCHA = 'Jira requires a CAPTCHA: sign in to Jira with this account in a browser, then test the integration'
+const SIGN_IN = 'Jira rejected the token: it has expired, was revoked, or belongs to another account'
+const MOVED = 'redirects are not followed; set config.url to the URL that Jira redirects to'
 
-function saidBy({ status, headers, body }: CallAnswer): string {
+function errorTextOf({ status, headers, body }: CallAnswer): string {
   if (/CAPTCHA_CHALLENGE/.test(headers['x-authentication-denied-reason'] ?? '')) return CAPTCHA
   if (status >= 300 && status < 400) return MOVED
-  const said = sentencesIn(jsonIn(body))
-  return status === 401 || isStranger({ status, headers, body }) ? SIGN_IN + (said ? ` (${said})` : '') : said
+  const text = sentencesIn(jsonIn(body))
+  return status === 401 || isAnonymous({ status, headers, body }) ? SIGN_IN + (text ? ` (${text})` : '') : text
 }
 
-/** `{"errorMessages": [], "errors": {}}`, and what its gateways say. Empty when it says nothing. */
+/** Joins the messages of `{"errorMessages": [], "errors": {}}` and of gateway errors. Empty if there are none. */
 function sentencesIn(value: object | null): string {
   const { errorMessages, errors, message } = { ...value } as Record<string, unknown>
   const fields = Object.entries(typeof errors === 'object' && errors !== null ? errors : {})
@@ -97,7 +97,7 @@ function sentencesIn(value: object | null): string {
   return oneLine(sentences.map(String).join(' '), 400)
 }
 
-/** What Jira asks for in `Retry-After`, else until the time in `X-RateLimit-Reset`; null: nothing. */
+/** Wait in ms from `Retry-After`, otherwise from `X-RateLimit-Reset`. Null if neither is present. */
 function waitOf(headers: Record<string, string>, now: Instant): number | null {
   const { 'retry-after': after = '', 'x-ratelimit-reset': reset = '' } = headers
   if (/^\d+$/.test(after)) return Number(after) * SECOND_MS
@@ -105,29 +105,29 @@ function waitOf(headers: Record<string, string>, now: Instant): number | null {
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
-/** Changes a part of what is remembered of the integration. */
+/** Updates part of the integration's state. */
 export const saveState = (context: JiraContext, part: JiraState): Promise<void> =>
   context.saveState({ ...context.state, ...part })
 
-/** True when Jira said that there is no such thing, or none that we may see. */
+/** True for a 404: the object does not exist or the account can't see it. */
 export const isMissing = (error: unknown): boolean => statusIn(error) === 404
 
-/** The status of an answer that is a refusal; null when there was none. */
+/** The HTTP status of a failed call. Null if there was no response. */
 export function statusIn(error: unknown): number | null {
   return error instanceof CallFailed && error.reply.kind === 'status' ? error.reply.status : null
 }
 
-/** The fields of what Jira says is an object; none when it is something else. */
+/** The fields of an object; empty for any other value. */
 export const fieldsIn = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-/** A user's id: Cloud's `accountId`, a Data Center's `key`. Empty when it is none. */
+/** A user's id: `accountId` in Cloud, `key` in Data Center. Empty if missing. */
 export function userIdOf(user: unknown): string {
   const { accountId, key, name } = fieldsIn(user)
   return ([accountId, key, name].find((one) => typeof one === 'string' && one !== '') as string | undefined) ?? ''
 }
 
-/** Our own account there; it is kept, so that calls from outside know our own acts. */
+/** Fetches the id of the integration's own account and saves it, so that webhook calls about its own changes are ignored. */
 export async function fetchOwnAccount(context: JiraContext): Promise<string> {
   const me = userIdOf(await callJira(context, 'GET', '/myself'))
   if (me !== '' && context.state?.me !== me) await saveState(context, { me })

@@ -25,14 +25,14 @@ test.each<[string, object, string]>([
   ['too many polls', { pollSeconds: 29 }, 'config.pollSeconds'],
   ['too few polls', { pollSeconds: 3601 }, 'config.pollSeconds'],
   ['something else', { site: 'x' }, 'config.site'],
-])('a configuration with %s is refused', async (_name, more, field) => {
+])('rejects a configuration with %s', async (_name, more, field) => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { status, body } = await world.create(server, more)
   expect([status, String(body.error).split(': ')[0]]).toEqual([400, field])
 })
 
-test('the token is never answered, and is asked for again when the address changes', async () => {
+test('the token is never returned, and required again when the URL changes', async () => {
   const world = jiraFixture()
   await using server = jiraServer(world.clock)
   const { id } = await world.connected(server)
@@ -61,7 +61,7 @@ test('the token is never answered, and is asked for again when the address chang
   ])
 })
 
-test('what the page says is taken as it stands there', () => {
+test('the examples in the documentation are valid', () => {
   const page = readFileSync(join(import.meta.dir, '../../../../docs/connect/jira.md'), 'utf8')
   const { config } = JSON.parse(/-d '(\{.*?\})'\n```/s.exec(page)?.[1] ?? '')
   const fields = JSON.parse(`{${/```json\n("fields": \{.*?\n\})\n```/s.exec(page)?.[1]}}`)

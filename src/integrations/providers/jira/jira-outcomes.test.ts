@@ -5,7 +5,7 @@ import type { Received } from '../../transport/receiver.fixture.ts'
 import { jira } from './jira.ts'
 import { API_TOKEN, EMAIL, jiraServer } from './jira-server.fixture.ts'
 
-/* What becomes of tickets: every status, error text and failure, and kills at every step. */
+/* Outcomes of Jira deliveries: every status and failure, and a crash at every step. */
 
 const cloud = (url: string) => ({
   config: { url, email: EMAIL, project: 'OPS', issueType: 'Task' },
@@ -16,7 +16,7 @@ const dataCenter = (url: string) => ({
   secrets: { apiToken: API_TOKEN },
 })
 
-/** Everything but the call that makes the ticket: nothing is found, and what was made is there. */
+/** Responses to all calls except the creation: searches find nothing, and the created ticket exists. */
 function others({ method, path }: Received): Response | null {
   if (method === 'POST' && path.endsWith('/issue')) return null
   if (path.includes('/search')) return Response.json({ issues: [], total: 0, isLast: true })
@@ -50,9 +50,9 @@ for (const [name, integration] of [
 ] as const) {
   testOutcomes(`a ticket of ${name}`, {
     ...{ provider: jira, integration, answers: others, success: made, rows },
-    // It may be there: it is looked for before it is made again.
+    // The ticket may exist, so it is searched before another is created.
     expected: (status) =>
-      [204, 205].includes(status) ? { verdict: 'retry', reason: 'did not say which ticket it made' } : null,
+      [204, 205].includes(status) ? { verdict: 'retry', reason: 'Jira returned no key for the new ticket' } : null,
   })
 }
 

@@ -4,7 +4,7 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 
 export const EMAIL = 'tags@example.com'
 export const API_TOKEN = 'ATATT3xFf-t0ken'
-/** The account of that token, and that of somebody else. */
+/** The account of the token, and another user's. */
 export const US = { accountId: '712020:us', key: 'JIRAUSER10001', name: 'tagwarden', displayName: 'Tagwarden' }
 export const ANN = { accountId: '712020:ann', key: 'JIRAUSER10002', name: 'ann', displayName: 'Ann' }
 
@@ -16,13 +16,13 @@ export interface FakeStatus {
 export interface FakeWay {
   from: string
   to: string
-  /** Fields of its screen, as Jira describes them. */
+  /** Fields of the transition's screen in Jira's format. */
   fields?: Record<string, { required: boolean; hasDefaultValue?: boolean; schema?: object; allowedValues?: unknown[] }>
-  /** It is offered, and refused with this text when it is taken. */
+  /** Offered, but refused with this message. */
   refusal?: string
 }
 
-/** To do, under way and done, each one step from the next. */
+/** To do, in progress and done, each one transition from the next. */
 export const PLAIN: { statuses: FakeStatus[]; ways: FakeWay[] } = {
   statuses: [
     { id: '1', name: 'To Do', category: 'new' },
@@ -46,7 +46,7 @@ export interface FakeTicket {
   createdAt: Instant
   updatedAt: Instant
   isDeleted: boolean
-  /** From before it was moved to another project; it is found by them all the same. */
+  /** Keys from before a move to another project, which still find the ticket. */
   formerKeys?: string[]
 }
 
@@ -69,15 +69,15 @@ const UNSEEN = 'Issue does not exist or you do not have permission to see it.'
 const REMOVED =
   'The requested API has been removed. Please migrate to the /rest/api/3/search/jql API. A full migration guideline is available at https://developer.atlassian.com/changelog/#CHANGE-2046'
 
-/** Jira, as far as we use it, by the clock of the test. Stops at the end of its block. */
+/** A fake Jira with the clock of the test. It stops when disposed. */
 export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'before 8.4' = 'cloud', port = 0) {
   const isCloud = edition === 'cloud'
   const root = `/rest/api/${isCloud ? 3 : 2}`
   const tickets: FakeTicket[] = []
   const behaviour = {
-    /** Answers instead, before anything is done; null: Jira answers. */
+    /** Replaces a response before the request takes effect; null: the normal response. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
-    /** What becomes of the answer when everything is done. */
+    /** Replaces a response after the request took effect. */
     after: (_request: Received, response: Response): Response | Promise<Response> => response,
     searchLagMs: 0,
     pageSize: 100,
@@ -85,9 +85,9 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
     projects: ['OPS', 'WEB'],
     types: ['Task', 'Bug'],
     lacks: [] as string[],
-    /** Fields of the create screen beside those of Jira. */
+    /** Custom fields of the create screen. */
     fields: {} as Record<string, { name: string; required: boolean; hasDefaultValue?: boolean }>,
-    /** Those of Jira that the screen has. */
+    /** Standard fields of the create screen. */
     screen: ['summary', 'issuetype', 'project', 'reporter', 'description', 'labels', 'priority'],
     captcha: false,
   }
@@ -110,7 +110,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
 
   function stranger(path: string): Response {
     const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }
-    // Cloud answers as to anybody: nothing found.
+    // Cloud responds as to an anonymous user: nothing found.
     if (isCloud && path.startsWith('/search')) return Response.json({ issues: [], isLast: true }, { headers })
     if (isCloud) return new Response('Client must be authenticated to access this resource.', { status: 401, headers })
     return new Response('<html><title>Unauthorized (401)</title></html>', { status: 401, headers })
@@ -217,7 +217,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
     return Response.json({ id: made.id, key: made.key, self: `${server.url}${root}/issue/${made.id}` }, { status: 201 })
   }
 
-  /** As somebody makes one there. */
+  /** Creates a ticket as a user would. */
   function make(project: string, fields: FakeTicket['fields']): FakeTicket {
     const number = tickets.filter(({ key }) => key.startsWith(`${project}-`)).length + 1
     const made: FakeTicket = {
@@ -299,7 +299,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
     return Response.json({ startAt: begin, maxResults: issues.length, total: fitting.length, issues })
   }
 
-  /** What Jira sends when somebody moves a ticket. */
+  /** The webhook body sent when a user changes a ticket's status. */
   function moved(key: string, statusId: string, user: object = ANN) {
     const known = find(key)
     if (!known) throw new Error(`there is no ${key}`)

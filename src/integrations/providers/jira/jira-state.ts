@@ -1,38 +1,44 @@
 import type { Instant } from '../../../core/clock.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 
-/** What tickets are: still to be begun, under way, done. Jira has a fourth, `undefined`, which says nothing. */
+/** Status categories: to do, in progress, done. Jira's fourth, `undefined`, has no meaning here. */
 export const CATEGORIES = ['new', 'indeterminate', 'done'] as const
 export type Category = (typeof CATEGORIES)[number]
 
-/** What is remembered of an issue's ticket. */
+/** Stored memory of an issue's ticket. */
 export interface Ticket {
-  /** Null: there is none that we know of. */
+  /** Null: no known ticket. */
   id: string | null
   key: string | null
-  /** A ticket was asked for and nobody knows if it was made: until then it is looked for and no other is made. */
+  /** Set when it is unknown whether a ticket was created: until then the ticket is searched and no other created. */
   until: Instant | null
-  /** Of its status when it was last looked at; null while we move it, or when that is not known. */
+  /** The most recently seen category; null while Tagwarden changes the status, or if unknown. */
   category: Category | null
-  /** Jira's time of the last change of its status that was taken in. */
+  /** Jira's timestamp of the most recently applied change. */
   changedAt: Instant
-  /** Somebody deleted it. */
+  /** True if the ticket was deleted in Jira. */
   isGone: boolean
-  /** The status that the issue was given from there, while it is the last one: what is told of it is not sent back. */
+  /** The issue status that came from the ticket, while it is current. Deliveries about it are not sent back to the ticket. */
   given: IssueStatus | null
-  /** The delivery whose comment was asked for and may stand there. */
+  /** The delivery whose comment was requested and may exist. */
   comment: string | null
 }
 
 export const NO_TICKET: Ticket = {
-  ...{ id: null, key: null, until: null, category: null },
-  ...{ changedAt: 0, isGone: false, given: null, comment: null },
+  id: null,
+  key: null,
+  until: null,
+  category: null,
+  changedAt: 0,
+  isGone: false,
+  given: null,
+  comment: null,
 }
 
-/** What is remembered of an integration. */
+/** Saved state of an integration. */
 export interface JiraState {
-  /** Id of our own account there, as in `userIdOf`. */
+  /** Id of the integration's own account, see `userIdOf`. */
   me?: string
-  /** When tickets were looked at last. */
+  /** Time of the most recent poll. */
   polledAt?: Instant
 }

@@ -7,7 +7,7 @@ import { API_TOKEN, EMAIL, type jiraServer } from './jira-server.fixture.ts'
 
 export type JiraServer = ReturnType<typeof jiraServer>
 
-/** The program, and the verbs that tests of tickets are written in. */
+/** The integrations of a server together with a fake Jira. */
 export function jiraFixture(db?: Db, people?: Cast) {
   const world = deskWorld(db, people, PROVIDERS)
   const { ada, alice, call, clock, enqueue, deliver } = world
@@ -23,7 +23,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
       body: { provider: 'issue_tracker', label: 'Jira', config: config(server, more) },
     })
 
-  /** An integration with this Jira. */
+  /** Creates an integration with this Jira. */
   async function connected(server: JiraServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
     const { status, body } = await create(server, more)
     if (status !== 201) throw new Error(JSON.stringify(body))
@@ -33,7 +33,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
   const told = (target: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') =>
     world.tell(transition, issueId, { channels: [{ type: 'issue_tracker', target }] })
 
-  /** Opens an issue and tells of it. */
+  /** Opens an issue and delivers the message. */
   async function opened(target: string, issueId = 'iss_1') {
     told(target, 'opened', world.issue(issueId))
     await deliver()
@@ -42,7 +42,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
   const byHand = (status: 'open' | 'acknowledged' | 'resolved' | 'muted', issueId = 'iss_1') =>
     setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
 
-  /** Jira calls. */
+  /** Sends a webhook call from Jira. */
   function callIn(webhookUrl: string, body: object, headers: Record<string, string> = {}) {
     const { pathname, search } = new URL(webhookUrl)
     return call('POST', pathname + search, { body: JSON.stringify(body), headers })
@@ -53,10 +53,10 @@ export function jiraFixture(db?: Db, people?: Cast) {
 }
 export type JiraFixture = ReturnType<typeof jiraFixture>
 
-/** `POST /issue` of each request from `from` on, without version and query. */
+/** Method and path of each request, such as `POST /issue`, without version and query. */
 export const asked = ({ requests }: JiraServer, from = 0) =>
   requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]?.replace(/^\/rest\/api\/\d/, '')}`)
 
-/** True for a request, or what is sent as one, that makes a ticket. */
+/** True for a request that creates a ticket. */
 export const isCreate = ({ method, url }: { method: string; url: string }) =>
   method === 'POST' && /\/api\/\d\/issue$/.test(url)

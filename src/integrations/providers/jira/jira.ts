@@ -6,15 +6,15 @@ import { deliverTicket, isGone } from './deliver-ticket.ts'
 import { authorizationOf, fetchOwnAccount, type JiraInbound, saveState, statusIn } from './jira-client.ts'
 import { checkProject, JiraConfigSchema, type JiraSettings, prepareJira } from './jira-config.ts'
 import type { JiraState, Ticket } from './jira-state.ts'
-import { type LinkedTicket, remember, takeCall, takeStatus } from './receive-status.ts'
+import { applyTicketStatus, type LinkedTicket, receiveCall, updateLinkedTicket } from './receive-status.ts'
 import { quoted, searchTickets } from './search-tickets.ts'
 import { syncTicket } from './sync-ticket-status.ts'
 
-/** A ticket for each issue in Jira, Cloud or Data Center; repeats and the end are comments, and statuses go both ways. */
+/** Jira Cloud and Data Center: a ticket for each issue, later events as comments, and statuses synchronized both ways. */
 export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraState>({
   type: 'issue_tracker',
   title: 'Jira',
-  help: 'Makes a ticket for each issue; repeats and the end are comments, and statuses go both ways.',
+  help: 'Creates a ticket for each issue, adds comments when it repeats or is resolved, and synchronizes the status both ways.',
   connect: { by: 'secret', fields: ['apiToken'] },
   configured: { schema: JiraConfigSchema, prepare: prepareJira },
   derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
@@ -24,12 +24,17 @@ export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraSta
   test: checkJira,
   receiver: {
     path: 'webhook',
-    summary: 'Take in what happened to a ticket',
+    summary: 'Receive a change of a Jira ticket',
     answer: Closed(
-      { processed: Type.Boolean({ description: 'False for a repeat, our own act, and a ticket that is not ours' }) },
+      {
+        processed: Type.Boolean({
+          description:
+            "False for a repeated call, for a change made by Tagwarden, and for a ticket that isn't linked to an issue",
+        }),
+      },
       { $id: 'TicketTaken', examples: [{ processed: true }] },
     ),
-    receive: async (context, call) => ({ processed: await takeCall(context, call) }),
+    receive: async (context, call) => ({ processed: await receiveCall(context, call) }),
   },
   poll: {
     everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * SECOND_MS : null),
@@ -37,55 +42,60 @@ export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraSta
   },
 })
 
-/** Those that are not resolved first, the latest first. */
+/** Maximum number of tickets polled; unresolved and recent issues come first. */
 const MAX_TICKETS = 1000
-const AT_ONCE = 100
-/** Jira's search may be behind. */
+const BATCH_SIZE = 100
+/** Compensates for the delay of Jira's search index. */
 const OVERLAP_MS = 15 * MINUTE_MS
 
-/** Looks how the tickets stand that were touched since the last time. */
+/** Applies the status of all tickets updated since the previous poll. */
 async function pollTickets(context: JiraInbound): Promise<void> {
-  const beganAt = context.now()
+  const startedAt = context.now()
   const linked = context.issues(MAX_TICKETS).filter(({ memory }) => memory.key !== null && !memory.isGone)
   if (linked.length === 0) return
   await fetchOwnAccount(context)
-  const since = sinceOf(context.state?.polledAt ?? null, beganAt)
-  for (let index = 0; index < linked.length; index += AT_ONCE) {
-    await look(context, linked.slice(index, index + AT_ONCE), since)
+  const since = sinceOf(context.state?.polledAt ?? null, startedAt)
+  for (let index = 0; index < linked.length; index += BATCH_SIZE) {
+    await pollBatch(context, linked.slice(index, index + BATCH_SIZE), since)
   }
-  await saveState(context, { polledAt: beganAt })
+  await saveState(context, { polledAt: startedAt })
 }
 
-/** In minutes, counted back from now: a date in JQL is one of the account's time zone. Empty the first time. */
+/** JQL clause for recent updates, empty at the first poll. Relative, because JQL dates are in the account's time zone. */
 function sinceOf(polledAt: Instant | null, now: Instant): string {
   if (polledAt === null || polledAt > now) return ''
   return ` AND updated >= -${Math.ceil((now - polledAt + OVERLAP_MS) / MINUTE_MS)}m`
 }
 
-async function look(context: JiraInbound, linked: LinkedTicket[], since: string): Promise<void> {
+async function pollBatch(context: JiraInbound, linked: LinkedTicket[], since: string): Promise<void> {
   const keys = linked.map(({ memory }) => quoted(memory.key ?? '')).join(', ')
   try {
     for (const found of await searchTickets(context, `key in (${keys})${since}`)) {
       const one = linked.find(({ memory }) => memory.id === found.id || memory.key === found.key)
-      const present = one && context.issueByTicket(one.ticketKey ?? found.key)
-      if (present) await takeStatus(context, present, found, { changedAt: null, by: null })
+      const current = one && context.issueByTicket(one.ticketKey ?? found.key)
+      if (current) await applyTicketStatus(context, current, found, { changedAt: null, by: null })
     }
   } catch (error) {
     if (statusIn(error) !== 400) throw error
-    await lookApart(context, linked, since, error)
+    await pollHalves(context, linked, since, error)
   }
 }
 
-/** Jira refuses a question that names a ticket which is no more: it is found by halves. */
-async function lookApart(context: JiraInbound, linked: LinkedTicket[], since: string, refusal: unknown): Promise<void> {
+/** Jira refuses a query that names a deleted ticket. Splitting the batch in halves finds it. */
+async function pollHalves(
+  context: JiraInbound,
+  linked: LinkedTicket[],
+  since: string,
+  refusal: unknown,
+): Promise<void> {
   const [first] = linked
   if (!first) return
   if (linked.length === 1) {
     if (!(await isGone(context, first.memory.key ?? ''))) throw refusal
-    await remember(context, first, { isGone: true })
+    await updateLinkedTicket(context, first, { isGone: true })
     return
   }
   const half = Math.ceil(linked.length / 2)
-  await look(context, linked.slice(0, half), since)
-  await look(context, linked.slice(half), since)
+  await pollBatch(context, linked.slice(0, half), since)
+  await pollBatch(context, linked.slice(half), since)
 }

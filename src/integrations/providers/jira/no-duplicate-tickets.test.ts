@@ -8,15 +8,15 @@ import { recoverInterrupted } from '../../delivery/queues.ts'
 import { asked, isCreate, type JiraFixture, jiraFixture } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
-/** Of no use to anybody when this machine dies, so it does not wait for its disk. */
+/** No need to survive a power failure, so writes are not synced. */
 function opened(file: string) {
   const db = openDatabase(file)
   db.pragma('synchronous = OFF')
   return db
 }
 
-describe('a ticket is made once', () => {
-  test('when the answer is lost and the search is behind', async () => {
+describe('a ticket is created once', () => {
+  test('if the response is lost and the search index is delayed', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     server.behaviour.searchLagMs = 20 * SECOND_MS
@@ -33,7 +33,7 @@ describe('a ticket is made once', () => {
     expect(world.issueRow()?.trackerKey).toBe('OPS-1')
   })
 
-  test('and anew only when it was not found for a minute', async () => {
+  test('and again only if it was not found for a minute', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -53,7 +53,7 @@ describe('a ticket is made once', () => {
     expect(world.summary()).toEqual(['opened delivered'])
   })
 
-  test('and those of other issues do not wait until that is known', async () => {
+  test('and those of other issues do not wait meanwhile', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -77,7 +77,7 @@ describe('a ticket is made once', () => {
     expect(server.tickets).toHaveLength(2)
   })
 
-  test.each([1, 2, 3, 4, 5, 6])('and its comments too, when the program is killed after request %i', async (kill) => {
+  test.each([1, 2, 3, 4, 5, 6])('as are its comments, if the server is killed after request %i', async (kill) => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
     let world = jiraFixture(opened(join(folder, 'start.db')))
     await using server = jiraServer(world.clock)
@@ -103,11 +103,11 @@ describe('a ticket is made once', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Kills the program when `reached`, and begins it anew; null when all was done before. */
+  /** Kills the server when `reached` and restarts it; null if it finished before. */
   async function killed(world: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
     const isReached = await Promise.race([reached.then(() => true), world.deliver().then(() => false)])
     if (!isReached) return null
-    // The database as a kill would leave it; nobody tells it anything any more.
+    // The database as a crash leaves it, without later writes.
     world.db.prepare('VACUUM INTO ?').run(file)
     world.stopping.abort()
     await world.dispatcher.idle()
@@ -120,7 +120,7 @@ describe('a ticket is made once', () => {
     return after
   }
 
-  test('a hundred times, with lost answers, 502 after success, kills, and a search that is 5 s behind', async () => {
+  test('in a hundred runs with lost responses, 502 after success, crashes, and a search index delayed by 5 s', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
     let world = jiraFixture(opened(join(folder, 'start.db')))
     const clock = world.clock

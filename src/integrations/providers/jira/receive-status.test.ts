@@ -39,7 +39,7 @@ describe('a call from Jira', () => {
     },
   )
 
-  test('is told to others, and not to the ticket that it came from', async () => {
+  test('is sent to other channels, but not back to its ticket', async () => {
     await using it = await linked()
     const { world, server, id, webhookUrl } = it
     const tell = async (transition: 'resolved' | 'reopened') => {
@@ -59,7 +59,7 @@ describe('a call from Jira', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('is taken once, whatever its id is repeated with', async () => {
+  test('is handled once per id', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     const headers = { 'x-atlassian-webhook-identifier': 'call-1' }
@@ -70,7 +70,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('that comes late changes nothing', async () => {
+  test('that arrives late changes nothing', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     const late = server.moved('OPS-1', '3')
@@ -80,7 +80,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('about our own act changes nothing', async () => {
+  test('about a change by the own account changes nothing', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     const early = await world.callIn(webhookUrl, server.moved('OPS-1', '5', US))
@@ -96,7 +96,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('about something else does not undo a status that Jira was not shown yet', async () => {
+  test('about something else does not undo a status not yet synchronized to Jira', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     world.byHand('resolved')
@@ -106,7 +106,7 @@ describe('a call from Jira', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('about a muted issue only ends it', async () => {
+  test('about a muted issue can only resolve it', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     world.byHand('muted')
@@ -126,7 +126,7 @@ describe('a call from Jira', () => {
     expect([status(), world.issueRow()?.trackerKey]).toEqual(['resolved', 'WEB-9'])
   })
 
-  test('about a deleted ticket is remembered', async () => {
+  test('about a deleted ticket marks it as deleted', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
     const body = { ...server.moved('OPS-1', '1'), webhookEvent: 'jira:issue_deleted' }
@@ -137,7 +137,7 @@ describe('a call from Jira', () => {
     expect([asked(server, from), status()]).toEqual([[], 'resolved'])
   })
 
-  test('names the member who did it, where Jira tells the address', async () => {
+  test('names the member who made the change if Jira includes the e-mail address', async () => {
     await using it = await linked('dataCenter')
     const { world, server, webhookUrl } = it
     const { bob, vera } = world.people
@@ -166,14 +166,14 @@ describe('a call from Jira', () => {
       { issue: { key: 'OPS-1', fields: { status: { id: NO_TEXT, name: NO_TEXT, statusCategory: NO_TEXT } } } },
     ],
   ]
-  test.each(strange)('about %s is nothing', async (_name, body) => {
+  test.each(strange)('about %s is ignored', async (_name, body) => {
     await using it = await linked()
     const { world, webhookUrl, status } = it
     const answer = await world.callIn(webhookUrl, body)
     expect([answer.status, answer.body, status()]).toEqual([200, { processed: false }, 'open'])
   })
 
-  test('with another token is refused, and with that from before a rotation', async () => {
+  test('with a wrong token or one from before a rotation is refused', async () => {
     await using it = await linked()
     const { world, server, id, webhookUrl, status } = it
     const body = server.moved('OPS-1', '5')
@@ -188,7 +188,7 @@ describe('a call from Jira', () => {
 })
 
 describe('two tickets of one issue', () => {
-  test('each have their own memory, and both are shown the status', async () => {
+  test('have separate memories, and both get the status', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id, webhookUrl } = await world.connected(server)
@@ -209,7 +209,7 @@ describe('two tickets of one issue', () => {
 })
 
 describe('the poll', () => {
-  test.each(['cloud', 'dataCenter'] as const)('takes in what nobody told (%s)', async (edition) => {
+  test.each(['cloud', 'dataCenter'] as const)('applies changes without a webhook call (%s)', async (edition) => {
     await using it = await linked(edition)
     const { world, server, status } = it
     await world.poll()
@@ -231,7 +231,7 @@ describe('the poll', () => {
     expect(server.tickets[0]?.statusId).toBe('1')
   })
 
-  test('does not undo a status that Jira was not shown yet', async () => {
+  test('does not undo a status not yet synchronized to Jira', async () => {
     await using it = await linked()
     const { world, server, status } = it
     world.byHand('acknowledged')
@@ -241,7 +241,7 @@ describe('the poll', () => {
     expect(server.tickets[0]?.statusId).toBe('3')
   })
 
-  test('reads all pages, and goes on when tickets were deleted', async () => {
+  test('reads all pages and copes with deleted tickets', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, 'dataCenter')
     server.behaviour.pageSize = 7
@@ -261,7 +261,7 @@ describe('the poll', () => {
     expect(await world.statusOf(id)).toBe('connected')
   })
 
-  test('takes nothing for deleted while the project can not be seen', async () => {
+  test('treats no ticket as deleted while the project is not visible', async () => {
     await using it = await linked()
     const { world, server, id } = it
     server.behaviour.projects = []
@@ -276,7 +276,7 @@ describe('the poll', () => {
     expect(world.issueRow()?.status).toBe('resolved')
   })
 
-  test('says nothing of an integration that it asked nothing', async () => {
+  test('does not change the status of an integration without tickets', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server, { apiToken: 'an0ther-token' })
@@ -301,7 +301,7 @@ describe('the poll', () => {
     expect((await world.callIn(webhookUrl, server.moved('WEB-9', '1'))).body).toEqual({ processed: true })
   })
 
-  test('is as often as is configured, or not at all', async () => {
+  test('runs at the configured interval, or never', async () => {
     await using never = await linked('cloud', { pollSeconds: null })
     const from = never.server.requests.length
     await never.world.poll()

@@ -10,84 +10,87 @@ export type LinkedTicket = LinkedIssue<Ticket>
 
 const STATUS_OF: Record<Category, IssueStatus> = { new: 'open', indeterminate: 'acknowledged', done: 'resolved' }
 
-/** A ticket that was moved to another project is looked for among so many. */
-const LOOKED_THROUGH = 1000
+/** Number of issues searched for a ticket that was moved to another project. */
+const MAX_SEARCHED = 1000
 
-/** Takes in what happened to a ticket; true when something follows from it here. */
-export async function takeCall(context: JiraInbound, { headers, body }: InboundCall): Promise<boolean> {
+/** Handles a webhook call about a ticket. Returns true if it changed anything in Tagwarden. */
+export async function receiveCall(context: JiraInbound, { headers, body }: InboundCall): Promise<boolean> {
   const found = ticketIn(body.issue)
   const linked = linkedTo(context, found)
   if (!linked) return false
   const id = headers.get('x-atlassian-webhook-identifier') ?? ''
   if (id !== '' && context.isRepeat(id)) return false
-  const processed = await takeEvent(context, linked, found, body)
+  const processed = await applyEvent(context, linked, found, body)
   if (id !== '') context.noteCall(id)
   return processed
 }
 
-async function takeEvent(
+async function applyEvent(
   context: JiraInbound,
   linked: LinkedTicket,
   found: FoundTicket,
   body: Record<string, unknown>,
 ): Promise<boolean> {
   if (body.webhookEvent === 'jira:issue_deleted') {
-    await remember(context, linked, { isGone: true })
+    await updateLinkedTicket(context, linked, { isGone: true })
     return !linked.memory.isGone
   }
   const { user } = body
   const changedAt = typeof body.timestamp === 'number' ? body.timestamp : null
-  const isOurs = userIdOf(user) !== '' && userIdOf(user) === context.state?.me
-  if (isOurs) return false
-  return takeStatus(context, linked, found, { changedAt, by: editorIn(context, user) })
+  const isOwnChange = userIdOf(user) !== '' && userIdOf(user) === context.state?.me
+  if (isOwnChange) return false
+  return applyTicketStatus(context, linked, found, { changedAt, by: editorIn(context, user) })
 }
 
-/** The issue whose ticket it is; moved to another project it has another key, and the same id. */
+/** The issue linked to a ticket. A ticket moved to another project has a new key but the same id. */
 function linkedTo(context: JiraInbound, { id, key }: FoundTicket): LinkedTicket | null {
   if (key === '') return null
-  const byId = () => (id === '' ? undefined : context.issues(LOOKED_THROUGH).find(({ memory }) => memory.id === id))
+  const byId = () => (id === '' ? undefined : context.issues(MAX_SEARCHED).find(({ memory }) => memory.id === id))
   return context.issueByTicket(key) ?? byId() ?? null
 }
 
-/** The member who did it; null when nobody here has that address, or Jira does not tell it. */
+/** Id of the member with the user's e-mail address. Null if there is none or Jira hides the address. */
 function editorIn(context: JiraInbound, user: unknown): string | null {
   const { emailAddress } = fieldsIn(user)
   return typeof emailAddress === 'string' ? (context.editorOf(emailAddress)?.userId ?? null) : null
 }
 
 /**
- * Gives an issue the status that its ticket has come to. What counts is that the ticket was in another category when it was
- * looked at last: a status that is still to be shown there is not undone. True when the issue changed.
+ * Applies a ticket's status to its issue if the ticket's category changed since it was last update, so that an issue status not
+ * yet synchronized to Jira is not undone. Returns true if the issue changed.
  */
-export async function takeStatus(
+export async function applyTicketStatus(
   context: JiraInbound,
   linked: LinkedTicket,
   { key, status: { category } }: FoundTicket,
   { changedAt, by }: { changedAt: Instant | null; by: string | null },
 ): Promise<boolean> {
   const { memory } = linked
-  // Calls may come late, and in another order.
+  // Calls can arrive late and out of order.
   if (category === null || (changedAt !== null && changedAt < memory.changedAt)) return false
-  const seen = { key, category, isGone: false, changedAt: changedAt ?? memory.changedAt }
-  const isMoved = memory.category !== null && memory.category !== category
-  const isGiven = isMoved && give(context, linked, STATUS_OF[category], by)
-  await remember(context, linked, { ...seen, ...(isGiven ? { given: STATUS_OF[category] } : {}) })
-  return isGiven
+  const update = { key, category, isGone: false, changedAt: changedAt ?? memory.changedAt }
+  const hasChanged = memory.category !== null && memory.category !== category
+  const isApplied = hasChanged && setIssueStatus(context, linked, STATUS_OF[category], by)
+  await updateLinkedTicket(context, linked, { ...update, ...(isApplied ? { given: STATUS_OF[category] } : {}) })
+  return isApplied
 }
 
-function give(
+function setIssueStatus(
   context: JiraInbound,
   { issueId, status, target }: LinkedTicket,
   to: IssueStatus,
   by: string | null,
 ): boolean {
-  // Muted is said here and means nothing there: only its end is taken in.
+  // Jira has no equivalent of muted, so only a resolution is applied to a muted issue.
   if (status === 'muted' && to !== 'resolved') return false
   const isReopened = status === 'resolved' && to === 'acknowledged'
   if (isReopened && !context.setStatus(issueId, 'open', by, target)) return false
   return context.setStatus(issueId, to, by, target)
 }
 
-/** Changes a part of what is remembered of the ticket. */
-export const remember = (context: JiraInbound, { issueId, memory, target }: LinkedTicket, part: Partial<Ticket>) =>
-  context.remember(issueId, { ...memory, ...part }, { target, ...(part.key ? { ticketKey: part.key } : {}) })
+/** Updates part of a linked ticket's memory. */
+export const updateLinkedTicket = (
+  context: JiraInbound,
+  { issueId, memory, target }: LinkedTicket,
+  part: Partial<Ticket>,
+) => context.remember(issueId, { ...memory, ...part }, { target, ...(part.key ? { ticketKey: part.key } : {}) })

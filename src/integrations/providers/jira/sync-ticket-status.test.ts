@@ -15,7 +15,7 @@ const LONG = [...BACKLOG, status('review', 'indeterminate'), status('test', 'ind
 const transitionsOf = (server: Parameters<typeof asked>[0], from = 0) =>
   asked(server, from).filter((one) => one === 'POST /issue/OPS-1/transitions').length
 
-describe('a status that is given here', () => {
+describe('a status set in Tagwarden', () => {
   const rows: [string, { statuses: FakeStatus[]; ways: FakeWay[] }, string, [string, string][]][] = [
     [
       'a plain workflow',
@@ -65,7 +65,7 @@ describe('a status that is given here', () => {
     ],
     ['a loop', { statuses: LONG, ways: ways('new>new new>chosen chosen>done') }, 'cloud', [['resolved', 'done']]],
   ]
-  test.each(rows)('comes to the ticket over %s', async (_name, workflow, edition, steps) => {
+  test.each(rows)('is applied to the ticket through %s', async (_name, workflow, edition, steps) => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock, edition as 'cloud')
     server.behaviour.workflow = workflow
@@ -83,7 +83,7 @@ describe('a status that is given here', () => {
     expect(asked(server, from)).toEqual([])
   })
 
-  test('that the ticket can not have is written under it, once', async () => {
+  test('that the ticket can not reach is reported in one comment', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     server.behaviour.workflow = { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test') }
@@ -93,12 +93,12 @@ describe('a status that is given here', () => {
     await world.follow()
     await world.follow()
     const comments = JSON.stringify(server.tickets[0]?.comments)
-    expect(comments).toContain('the issue is resolved there, and this ticket could not be moved to such a status')
+    expect(comments).toContain('The issue is resolved, but this ticket could not be moved to a matching status')
     expect(server.tickets[0]?.comments).toHaveLength(1)
     expect(await world.statusOf(id)).toBe('connected')
   })
 
-  test('is not more than five transitions away', async () => {
+  test('is reached within at most five transitions', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const statuses = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => status(id, 'new'))
@@ -111,7 +111,7 @@ describe('a status that is given here', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('fills what a transition demands, and goes around what Jira refuses', async () => {
+  test('fills required fields and avoids refused transitions', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     server.behaviour.workflow = {
@@ -152,7 +152,7 @@ describe('a status that is given here', () => {
     expect([ticket?.statusId, ticket?.fields.resolution]).toEqual(['new', null])
   })
 
-  test('arrives when it was given before the ticket was made', async () => {
+  test('is applied if it was set before the ticket was created', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -167,7 +167,7 @@ describe('a status that is given here', () => {
     expect(server.tickets[0]?.statusId).toBe('3')
   })
 
-  test('is tried again when Jira is down, from where the ticket is', async () => {
+  test('is retried after an outage, from the current status of the ticket', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
@@ -185,7 +185,7 @@ describe('a status that is given here', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('of a ticket that was deleted is nobody’s concern', async () => {
+  test('is ignored for a deleted ticket', async () => {
     const world = jiraFixture()
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)

@@ -1,58 +1,58 @@
 import { messageOf } from '../../../core/error.ts'
 import { DELIVERED, type Outcome } from '../../outcome.ts'
 import type { StatusChange } from '../provider-context.ts'
-import { addComment, isDeleted, keep } from './deliver-ticket.ts'
+import { addComment, isDeleted, updateTicket } from './deliver-ticket.ts'
 import { callJira, fetchOwnAccount, isCloud, type JiraIssue, statusIn as statusOfAnswer } from './jira-client.ts'
 import { type Status, statusIn, statusOf } from './search-tickets.ts'
 import { noteOf } from './ticket-text.ts'
 import { GOALS, type Goal, nextStep, type Transition } from './workflow-path.ts'
 
-/** One change is shown by so many transitions at most. */
+/** Maximum number of transitions for one status change. */
 const MAX_STEPS = 5
 
-/** Brings the ticket into a status that says how its issue stands; a muted issue leaves its ticket as it is. */
+/** Moves the ticket to a status that matches its issue. A muted issue leaves the ticket unchanged. */
 export async function syncTicket(context: JiraIssue, { status }: StatusChange): Promise<Outcome> {
   const { memory } = context
   if (status === 'muted' || !memory?.key || memory.isGone) return DELIVERED
-  await keep(context, { given: null })
+  await updateTicket(context, { given: null })
   try {
     const failure = await move(context, memory.key, GOALS[status])
     if (failure !== null) {
-      const text = `the issue is ${status} there, and this ticket could not be moved to such a status: ${failure}`
+      const text = `The issue is ${status}, but this ticket could not be moved to a matching status: ${failure}`
       await addComment(context, memory.key, noteOf(text, isCloud(context)))
     }
   } catch (error) {
     if (!(await isDeleted(context, memory.key, error))) throw error
-    await keep(context, { isGone: true })
+    await updateTicket(context, { isGone: true })
   }
   return DELIVERED
 }
 
-/** Null when it arrived, else why not. */
+/** Moves a ticket to the goal. Returns null on success, otherwise the reason. */
 async function move(context: JiraIssue, key: string, goal: Goal): Promise<string | null> {
-  // Calls from outside about what we do now must be known as ours.
+  // Needed to recognize webhook calls about the changes made here.
   await fetchOwnAccount(context)
   const known = new Map<string, Transition[]>()
-  let failure = `no transition leads there within ${MAX_STEPS} steps`
+  let failure = `it can't be reached within ${MAX_STEPS} transitions`
   let status = await statusOf(context, key)
   for (let left = MAX_STEPS; left > 0 && !goal.isReached(status.category); left--) {
-    if (!known.has(status.id)) known.set(status.id, await offersOf(context, key, status))
-    const offer = nextStep(known, status.id, goal, left)
-    if (!offer) break
-    await keep(context, { category: null })
-    const refusal = await take(context, key, offer)
+    if (!known.has(status.id)) known.set(status.id, await transitionsOf(context, key, status))
+    const transition = nextStep(known, status.id, goal, left)
+    if (!transition) break
+    await updateTicket(context, { category: null })
+    const refusal = await applyTransition(context, key, transition)
     if (refusal !== null) {
       failure = refusal
-      known.set(status.id, known.get(status.id)?.filter((one) => one !== offer) ?? [])
+      known.set(status.id, known.get(status.id)?.filter((one) => one !== transition) ?? [])
     }
     status = await statusOf(context, key)
   }
-  await keep(context, { category: status.category })
+  await updateTicket(context, { category: status.category })
   return goal.isReached(status.category) ? null : failure
 }
 
-/** Null, or why Jira refused what it had offered: a condition of the workflow, or somebody else was faster. */
-async function take(context: JiraIssue, key: string, { id, fields }: Transition): Promise<string | null> {
+/** Applies a transition. Returns null, or the reason if Jira refuses it because of a condition or a concurrent change. */
+async function applyTransition(context: JiraIssue, key: string, { id, fields }: Transition): Promise<string | null> {
   const filled = Object.keys(fields).length > 0 ? { fields } : {}
   try {
     await callJira(context, 'POST', `/issue/${encodeURIComponent(key)}/transitions`, { transition: { id }, ...filled })
@@ -79,15 +79,15 @@ interface JiraTransition {
   fields?: Record<string, Field>
 }
 
-const MAX_OFFERS = 200
-/** No form has more. */
+const MAX_TRANSITIONS = 200
+/** Transitions with more fields are ignored. */
 const MAX_FIELDS = 500
 
-/** The transitions that can be taken from a status. */
-async function offersOf(context: JiraIssue, key: string, from: Status): Promise<Transition[]> {
+/** The transitions available in a status whose required fields can be filled. */
+async function transitionsOf(context: JiraIssue, key: string, from: Status): Promise<Transition[]> {
   const path = `/issue/${encodeURIComponent(key)}/transitions?expand=transitions.fields`
   const { transitions = [] } = await callJira<{ transitions?: JiraTransition[] }>(context, 'GET', path)
-  return transitions.slice(0, MAX_OFFERS).flatMap(({ id, name, to, fields = {} }) => {
+  return transitions.slice(0, MAX_TRANSITIONS).flatMap(({ id, name, to, fields = {} }) => {
     const target = statusIn(to)
     const isReopening = from.category === 'done' && target.category !== 'done'
     const values = valuesFor(fields, isReopening)
@@ -95,7 +95,7 @@ async function offersOf(context: JiraIssue, key: string, from: Status): Promise<
   })
 }
 
-/** Values for the fields of a transition that have to be filled; null when one can't be. */
+/** Values for the required fields of a transition. Null if one can't be filled. */
 function valuesFor(fields: Record<string, Field>, isReopening: boolean): Record<string, unknown> | null {
   const values: Record<string, unknown> = {}
   const entries = Object.entries(fields)
@@ -110,7 +110,7 @@ function valuesFor(fields: Record<string, Field>, isReopening: boolean): Record<
   return values
 }
 
-/** The first value that is allowed; for a line of text our name. Undefined when there is none. */
+/** The first allowed value, or `Tagwarden` for a single-line text. Undefined if there is none. */
 function firstValue({ allowedValues, schema }: Field): unknown {
   const [first] = allowedValues ?? []
   if (first === undefined)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { buildMessage, type Message } from '../../message/message.ts'
-import { adfOf, adfText, bodyOf, plainOf, summaryOf, wikiText } from './ticket-text.ts'
+import { adfOf, adfText, bodyOf, escapeWiki, plainOf, summaryOf } from './ticket-text.ts'
 
 const HOSTILE = '[~admin] {code}{noformat}*x* !http://evil.example/p.png! @here <b>'
 
-/** A message in which everything that others may say is this. */
+/** A message in which all untrusted text is this. */
 function messageOf(text: string, fields = 3): Message {
   const sample = Object.fromEntries(Array.from({ length: fields }, (_, index) => [`${text}${index}`, text]))
   return buildMessage({
@@ -24,8 +24,8 @@ function messageOf(text: string, fields = 3): Message {
   })
 }
 
-describe('a ticket says what others wrote', () => {
-  test('as text nodes in a document', () => {
+describe('untrusted text', () => {
+  test('becomes text nodes in a document', () => {
     const body = bodyOf(messageOf(HOSTILE), true)
     if (typeof body === 'string') throw new Error('no document')
     expect(adfText(body)).toContain(HOSTILE)
@@ -37,30 +37,30 @@ describe('a ticket says what others wrote', () => {
     ])
   })
 
-  test('as text in wiki mark-up', () => {
+  test('is escaped in wiki mark-up', () => {
     const body = String(bodyOf(messageOf(HOSTILE), false))
     expect(body).toContain('\\[\\~admin\\] \\{code\\}\\{noformat\\}\\*x\\*')
     const outside = body.split('{noformat}').filter((_, index) => index % 2 === 0)
     for (const active of [/\[~/, /(?<!\\)[{}!@]/, /http:\/\/evil/]) expect(outside.join('')).not.toMatch(active)
-    // Names are looked for where nothing else means anything, too.
+    // Mentions are interpreted even in verbatim blocks.
     expect(body).not.toContain('[~admin')
     expect(body.match(/\{noformat\}/g)).toHaveLength(2)
   })
 
-  test.each([true, false])('and no more than Jira takes (documents: %p)', (isCloud) => {
+  test.each([true, false])('is cut to the limit of Jira (documents: %p)', (isCloud) => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 600, unit: 'binary' }), fc.nat(60), (text, fields) => {
         const body = bodyOf(messageOf(text.repeat(8).slice(0, 900), fields), isCloud)
         const length = typeof body === 'string' ? body.length : JSON.stringify(body).length
         expect(length).toBeLessThanOrEqual(32_767)
-        expect(plainOf(body)).toContain('Open it in Tagwarden')
+        expect(plainOf(body)).toContain('Open in Tagwarden')
         expect(JSON.stringify(body)).not.toContain('"text":""')
       }),
       { numRuns: 50 },
     )
   })
 
-  test('in one line of at most 255', () => {
+  test('becomes a summary of one line and at most 255 characters', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 600, unit: 'binary' }), (text) => {
         const summary = summaryOf(messageOf(text))
@@ -70,18 +70,18 @@ describe('a ticket says what others wrote', () => {
     )
   })
 
-  test('the same words of two documents are the same, however they are written', () => {
+  test('has the same plain text however Jira formats the document', () => {
     const one = adfOf([{ kind: 'sentence', title: 'New issue', text: 'a  b' }])
     const other = { ...one, content: (one.content ?? []).map((node) => ({ ...node, attrs: { localId: 'x' } })) }
     expect(plainOf(other)).toBe(plainOf(one))
   })
 })
 
-/** How Jira takes a backslash: com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent. */
+/** How Jira interprets a backslash: com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent. */
 const ESCAPED = /(?<!\\)\\[-#*_+?^~|%{}[\]()!@]/g
-/** Stands for a sign without its meaning: a letter that is in no picture such as "(x)". */
+/** Replaces an escaped character: a letter that occurs in no emoticon such as "(x)". */
 const PLAIN = 'w'
-/** What would mean something to Jira in what is left. */
+/** Mark-up that must not remain. */
 const MEANS_SOMETHING = [
   /[{}[\]|!\\]/,
   /(?<![\p{L}\p{Nd}\\])[-_+^~*](?=\S)(?:.*?\S)?[-_+^~*](?![\p{L}\p{Nd}])/u,
@@ -91,7 +91,7 @@ const MEANS_SOMETHING = [
   /\((?:[ynix/!+?-]|on|off|\*[rgby]?|flag|flagoff)\)/,
 ]
 
-describe('text of others in wiki mark-up', () => {
+describe('escaping of wiki mark-up', () => {
   test.each([
     ['add_to_cart on 2026-01-05 12:07 UTC', 'add_to_cart on 2026-01-05 12:07 UTC'],
     ['[~admin] look', '\\[\\~admin\\] look'],
@@ -106,18 +106,18 @@ describe('text of others in wiki mark-up', () => {
     ['fine (3 events) :) (y)', 'fine (3 events) &#58;) \\(y)'],
     ['# one', '\\# one'],
     ['ann@example.com', 'ann\\@example.com'],
-  ])('%j becomes %j', (text, expected) => {
-    expect(wikiText(text)).toBe(expected)
+  ])('turns %j into %j', (text, expected) => {
+    expect(escapeWiki(text)).toBe(expected)
   })
 
-  test('means nothing, whatever it is', () => {
+  test('leaves no mark-up in any text', () => {
     const sign = fc.constantFrom(...'*_-+^~?{}[]|!()#@:;/\\&%ab1 ')
     const text = fc.array(fc.oneof(sign, fc.constantFrom('{code}', '[~x]', '??', '://', '\\\\', 'h1. ', '---')), {
       maxLength: 12,
     })
     fc.assert(
       fc.property(text, (parts) => {
-        const left = wikiText(parts.join(''))
+        const left = escapeWiki(parts.join(''))
           .replaceAll(/&#\d+;/g, PLAIN)
           .replaceAll(ESCAPED, PLAIN)
         for (const pattern of MEANS_SOMETHING) expect(left).not.toMatch(pattern)

@@ -4,33 +4,33 @@ import type { MessageRow } from '../../message/message-text.ts'
 import { KIND_TITLES, rowsOf, textBlocksOf } from '../../message/message-text.ts'
 import { oneLine } from '../../message/one-line.ts'
 
-/** A document for Cloud, a text for a Data Center. */
+/** An ADF document for Cloud, or wiki mark-up for Data Center. */
 export type Body = AdfNode | string
 
-/** Jira takes no longer description or comment; of a document we count its JSON. */
+/** Jira's limit for descriptions and comments, applied to the JSON of a document. */
 const MAX_BODY_LENGTH = 32_767
 const MAX_SUMMARY_LENGTH = 255
 
-/** One line: what is wrong, and where. */
+/** Summary of a ticket: the problem and the domain. */
 export function summaryOf({ issue, domain, sentence }: Message): string {
   const title = issue?.title ?? sentence
-  const place = namesMissingIn(title, [domain?.name]).map((name) => ` (${name})`)
-  return oneLine(`${title}${place.join('')}`, MAX_SUMMARY_LENGTH)
+  const location = namesMissingIn(title, [domain?.name]).map((name) => ` (${name})`)
+  return oneLine(`${title}${location.join('')}`, MAX_SUMMARY_LENGTH)
 }
 
-/** What is known when a ticket is made, and what is new when it is commented on; a resolution shows no events. */
+/** Description or comment for a message. A resolution contains no events. */
 export function bodyOf(message: Message, isCloud: boolean): Body {
   const facts: Block = { kind: 'facts', rows: rowsOf(message) }
   const verbatim = message.kind === 'resolved' ? [] : textBlocksOf(message)
   const blocks = verbatim.map((one): Block => ({ kind: 'verbatim', ...one }))
-  return fitting([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)
+  return fitBody([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)
 }
 
-/** One sentence of ours. */
+/** A comment with a single sentence. */
 export const noteOf = (text: string, isCloud: boolean): Body =>
-  fitting([{ kind: 'sentence', title: 'Tagwarden', text }], isCloud)
+  fitBody([{ kind: 'sentence', title: 'Tagwarden', text }], isCloud)
 
-/** The words of a body, to tell if two are the same: Jira writes documents in its own way. */
+/** Plain text of a body, for comparison: Jira reformats documents. */
 export const plainOf = (body: Body): string =>
   (typeof body === 'string' ? body : adfText(body)).replaceAll(/\s+/g, ' ').trim()
 
@@ -40,10 +40,10 @@ const sentenceOf = ({ kind, sentence }: Message): Block => ({
   text: sentence,
 })
 
-const linkTo = ({ url }: Message): Block => ({ kind: 'link', title: 'Open it in Tagwarden', url })
+const linkTo = ({ url }: Message): Block => ({ kind: 'link', title: 'Open in Tagwarden', url })
 
-/** As much of it as Jira takes: what is shown line by line loses its last lines first. */
-function fitting(all: readonly Block[], isCloud: boolean): Body {
+/** Renders the blocks within Jira's limit by dropping the last lines of verbatim blocks. */
+function fitBody(all: readonly Block[], isCloud: boolean): Body {
   let blocks = all.filter(hasContent)
   for (;;) {
     const body = isCloud ? adfOf(blocks) : wikiOf(blocks)
@@ -60,7 +60,7 @@ function hasContent(block: Block): boolean {
   return block.kind !== 'verbatim' || block.lines.length > 0
 }
 
-/** What a description or a comment consists of, before it is written for Cloud or a Data Center. No title is empty. */
+/** A part of a description or comment, independent of the format. Titles are never empty. */
 export type Block =
   | { kind: 'sentence'; title: string; text: string }
   | { kind: 'facts'; rows: readonly MessageRow[] }
@@ -77,7 +77,7 @@ interface AdfNode {
   attrs?: Record<string, string>
 }
 
-/** A document, which Cloud takes. Text of others stands in text nodes, where it means nothing. */
+/** Renders a document for Cloud. Text nodes contain no mark-up, so untrusted text is safe. */
 export function adfOf(blocks: readonly Block[]): AdfNode {
   return { type: 'doc', version: 1, content: blocks.flatMap(adfBlock) }
 }
@@ -99,44 +99,44 @@ const strong = (value: string): AdfNode => ({ ...text(value), marks: [{ type: 's
 const paragraph = (...content: AdfNode[]): AdfNode => ({ type: 'paragraph', content })
 const item = (...content: AdfNode[]): AdfNode => ({ type: 'listItem', content: [paragraph(...content)] })
 
-/** All texts of a document, one after the other. */
+/** Concatenates all texts of a document. */
 export const adfText = ({ text: own = '', content = [] }: AdfNode): string => own + content.map(adfText).join('')
 
-/** A letter or digit: between two of them a mark stands in a word and means nothing. */
+/** A letter or digit. Between two of them, most marks have no effect. */
 const WORD = String.raw`[\p{L}\p{Nd}]`
-/** What means something in a line: https://jira.atlassian.com/secure/WikiRendererHelpAction.jspa?section=all */
-const ACTIVE = new RegExp(
+/** Inline mark-up: https://jira.atlassian.com/secure/WikiRendererHelpAction.jspa?section=all */
+const MARKUP = new RegExp(
   [
     String.raw`[\\{}[\]|!@]`,
     `(?<!${WORD})[-_+^~*]|[-_+^~*](?!${WORD})`,
     String.raw`(?<=\?)\?|\?(?=\?)|^#`,
     String.raw`\((?=(?:y|n|i|x|/|!|\+|-|\?|on|off|\*[rgby]?|flag|flagoff)\))`,
-    // An address would become a link, a face a picture, an entity a character.
+    // URLs become links, emoticons images, and entities characters.
     `:(?=//)|(?<=mailto):|[:;](?=-?[()PpDd](?!${WORD}))|&(?=#?\\w+;)`,
   ].join('|'),
   'gu',
 )
-/** Those that a backslash takes their meaning from; for others an entity stands. */
-const BACKSLASHED = '-#*_+?^~|{}[]()!@'
+/** Characters escaped with a backslash; others are written as entities. */
+const BACKSLASH_ESCAPED = '-#*_+?^~|{}[]()!@'
 
-/** Text of others in the middle of a line of Jira's wiki mark-up: it means nothing there, and names nobody. */
-export const wikiText = (text: string): string =>
-  text.replaceAll(ACTIVE, (sign) => (BACKSLASHED.includes(sign) ? `\\${sign}` : `&#${sign.charCodeAt(0)};`))
+/** Escapes untrusted text within a line of wiki mark-up, so that it creates no mark-up and mentions nobody. */
+export const escapeWiki = (text: string): string =>
+  text.replaceAll(MARKUP, (sign) => (BACKSLASH_ESCAPED.includes(sign) ? `\\${sign}` : `&#${sign.charCodeAt(0)};`))
 
-/** The same where mark-up ends only with the block, and where names are looked for all the same. */
-const verbatim = (text: string): string => text.replaceAll(/\{(?=noformat)|\[(?=~)/gi, '$& ')
+/** Escapes a line of a `{noformat}` block, in which only the end of the block and mentions are interpreted. */
+const escapeVerbatim = (text: string): string => text.replaceAll(/\{(?=noformat)|\[(?=~)/gi, '$& ')
 
-/** Jira's wiki mark-up, which a Data Center takes. */
+/** Renders wiki mark-up for Data Center. */
 function wikiOf(blocks: readonly Block[]): string {
   return blocks.map(wikiBlock).join('\n\n')
 }
 
 function wikiBlock(block: Block): string {
   if (block.kind === 'facts') {
-    return block.rows.map(([label, text]) => `* *${wikiText(label)}*: ${wikiText(text)}`).join('\n')
+    return block.rows.map(([label, text]) => `* *${escapeWiki(label)}*: ${escapeWiki(text)}`).join('\n')
   }
-  const title = `*${wikiText(block.title)}*`
-  if (block.kind === 'sentence') return `${title}: ${wikiText(block.text)}`
-  if (block.kind === 'link') return `[${wikiText(block.title)}|${block.url}]`
-  return `${title}\n{noformat}\n${block.lines.map(verbatim).join('\n')}\n{noformat}`
+  const title = `*${escapeWiki(block.title)}*`
+  if (block.kind === 'sentence') return `${title}: ${escapeWiki(block.text)}`
+  if (block.kind === 'link') return `[${escapeWiki(block.title)}|${block.url}]`
+  return `${title}\n{noformat}\n${block.lines.map(escapeVerbatim).join('\n')}\n{noformat}`
 }

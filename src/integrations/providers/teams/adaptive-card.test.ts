@@ -3,11 +3,19 @@ import fc from 'fast-check'
 import { summarizeGroup } from '../../message/group-text.ts'
 import { fallMessage, PURCHASE_FACTS, purchaseMessage } from '../../message/message.fixture.ts'
 import type { Message } from '../../message/message.ts'
-import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, MAX_BYTES, plain } from './adaptive-card.ts'
+import {
+  type CardMessage,
+  cardOf,
+  escapeCardText,
+  fitCard,
+  groupCardOf,
+  MAX_BYTES,
+  type SizeLimits,
+} from './adaptive-card.ts'
 
-const cut: Cut = { text: 1000, sample: 300, rows: 30 }
+const cut: SizeLimits = { text: 1000, sample: 300, rows: 30 }
 
-/** Every text that a card shows. */
+/** All texts of a card. */
 function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(textsOf)
   if (typeof value !== 'object' || value === null) return []
@@ -17,14 +25,14 @@ function textsOf(value: unknown): string[] {
 }
 const read = (body: string): CardMessage => JSON.parse(body)
 
-/** What the Markdown of cards makes of a text, read with another implementation: escapes are undone, all else is markup. */
+/** Parses card Markdown with an independent implementation: undoes escapes and treats everything else as mark-up. */
 function markupIn(text: string): string[] {
   const withoutEscapes = text.replaceAll(/\\[\\`*_~[\]<>&{+.#)-]/g, 'x')
   const found = withoutEscapes.match(/[`*_~[\]<>&]|\{\{|^[-+#] |^\d+[.)] /g)
   return found ?? []
 }
 
-describe('text of others', () => {
+describe('untrusted text', () => {
   test.each([
     ['**bold** and _slanted_', String.raw`\*\*bold\*\* and \_slanted\_`],
     ['[click](https://evil.example)', String.raw`\[click\](https://evil.example)`],
@@ -39,19 +47,19 @@ describe('text of others', () => {
     ['-5', '-5'],
     ['## a heading', String.raw`\## a heading`],
     ['~~gone~~ `code`', '\\~\\~gone\\~\\~ \\`code\\`'],
-  ])('%s stands as it is', (text, expected) => expect(plain(text)).toBe(expected))
+  ])('%s is shown literally', (text, expected) => expect(escapeCardText(text)).toBe(expected))
 
-  test('has no markup left, and comes back the same', () => {
+  test('contains no mark-up and is otherwise unchanged', () => {
     const nasty = fc.string({ unit: fc.constantFrom(...'\\`*_~[]<>&{}()#+-.!|1a \u00e9'.split('')), maxLength: 40 })
     fc.assert(
       fc.property(nasty, (text) => {
-        expect(markupIn(plain(text))).toEqual([])
-        expect(plain(text).replaceAll(/\\([\\`*_~[\]<>&{+.#)-])/g, '$1')).toBe(text)
+        expect(markupIn(escapeCardText(text))).toEqual([])
+        expect(escapeCardText(text).replaceAll(/\\([\\`*_~[\]<>&{+.#)-])/g, '$1')).toBe(text)
       }),
     )
   })
 
-  test('is escaped wherever it stands, and nobody is mentioned', () => {
+  test('is escaped everywhere and mentions nobody', () => {
     const evil = '<at>all</at> [x](https://evil.example) **!** {{TIME(2026-01-05T00:00:00Z)}}'
     const message = purchaseMessage({
       issue: { ...PURCHASE_FACTS.issue, title: evil, hosts: [evil], notes: evil },
@@ -64,14 +72,14 @@ describe('text of others', () => {
       changes: [{ id: 'chg_1', title: evil, occurredAt: 0 }],
     })
     for (const body of [
-      fitting((cut) => cardOf({ ...message, cause: { sentence: evil } }, cut, evil)),
-      fitting((cut) => groupCardOf(summarizeGroup([{ message }, { message }]), cut)),
+      fitCard((cut) => cardOf({ ...message, cause: { sentence: evil } }, cut, evil)),
+      fitCard((cut) => groupCardOf(summarizeGroup([{ message }, { message }]), cut)),
     ]) {
       expect(body).not.toMatch(/<at>|<\/at>|entities|\{\{/)
       const { summary, attachments } = read(body)
       expect(summary).not.toMatch(/[<>&]/)
       for (const text of textsOf(attachments)) {
-        // The links of a group are ours.
+        // Links of a group card point to Tagwarden.
         const others = text.replaceAll(/ \[Open\]\(https:\/\/tags\.company\.example\/issues\/\w+\)$/g, '')
         expect([others, markupIn(others)]).toEqual([others, []])
       }
@@ -80,7 +88,7 @@ describe('text of others', () => {
 })
 
 describe('a card', () => {
-  test('answers what is wrong, since when, where, what was seen beside what is good, and why', () => {
+  test('shows the problem, its start and location, the compared events and the cause', () => {
     const { attachments } = cardOf(purchaseMessage(), cut)
     const [{ contentType, content }] = attachments
     expect(contentType).toBe('application/vnd.microsoft.card.adaptive')
@@ -104,22 +112,25 @@ describe('a card', () => {
     )
   })
 
-  test('of a fall has the course and a good event', () => {
+  test('about a drop in volume has a chart and a valid event', () => {
     expect(textsOf(cardOf(fallMessage(), cut).attachments)).toEqual(
       expect.arrayContaining(['A good event (personal data masked)', expect.stringMatching(/^[▁-█]+$/)]),
     )
   })
 
-  test.each(['acknowledged', 'resolved', 'muted'] as const)('shows that an issue is %s, and by whom', (status) => {
-    const { issue, ...message } = purchaseMessage()
-    if (!issue) throw new Error('the message is about an issue')
-    const shown = { ...message, issue: { ...issue, status } }
-    const word = status.charAt(0).toUpperCase() + status.slice(1)
-    expect(textsOf(cardOf(shown, cut, 'Ann_B').attachments)).toContain(String.raw`${word} by Ann\_B`)
-    expect(textsOf(cardOf(shown, cut).attachments)).toContain(word)
-  })
+  test.each(['acknowledged', 'resolved', 'muted'] as const)(
+    'shows that an issue is %s and who changed it',
+    (status) => {
+      const { issue, ...message } = purchaseMessage()
+      if (!issue) throw new Error('the message is about an issue')
+      const shown = { ...message, issue: { ...issue, status } }
+      const word = status.charAt(0).toUpperCase() + status.slice(1)
+      expect(textsOf(cardOf(shown, cut, 'Ann_B').attachments)).toContain(String.raw`${word} by Ann\_B`)
+      expect(textsOf(cardOf(shown, cut).attachments)).toContain(word)
+    },
+  )
 
-  test('fits whatever it has to say, as sent, and is never torn', () => {
+  test('fits the size limit with any content, and escape sequences are never broken', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', minLength: 300, maxLength: 600 }),
       fc.constantFrom('\\', '*', '"', '漢', '😀', '[', 'é').map((one) => one.repeat(1200)),
@@ -138,11 +149,11 @@ describe('a card', () => {
           sample,
         }
         const message: Message = { ...purchaseMessage({ issue, finding, alert: { id: 'a', name: text } }), goodSample }
-        const body = fitting((cut) => ({ isGroup: true, activity: cardOf(message, cut, text) }))
+        const body = fitCard((cut) => ({ isGroup: true, activity: cardOf(message, cut, text) }))
         expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BYTES)
         expect(body.isWellFormed() && textsOf(JSON.parse(body)).every((one) => one.isWellFormed())).toBe(true)
         const members = Array.from({ length: 199 }, () => ({ message }))
-        const group = fitting((cut) => groupCardOf(summarizeGroup(members), cut))
+        const group = fitCard((cut) => groupCardOf(summarizeGroup(members), cut))
         expect(Buffer.byteLength(group)).toBeLessThanOrEqual(MAX_BYTES)
         expect(textsOf(JSON.parse(group))).toContain('and 179 more')
       }),
@@ -150,10 +161,10 @@ describe('a card', () => {
     )
   })
 
-  test('says how much it left out', () => {
+  test('states how many rows it omits', () => {
     const sample = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`key${index}`, '漢'.repeat(300)]))
     const message: Message = { ...purchaseMessage(), sample, goodSample: null }
-    const body = fitting((cut) => cardOf(message, cut))
+    const body = fitCard((cut) => cardOf(message, cut))
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BYTES)
     expect(textsOf(read(body)).filter((one) => one.startsWith('key') || /^and \d+ more$/.test(one))).toHaveLength(30)
   })

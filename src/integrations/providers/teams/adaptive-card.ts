@@ -17,26 +17,26 @@ import {
   subjectOf,
 } from '../../message/message-text.ts'
 
-/** Teams takes no more of a message: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages */
+/** Maximum size of a Teams message: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages */
 export const MAX_BYTES = 28_672
 
-/** A message with a card, as bots and workflows send it. */
+/** A message with a card, for bots and workflows. */
 export interface CardMessage {
   type: 'message'
-  /** What notifications show. */
+  /** Text of notifications. */
   summary: string
   attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive'; contentUrl: null; content: object }]
 }
 
-/** How much of each text and list is shown, in UTF-16 units and rows. */
-export interface Cut {
+/** Maximum lengths of texts in UTF-16 units, and of lists in rows. */
+export interface SizeLimits {
   text: number
   sample: number
   rows: number
 }
 
-/** The next one is taken where a message would be too long; the last fits whatever there is. */
-const CUTS: readonly Cut[] = [
+/** Tried in order until a message fits; any message fits with the last. */
+const SIZE_LIMITS: readonly SizeLimits[] = [
   { text: 1000, sample: 300, rows: 30 },
   { text: 500, sample: 120, rows: 30 },
   { text: 300, sample: 80, rows: 15 },
@@ -44,10 +44,10 @@ const CUTS: readonly Cut[] = [
   { text: 50, sample: 0, rows: 0 },
 ]
 
-/** The longest JSON that fits. `make` gets what to cut. */
-export function fitting(make: (cut: Cut) => object): string {
+/** Returns the JSON of the largest card that fits into a message. */
+export function fitCard(make: (cut: SizeLimits) => object): string {
   let text = ''
-  for (const cut of CUTS) {
+  for (const cut of SIZE_LIMITS) {
     text = JSON.stringify(make(cut))
     if (Buffer.byteLength(text) <= MAX_BYTES) break
   }
@@ -55,18 +55,18 @@ export function fitting(make: (cut: Cut) => object): string {
 }
 
 /**
- * Text of others so that a card shows it letter by letter: without Markdown, dates (`{{DATE(…)}}`), entities and mentions.
+ * Escapes untrusted text so that a card shows it literally, without Markdown, dates (`{{DATE(…)}}`), entities and mentions.
  * https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
  */
-export function plain(text: string): string {
+export function escapeCardText(text: string): string {
   return text
     .replace(/[\\`*_~[\]<>&{]/g, String.raw`\$&`)
     .replace(/^([-+]|#+)(?=\s|$)/, String.raw`\$1`)
     .replace(/^(\d+)([.)])(?=\s|$)/, String.raw`$1\$2`)
 }
 
-/** In one line and without what could be markup: notifications know no escapes. */
-const bare = (text: string) => text.replaceAll(/[<>&{}]/g, ' ')
+/** Removes possible mark-up: notifications do not support escapes. */
+const withoutMarkup = (text: string) => text.replaceAll(/[<>&{}]/g, ' ')
 
 type Block = Record<string, unknown>
 
@@ -75,14 +75,14 @@ const textBlock = (text: string, more: Block = {}): Block => ({ type: 'TextBlock
 function facts(rows: readonly MessageRow[], most: number): Block[] {
   if (rows.length === 0) return []
   const shown = rows.map(([title, value]) => ({
-    title: plain(cutText(title, most, '…')),
-    value: plain(cutText(value, most, '…')),
+    title: escapeCardText(cutText(title, most, '…')),
+    value: escapeCardText(cutText(value, most, '…')),
   }))
   return [{ type: 'FactSet', facts: shown }]
 }
 
-/** The bad event beside a good one where both are known; what matters is marked. */
-function sampleBlocks(message: Message, cut: Cut): Block[] {
+/** The violating event compared with a valid one if both are known, with differences marked. */
+function sampleBlocks(message: Message, cut: SizeLimits): Block[] {
   const compared = comparedRowsOf(message)
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
   const rows = compared.length > 0 ? compared.map(comparedRow) : sampleRowsOf({ sample })
@@ -99,7 +99,7 @@ const comparedRow = ({ key, bad, good, isMarked }: ComparedRow): MessageRow => [
   bad === good ? shownValue(bad) : `${shownValue(bad)} (good: ${shownValue(good)})`,
 ]
 
-function chartBlocks(message: Message, cut: Cut): Block[] {
+function chartBlocks(message: Message, cut: SizeLimits): Block[] {
   if (cut.rows === 0 || !hasChart(message)) return []
   return [
     textBlock(`${chartTitle(message)}, ${chartSpan(message)}`, { isSubtle: true, separator: true }),
@@ -115,9 +115,9 @@ const COLORS: Record<IssueStatus, string> = {
 }
 
 /** `Acknowledged by Ann` */
-function stateText(status: IssueStatus, by: string | null): string {
+function statusText(status: IssueStatus, by: string | null): string {
   const word = capitalized(status)
-  return plain(by === null ? word : `${word} by ${by}`)
+  return escapeCardText(by === null ? word : `${word} by ${by}`)
 }
 
 function envelope(subject: string, body: Block[], link: { title: string; url: string } | null): CardMessage {
@@ -131,21 +131,21 @@ function envelope(subject: string, body: Block[], link: { title: string; url: st
   }
   return {
     type: 'message',
-    summary: bare(subject),
+    summary: withoutMarkup(subject),
     attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }],
   }
 }
 
 const TITLE: Block = { size: 'Medium', weight: 'Bolder' }
 
-/** @param by who gave the issue its present state by hand; null when nobody did. */
-export function cardOf(message: Message, cut: Cut, by: string | null = null): CardMessage {
+/** @param by display name of the user who set the current status; null if it was set automatically */
+export function cardOf(message: Message, cut: SizeLimits, by: string | null = null): CardMessage {
   const { issue, sentence, url } = message
   const subject = cutText(subjectOf(message), cut.text, '…')
   const body = [
-    textBlock(plain(subject), { ...TITLE, ...(issue ? { color: COLORS[issue.status] } : {}) }),
-    ...(issue && issue.status !== 'open' ? [textBlock(stateText(issue.status, by), { weight: 'Bolder' })] : []),
-    textBlock(plain(cutText(sentence, cut.text, '…'))),
+    textBlock(escapeCardText(subject), { ...TITLE, ...(issue ? { color: COLORS[issue.status] } : {}) }),
+    ...(issue && issue.status !== 'open' ? [textBlock(statusText(issue.status, by), { weight: 'Bolder' })] : []),
+    textBlock(escapeCardText(cutText(sentence, cut.text, '…'))),
     ...facts(rowsOf(message), cut.text),
     ...chartBlocks(message, cut),
     ...sampleBlocks(message, cut),
@@ -153,22 +153,24 @@ export function cardOf(message: Message, cut: Cut, by: string | null = null): Ca
   return envelope(subject, body, { title: issue ? 'Open the issue' : 'Open Tagwarden', url })
 }
 
-/** Issues that opened together, as they stand now: each that is named in a line. */
-export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cut: Cut): CardMessage {
+/** A card about issues that opened together, with a line of current status for each listed one. */
+export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cut: SizeLimits): CardMessage {
   const lines = named.map(({ issue, sentence, url }) => {
-    const state = issue && issue.status !== 'open' ? `**${stateText(issue.status, issue.resolvedBy)}** ` : ''
-    const text = plain(cutText(`${issue ? `[${issue.severity}] ` : ''}${sentence}`, Math.min(cut.text, 300), '…'))
+    const state = issue && issue.status !== 'open' ? `**${statusText(issue.status, issue.resolvedBy)}** ` : ''
+    const text = escapeCardText(
+      cutText(`${issue ? `[${issue.severity}] ` : ''}${sentence}`, Math.min(cut.text, 300), '…'),
+    )
     return textBlock(`${state}${text} [Open](${url})`, { spacing: 'Small' })
   })
   const title = cutText(subject, cut.text, '…')
-  const body = [textBlock(plain(title), TITLE), textBlock(sentence), ...lines]
+  const body = [textBlock(escapeCardText(title), TITLE), textBlock(sentence), ...lines]
   if (rest !== null) body.push(textBlock(rest, { isSubtle: true }))
   const [first] = named
   return envelope(title, body, first ? { title: 'Open the issues', url: first.url.replace(/\/[^/]*$/, '') } : null)
 }
 
-/** A line or two that are ours. */
+/** A short card with a title and a text. */
 export function noteCard(title: string, text: string, url: string | null): CardMessage {
   const link = url === null ? null : { title: 'Open the issue', url }
-  return envelope(title, [textBlock(plain(title), TITLE), textBlock(plain(text))], link)
+  return envelope(title, [textBlock(escapeCardText(title), TITLE), textBlock(escapeCardText(text))], link)
 }

@@ -7,16 +7,16 @@ import { isKnownService, stateOf, type TeamsState } from './bot-installations.ts
 import { type Bot, operatorBase, type TeamsSettings } from './teams-config.ts'
 
 export interface TeamsTokens extends AccessTokens {
-  /** For which bot it is: `<tenant>/<appId>`. */
+  /** The bot that the token belongs to: `<tenant>/<appId>`. */
   of: string
 }
 
 export type TeamsContext = IntegrationContext<TeamsSettings, TeamsTokens, TeamsState>
 
-/** A bot of several tenants has its tokens from here. */
+/** Tenant that issues the tokens of multi-tenant bots. */
 const ANY_TENANT = 'botframework.com'
 
-/** @param refused a token that was not taken; null: none was. */
+/** @param refused a rejected token, which is replaced; null: none */
 async function tokenFor(context: TeamsContext, bot: Bot, refused: string | null): Promise<string> {
   const tenant = bot.tenantId ?? ANY_TENANT
   const of = `${tenant}/${bot.appId}`
@@ -40,9 +40,9 @@ async function tokenFor(context: TeamsContext, bot: Bot, refused: string | null)
 
 export interface BotCall {
   method: 'POST' | 'PUT'
-  /** Where the team is spoken with; anything else than what came with a checked token is refused. */
+  /** The team's service URL. Only URLs received with a verified token are accepted. */
   serviceUrl: string
-  /** What is known of the teams; absent: what the integration remembers. */
+  /** Known installations; absent: the integration's saved state. */
   known?: TeamsState
   path: string
   /** JSON. */
@@ -50,8 +50,8 @@ export interface BotCall {
 }
 
 /**
- * Calls the Bot Connector in the name of the bot, with any answer but 401: that brings a new token, once, and then fails with
- * `Unusable`.
+ * Calls the Bot Connector as the bot and returns the response whatever its status. On 401 retries once with a new token, then
+ * fails with `Unusable`.
  */
 export async function callService(
   context: TeamsContext,
@@ -59,7 +59,7 @@ export async function callService(
   { method, serviceUrl, known = stateOf(context.settings, context.state), path, body }: BotCall,
 ): Promise<CallAnswer> {
   if (!isKnownService(known, serviceUrl)) {
-    throw new AppError('invalid', 'the service address came with no token that was checked')
+    throw new AppError('invalid', 'the service URL was not received with a verified token')
   }
   const call = (token: string) =>
     context.call({
@@ -73,7 +73,7 @@ export async function callService(
   if (answer.status !== 401) return answer
   const again = await call(await tokenFor(context, bot, token))
   if (again.status !== 401) return again
-  throw new Unusable('reauth_required', `Teams does not take the bot's token: ${saidBy(again)}`)
+  throw new Unusable('reauth_required', `Teams rejected the bot's token: ${statusTextOf(again)}`)
 }
 
 interface Refusal {
@@ -81,7 +81,7 @@ interface Refusal {
   message: string
 }
 
-/** What the Bot Connector says in a refusal: `{"error": {"code", "message"}}`; empty texts when it says nothing. */
+/** Parses an error response: `{"error": {"code", "message"}}`. Missing texts are empty. */
 function refusalIn({ body }: CallAnswer): Refusal {
   try {
     const { code, message } = JSON.parse(body).error
@@ -91,40 +91,40 @@ function refusalIn({ body }: CallAnswer): Refusal {
   }
 }
 
-function saidBy(answer: CallAnswer): string {
+function statusTextOf(answer: CallAnswer): string {
   const { code } = refusalIn(answer)
   return `HTTP ${answer.status}${code ? ` ${code}` : ''}`
 }
 
-/** What a refusal means, in words for admins: its own, where it has some. */
+/** Describes an error response for admins, with the message of the Bot Connector if there is one. */
 export function reasonOf(answer: CallAnswer): string {
   const { message } = refusalIn(answer)
-  return message ? `${saidBy(answer)}: ${message}` : saidBy(answer)
+  return message ? `${statusTextOf(answer)}: ${message}` : statusTextOf(answer)
 }
 
 /** https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages#status-codes */
 const BROKEN_CODES = new Map([
-  ['BotNotInConversationRoster', 'the bot is not in this team any more; add it again'],
-  ['BotDisabledByAdmin', 'an administrator of Teams has blocked the app'],
-  ['ConversationBlockedByUser', 'the channel does not let the bot write'],
-  ['NotEnoughPermissions', 'the bot may not write there'],
+  ['BotNotInConversationRoster', 'the bot was removed from this team; add it again'],
+  ['BotDisabledByAdmin', 'a Teams administrator has blocked the app'],
+  ['ConversationBlockedByUser', 'the channel has blocked the bot'],
+  ['NotEnoughPermissions', 'the bot may not post to this channel'],
 ])
 
-/** Fails unless it is a success. */
+/** Returns the response if it is a success, otherwise fails. */
 export function requireSuccess(answer: CallAnswer): CallAnswer {
   const { status } = answer
   if (status >= 200 && status < 300) return answer
-  // Two at a time in one conversation: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit
-  if (status === 412) throw new AppError('unavailable', saidBy(answer))
+  // Concurrent posts to one conversation: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit
+  if (status === 412) throw new AppError('unavailable', statusTextOf(answer))
   const meaning = BROKEN_CODES.get(refusalIn(answer).code)
-  if (meaning) throw new AppError('forbidden', `${saidBy(answer)}: ${meaning}`)
+  if (meaning) throw new AppError('forbidden', `${statusTextOf(answer)}: ${meaning}`)
   throw new CallFailed({ kind: 'status', ...answer })
 }
 
 export const isGone = ({ status }: CallAnswer) => status === 404 || status === 410
 
-/** Of an answer that posted something: where it is; null when it does not say. */
-export function postedIn({ body }: CallAnswer): { conversationId: string; activityId: string | null } | null {
+/** The ids of a posted message. Null if the response contains none. */
+export function postedMessageIn({ body }: CallAnswer): { conversationId: string; activityId: string | null } | null {
   const { id, activityId } = jsonObject(body) ?? {}
   if (typeof id !== 'string' || id === '') return null
   const inId = /;messageid=(.+)$/.exec(id)?.[1]

@@ -20,11 +20,11 @@ const after = (...activities: Record<string, unknown>[]) =>
   activities.reduce((state, one) => afterActivity(state, one) ?? state, EMPTY)
 const channels = (...activities: Record<string, unknown>[]) => after(...activities).teams[0]?.channels
 
-describe('what is known of teams', () => {
+describe('the installations', () => {
   const created = (id: string, name?: string) =>
     activity('t1', {}, { eventType: 'channelCreated', channel: { id, ...(name ? { name } : {}) } })
 
-  test('follows its channels', () => {
+  test('follow changes of channels', () => {
     const two = [created('c1', 'One'), created('c2', 'Two')]
     expect(channels(...two)).toEqual([
       { id: 'c1', name: 'One' },
@@ -37,7 +37,7 @@ describe('what is known of teams', () => {
     ])
   })
 
-  test('keeps what an activity leaves out, and takes what it says anew', () => {
+  test('are updated by an activity, which may omit fields', () => {
     const moved = {
       ...activity('t1', {}, { team: { id: 't1' }, tenant: undefined }),
       serviceUrl: 'https://smba.example/emea/',
@@ -52,20 +52,20 @@ describe('what is known of teams', () => {
     ['the bot was removed', { membersRemoved: [{ id: '29:ann' }, { id: BOT_ID }] }, { eventType: 'teamMemberRemoved' }],
     ['the app was uninstalled', { type: 'installationUpdate', action: 'remove' }, {}],
     ['the team was deleted', {}, { eventType: 'teamDeleted' }],
-  ])('ends when %s', (_name, more, data) => {
+  ])('lose a team when %s', (_name, more, data) => {
     expect(after(activity('t1'), activity('t2'), activity('t1', more, data)).teams.map(({ id }) => id)).toEqual(['t2'])
   })
 
-  test('goes on when somebody else leaves', () => {
+  test('keep a team when another member leaves', () => {
     expect(after(activity('t1'), activity('t1', { membersRemoved: [{ id: '29:ann' }] })).teams).toHaveLength(1)
   })
 
-  test('has room for 30 teams: who comes late pushes out nobody', () => {
+  test('hold 30 teams, and later ones displace none', () => {
     const many = Array.from({ length: 50 }, (_, index) => activity(`t${index}`))
     expect(after(...many).teams.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, index) => `t${index}`))
   })
 
-  test('fits into what may be remembered, whatever the other side says', () => {
+  test('fit the size limit of the state with any activities', () => {
     const long = (length: number) =>
       fc.string({ unit: fc.constantFrom('漢', '"', '\\', 'é', 'a', '\u0000'), maxLength: length })
     const said = fc.record({
@@ -85,7 +85,7 @@ describe('what is known of teams', () => {
     )
   })
 
-  test('takes any activity without failing', () => {
+  test('accept any activity without failing', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -101,7 +101,7 @@ describe('what is known of teams', () => {
   })
 })
 
-test('the service address for a channel is that of its team, else of the first, and only those are vetted', () => {
+test('the service URL for a channel is that of its team, otherwise of the first, and only those are known', () => {
   const other = { ...activity('t2', {}, { channel: { id: 'c2' } }), serviceUrl: 'https://smba.example/emea/' }
   const state = after(activity('t1'), other)
   expect(['t1', 't2', 'c2', 'unknown'].map((id) => serviceFor(state, id))).toEqual([

@@ -1,43 +1,43 @@
 import { oneLine } from '../../message/one-line.ts'
 import type { TeamsSettings } from './teams-config.ts'
 
-/** A team that has the bot. */
+/** A team in which the bot is installed. */
 export interface Team {
-  /** That of its General channel too. */
+  /** Also the id of its General channel. */
   id: string
   name: string | null
   tenantId: string | null
-  /** Where the bot speaks with it; it came with a token that was checked. */
+  /** URL of the team's Bot Connector service, received with a verified token. */
   serviceUrl: string
-  /** In which conversation the bot was told of it. */
+  /** The conversation of the most recent activity. */
   conversationId: string | null
   channels: { id: string; name: string | null }[]
 }
 
-/** Where messages go. */
+/** The channel that messages are posted to. */
 export interface Destination {
   id: string
   name: string
   serviceUrl: string
 }
 
-/** What is remembered of an integration with a bot. */
+/** Saved state of an integration with a bot. */
 export interface TeamsState {
-  /** What is known is known of this bot. */
+  /** The bot that the state belongs to. */
   appId: string
-  /** Those that have had it longest first. */
+  /** In order of installation, oldest first. */
   teams: Team[]
   channel: Destination | null
 }
 
-// All of it has to fit into what may be remembered.
+// Limits that keep the state below 64 KiB.
 const MAX_TEAMS = 30
 const MAX_CHANNELS = 100
 const MAX_ID = 150
 const MAX_SERVICE_URL = 300
 const MAX_NAME = 50
 
-/** What is known of the teams of this bot; what was known of another one counts for nothing. */
+/** The state of the configured bot; empty if the saved state belongs to another bot. */
 export function stateOf({ appId = '' }: TeamsSettings, state: TeamsState | null): TeamsState {
   return state?.appId === appId ? state : { appId, teams: [], channel: null }
 }
@@ -53,10 +53,10 @@ const nameIn = (value: unknown): string | null => {
   return typeof name === 'string' && name !== '' ? oneLine(name, MAX_NAME) : null
 }
 
-/** The tenant an activity is of; null when it does not say. */
+/** The tenant of an activity, or null. */
 const tenantOf = (activity: Json): string | null => idIn(fieldsOf(activity.channelData).tenant)
 
-/** True for an address to which a path can be added. */
+/** True for an http or https URL to which a path can be appended. */
 function isServiceUrl(text: unknown): text is string {
   const url = typeof text === 'string' && text.length <= MAX_SERVICE_URL ? URL.parse(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) return false
@@ -64,7 +64,7 @@ function isServiceUrl(text: unknown): text is string {
 }
 
 /**
- * What is known after an activity whose token was checked; null when it says nothing of a team that has the bot.
+ * Returns the state after an activity whose token was verified. Null if the activity does not concern an installation.
  * https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/subscribe-to-conversation-events
  */
 export function afterActivity(state: TeamsState, activity: Json): TeamsState | null {
@@ -108,7 +108,7 @@ function channelsAfter(channels: Team['channels'], { channel, eventType }: Json)
   return [...others, { id, name }]
 }
 
-/** Whoever comes late can't push out those that are there: the first teams stay, with their latest channels. */
+/** Keeps the oldest teams with their most recent channels, so that new teams can't displace existing ones. */
 function fitting(teams: Team[]): Team[] {
   let left = MAX_CHANNELS
   return teams.slice(0, MAX_TEAMS).map((team) => {
@@ -118,18 +118,18 @@ function fitting(teams: Team[]): Team[] {
   })
 }
 
-/** The service address for a channel: that of its team, else of the first; null when no team has the bot. */
+/** The service URL for a channel: that of its team, otherwise that of the first. Null if the bot is not installed. */
 export function serviceFor({ teams }: TeamsState, channelId: string): string | null {
   const isIn = ({ id, channels }: Team) => id === channelId || channels.some((one) => one.id === channelId)
   return (teams.find(isIn) ?? teams[0])?.serviceUrl ?? null
 }
 
-/** True for a service address that came with a token that was checked: no other one gets a token of ours. */
+/** True for a service URL received with a verified token. The bot's token is sent to no other URL. */
 export function isKnownService({ teams, channel }: TeamsState, serviceUrl: string): boolean {
   return channel?.serviceUrl === serviceUrl || teams.some((team) => team.serviceUrl === serviceUrl)
 }
 
-/** The id in what "Get link to channel" of Teams gives; any other text as it is. */
+/** Extracts the channel id from a link of "Get link to channel" in Teams. Returns any other text unchanged. */
 export function channelIdIn(text: string): string {
   const path = /^https:\/\/[^/]+\/l\/channel\/([^/?#]+)/.exec(text.trim())?.[1]
   try {

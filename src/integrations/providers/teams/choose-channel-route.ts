@@ -11,7 +11,7 @@ import { type Bot, botOf, type TeamsSettings } from './teams-config.ts'
 
 type Tools = ProviderTools<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>
 
-/** Where the bot writes: `POST /v1/integrations/office_chat/{id}/channel`. */
+/** The route that sets a bot's channel, after a test message was posted there. */
 export const routes = (tools: Tools): Route[] => [
   route({
     id: 'chooseOfficeChatChannel',
@@ -19,7 +19,8 @@ export const routes = (tools: Tools): Route[] => [
     path: '/v1/integrations/office_chat/{id}/channel',
     access: 'configure',
     tag: 'Integrations',
-    summary: 'Choose the channel of a Teams bot; a test is posted there, and when it is refused nothing changes',
+    summary: 'Choose the channel that a Teams bot posts to',
+    description: 'Posts a test message to the channel. If Teams refuses it, nothing changes.',
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,
@@ -29,14 +30,15 @@ export const routes = (tools: Tools): Route[] => [
       const name = channelNameIn(body.channelName)
       const context = tools.open({ orgId, id }, signal)
       const bot = botOf(context.settings)
-      if (!bot) throw new AppError('conflict', 'the integration has no bot: a workflow knows its channel itself')
+      if (!bot) throw new AppError('conflict', 'this integration has no bot, and a workflow posts to a fixed channel')
       const channelId = channelIdIn(body.channelId)
       const known = knownTo(tools, context, orgId)
       const serviceUrl = serviceFor(known, channelId)
-      if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
+      if (serviceUrl === null)
+        throw new AppError('conflict', 'the bot is not installed in any team: add it to one first')
       const channel: Destination = { id: channelId, name, serviceUrl }
       await tools.runAttempt(context, () => postTest(context, bot, channel, known))
-      // What came in meanwhile counts.
+      // Read again: activities may have arrived meanwhile.
       await context.saveState({ ...knownTo(tools, context, orgId), channel })
       return { ok: true, label: tools.complete(context, name) }
     },
@@ -44,7 +46,7 @@ export const routes = (tools: Tools): Route[] => [
   }),
 ]
 
-/** What the integration knows; one that was made after the bot came into its teams knows what others with that bot do. */
+/** The integration's known installations. If it was created after the bot was installed, those of another with the same bot. */
 function knownTo(tools: Tools, { settings, state, signal }: TeamsContext, orgId: string): TeamsState {
   const own = stateOf(settings, state)
   if (own.teams.length > 0) return own
@@ -58,7 +60,7 @@ async function postTest(
   { id, name, serviceUrl }: Destination,
   known: TeamsState,
 ): Promise<void> {
-  const activity = noteCard('Tagwarden: test', `Notifications arrive in ${name} from now on.`, null)
+  const activity = noteCard('Tagwarden: test', `Notifications will be posted to ${name}.`, null)
   const body = JSON.stringify({ isGroup: true, channelData: { channel: { id } }, activity })
   const failed = (reason: string, waitS?: number) => new AppError('upstream', `the test post failed: ${reason}`, waitS)
   const request = { method: 'POST', serviceUrl, known, path: '/v3/conversations', body } as const

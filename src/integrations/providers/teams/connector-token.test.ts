@@ -2,25 +2,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
-import { hasDoubledName } from './connector-token.ts'
+import { hasDuplicateName } from './connector-token.ts'
 import { type Server, teamsFixture, teamsServer, type World } from './teams.fixture.ts'
 import { BOT, ISSUER } from './teams-server.fixture.ts'
 
 const base64 = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** What somebody sends who would like to be the Bot Connector. */
+/** A forged call. */
 interface Forgery {
   token: string | null
   activity?: object
-  /** In place of `Bearer <token>`. */
+  /** Replaces `Bearer <token>`. */
   authorization?: string
 }
 
 type Make = (server: Server, now: number) => Forgery | Promise<Forgery>
 const S = (now: number) => Math.floor(now / 1000)
 
-/** Signed with the right key, with other claims. */
+/** Signed with the right key, but with other claims. */
 const claiming =
   (more: (now: number, server: Server) => object, activity?: (server: Server) => object): Make =>
   async (server, now) => ({
@@ -28,14 +28,14 @@ const claiming =
     ...(activity ? { activity: activity(server) } : {}),
   })
 
-/** Signed with another key, and another header. */
+/** Signed with another key and header. */
 const headed =
   (header: (server: Server) => object | Promise<object>, key: 'strange-key' | 'teams-key' = 'strange-key'): Make =>
   async (server, now) => ({
     token: await server.sign(JSON.stringify(server.claims(now)), { kid: 'teams-key', ...(await header(server)) }, key),
   })
 
-/** Taken apart and put together otherwise. */
+/** A valid token with modified parts. */
 const torn =
   (change: (parts: [string, string, string], server: Server, now: number) => string): Make =>
   async (server, now) => {
@@ -138,7 +138,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ['claims that are a list', 401, async (s) => ({ token: await s.sign('[]') })],
   ['claims that are no JSON', 401, async (s) => ({ token: await s.sign('{') })],
   [
-    'claims that are no UTF-8',
+    'claims that are not UTF-8',
     401,
     torn(([h, , sig]) => `${h}.${Buffer.from([123, 34, 255, 34, 58, 49, 125]).toString('base64url')}.${sig}`),
   ],
@@ -148,7 +148,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)).replace('{', '{"aud":"other",')) }),
   ],
   [
-    'aud twice, once in other letters',
+    'aud twice, once escaped',
     401,
     async (s, now) => ({
       token: await s.sign(JSON.stringify(s.claims(now)).replace('{', String.raw`{"\u0061ud":"other",`)),
@@ -184,7 +184,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ['an expiry that is a text', 403, claiming((now) => ({ exp: String(S(now) + 3600) }))],
   ['an expiry in milliseconds', 403, claiming((now) => ({ exp: now + 3_600_000 }))],
   [
-    'an expiry that is huge',
+    'a huge expiry',
     403,
     async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)).replace(/"exp":\d+/, '"exp":1e999')) }),
   ],
@@ -196,7 +196,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ['iat as a list', 403, claiming((now) => ({ iat: [S(now)] }))],
   ['another service address in the token', 403, claiming(() => ({ serviceurl: 'https://evil.example/' }))],
   [
-    'another service address in the body',
+    'another service URL in the body',
     403,
     claiming(
       () => ({}),
@@ -204,7 +204,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     ),
   ],
   [
-    'a service address that begins alike',
+    'a service URL with the same prefix',
     403,
     claiming(
       () => ({}),
@@ -212,7 +212,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     ),
   ],
   [
-    'a service address in other capitals',
+    'a service URL in different case',
     403,
     claiming(
       () => ({}),
@@ -221,7 +221,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ],
   ['no service address in the token', 403, claiming(() => ({ serviceurl: undefined }))],
   [
-    'none in token and body',
+    'no service URL in token and body',
     403,
     claiming(
       () => ({ serviceurl: undefined }),
@@ -229,7 +229,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     ),
   ],
   [
-    'an empty one in both',
+    'an empty service URL in both',
     403,
     claiming(
       () => ({ serviceurl: '' }),
@@ -238,7 +238,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ],
   ['a list of service addresses', 403, claiming((_now, s) => ({ serviceurl: [s.serviceUrl] }))],
   [
-    'two spellings that say two things',
+    'two spellings that disagree',
     403,
     claiming((_now, s) => ({ serviceUrl: s.serviceUrl, serviceurl: 'https://evil.example/' })),
   ],
@@ -280,7 +280,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     async (s, now) => ({ token: await s.sign(JSON.stringify(s.claims(now)), {}, 'webchat-key') }),
   ],
   [
-    'such a key for its own channel',
+    'a key for another channel in an activity of that channel',
     403,
     async (s, now) => ({
       token: await s.sign(JSON.stringify(s.claims(now)), {}, 'webchat-key'),
@@ -309,7 +309,7 @@ describe('a forged or stale token', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test.each(FORGERIES)('with %s is refused without a trace', async (_name, status, make) => {
+  test.each(FORGERIES)('with %s is refused without side effects', async (_name, status, make) => {
     const { token, activity, authorization } = await make(server, world.clock.now())
     const moved = activity ?? server.added({ channelData: { team: { id: '19:evil@thread.tacv2' } } })
     const answer = authorization
@@ -325,7 +325,7 @@ describe('a forged or stale token', () => {
   test('is one of more than 40', () => expect(FORGERIES.length).toBeGreaterThan(40))
 })
 
-describe('a good token', () => {
+describe('a valid token', () => {
   const good: [string, (now: number, server: Server) => object][] = [
     ['as the connector makes it', () => ({})],
     ['with the claim in the other spelling', (_now, s) => ({ serviceurl: undefined, serviceUrl: s.serviceUrl })],
@@ -334,7 +334,7 @@ describe('a good token', () => {
     ['without nbf', () => ({ nbf: undefined })],
     ['with claims that we do not know', () => ({ ver: '1.0', tid: 'x', nested: { aud: 'other', a: [{ aud: 1 }] } })],
   ]
-  test.each(good)('%s is taken', async (_name, more) => {
+  test.each(good)('%s is accepted', async (_name, more) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     await world.make()
@@ -342,7 +342,7 @@ describe('a good token', () => {
     expect((await world.say(server, server.added(), token)).body).toEqual({ handled: true })
   })
 
-  test.each(['RS256', 'RS384', 'RS512'])('signed with %s is taken', async (alg) => {
+  test.each(['RS256', 'RS384', 'RS512'])('signed with %s is accepted', async (alg) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     await world.make()
@@ -356,13 +356,13 @@ describe('a good token', () => {
   })
 })
 
-test('a name that stands twice is found, whatever else there is', () => {
+test('a duplicate name is detected in any object', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { minKeys: 1 }), (object) => {
       const text = JSON.stringify(object)
       const [name] = Object.keys(object)
-      expect(hasDoubledName(text)).toBe(false)
-      expect(hasDoubledName(`${text.slice(0, -1)},${JSON.stringify(name)}: 1}`)).toBe(true)
+      expect(hasDuplicateName(text)).toBe(false)
+      expect(hasDuplicateName(`${text.slice(0, -1)},${JSON.stringify(name)}: 1}`)).toBe(true)
     }),
   )
 })

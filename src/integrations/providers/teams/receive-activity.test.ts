@@ -4,7 +4,7 @@ import { teamsFixture, teamsServer } from './teams.fixture.ts'
 import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
 
 describe('the messaging endpoint', () => {
-  test('without a bot is 409, and 401 to whoever has no token', async () => {
+  test('returns 409 without a bot, and 401 without a token', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     expect((await world.say(server, server.added(), null)).status).toBe(401)
@@ -42,7 +42,7 @@ describe('the messaging endpoint', () => {
     ['a message to the bot', { type: 'message', text: 'hi' }],
     ['a personal conversation', { conversation: { id: 'a:1', conversationType: 'personal' }, channelData: {} }],
     ['a team without an id', { channelData: { team: {} }, conversation: {} }],
-  ])('%s is nothing', async (_name, more) => {
+  ])('ignores %s', async (_name, more) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -50,7 +50,7 @@ describe('the messaging endpoint', () => {
     expect(world.stateOf(body.id)).toBeNull()
   })
 
-  test('tells all integrations with that bot, and no others', async () => {
+  test('updates all integrations with the bot, and no others', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const other = { ...BOT, appId: 'another-bot' }
@@ -59,7 +59,7 @@ describe('the messaging endpoint', () => {
     expect(made.map(({ body }) => world.stateOf(body.id) !== null)).toEqual([true, true, false])
   })
 
-  test('tells those whose secrets are there, although another one lost its own', async () => {
+  test('updates integrations although another one has lost its secrets', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const [lost, whole] = [(await world.make()).body.id, (await world.make()).body.id]
@@ -82,7 +82,7 @@ describe('the messaging endpoint', () => {
     'file:///etc/passwd',
     'smba.example',
     'https://smba.example/a b/',
-  ])('of the service address %s leads no token anywhere', async (serviceUrl) => {
+  ])('sends no token to the service URL %s', async (serviceUrl) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -118,7 +118,7 @@ describe('the messaging endpoint', () => {
     expect(fetched()).toBe(4)
   })
 
-  test('goes on with the keys it has while there are no others to be had, and is 502 without any', async () => {
+  test('uses cached keys if a refresh fails, and returns 502 without any', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     await world.make()

@@ -9,7 +9,7 @@ import { prepareTeams } from './teams-config.ts'
 
 const never = new AbortController().signal
 
-/** A cloud whose list has these keys. */
+/** A cloud that lists these keys. */
 function cloud(kids: string[]) {
   const asked: string[] = []
   const clock = testClock()
@@ -25,7 +25,7 @@ function cloud(kids: string[]) {
   return { context, asked, kids, set: clock.set }
 }
 
-test('a clock that is put back does not keep new keys away', async () => {
+test('setting the clock back does not prevent a refresh', async () => {
   const { context, kids, set } = cloud(['old'])
   set(2000 * DAY_MS)
   expect(await signingKey(context, 'old')).not.toBeNull()
@@ -34,7 +34,7 @@ test('a clock that is put back does not keep new keys away', async () => {
   expect(await signingKey(context, 'new')).toMatchObject({ jwk: { kid: 'new' } })
 })
 
-test('an unknown key brings a new list once an hour', async () => {
+test('an unknown key id causes at most one fetch an hour', async () => {
   const { context, asked, set } = cloud(['old'])
   for (let n = 0; n < 5; n++) expect(await signingKey(context, 'none')).toBeNull()
   expect(asked).toHaveLength(2)
@@ -43,7 +43,7 @@ test('an unknown key brings a new list once an hour', async () => {
   expect(asked).toHaveLength(4)
 })
 
-test('who asks for the keys and leaves takes them from nobody else', async () => {
+test('a caller that disconnects during the fetch does not fail the others', async () => {
   const { context } = cloud(['old'])
   const leaving = new AbortController()
   const left = () =>
@@ -57,7 +57,7 @@ test('who asks for the keys and leaves takes them from nobody else', async () =>
   expect(await leaver).toBeInstanceOf(AppError)
 })
 
-test.each(['..', '.', '.../x'])('a tenant %p leads to no other path of where tokens come from', (tenantId) => {
+test.each(['..', '.', '.../x'])('the tenant id %p can not change the path of the token URL', (tenantId) => {
   const config = { appId: 'bot', appPassword: 'secret', tenantId }
   expect(() => prepareTeams(config, addressGuard([]))).toThrow('tenantId')
 })

@@ -5,40 +5,43 @@ import { jsonObject } from '../../../core/json.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { operatorUrl } from './teams-config.ts'
 
-/** A key of those that sign calls. */
+/** A public key for verifying calls. */
 export interface SigningKey {
   jwk: JWK
-  /** Channels for which it may speak. */
+  /** Channels for which the key may sign. */
   endorsements: readonly string[]
 }
 
 type Context = Pick<IntegrationContext, 'callOk' | 'now' | 'operator' | 'signal'>
 
 const FRESH_MS = DAY_MS
-/** A kid of nobody's brings a new list at most so often. */
-const UNKNOWN_AGAIN_MS = HOUR_MS
-/** Their certificates are in the list too. */
+/** Minimum time between fetches caused by unknown key ids. */
+const UNKNOWN_RETRY_MS = HOUR_MS
+/** The list also contains certificates. */
 const MAX_KEYS_BYTES = 1024 * 1024
 
-/** The keys of one cloud, kept from one call to the next. */
+/** Cached keys of one cloud. */
 class SigningKeys {
   private keys = new Map<string, SigningKey>()
   private fetchedAt: Instant | null = null
   private triedAt: Instant = Number.NEGATIVE_INFINITY
   private loading: { done: Promise<void>; signal: AbortSignal } | null = null
 
-  /** Null when there is no key of that id. Fails as a call does when there are no keys at all. */
+  /** Returns the key with this id, or null. Fails as `callOk` does if no keys are available. */
   async find(context: Context, kid: string): Promise<SigningKey | null> {
     const now = context.now()
-    // Times to come are from before the clock was put back.
+    // A future time means that the clock was set back.
     const ageOf = (at: Instant) => (at > now ? Number.POSITIVE_INFINITY : now - at)
     const isFresh = this.fetchedAt !== null && ageOf(this.fetchedAt) < FRESH_MS
-    const mayTry = this.fetchedAt === null || ageOf(this.triedAt) >= UNKNOWN_AGAIN_MS
+    const mayTry = this.fetchedAt === null || ageOf(this.triedAt) >= UNKNOWN_RETRY_MS
     if ((!isFresh || !this.keys.has(kid)) && mayTry) await this.load(context)
     return this.keys.get(kid) ?? null
   }
 
-  /** Once for all who wait; when who asked has left, another of them asks. What is known stays when it fails. */
+  /**
+   * Fetches the keys once for all concurrent callers. If the fetching caller disconnects, another one starts over. After a
+   * failure the cached keys remain.
+   */
   private async load(context: Context): Promise<void> {
     this.loading ??= this.begin(context)
     const { done, signal } = this.loading
@@ -68,7 +71,7 @@ class SigningKeys {
       this.fetchedAt = now
       this.triedAt = now
     } catch (error) {
-      // Who leaves at once could else keep the others from a new list.
+      // A caller that disconnects must not count as an attempt, or it could block the others from refreshing.
       if (!context.signal.aborted) this.triedAt = now
       throw error
     }
@@ -92,10 +95,10 @@ function readKey(value: unknown): [string, SigningKey][] {
   return [[kid, { jwk: { kid, kty, n, e }, endorsements: channels }]]
 }
 
-/** By the settings that say where they are: one list for a server. */
+/** One cache per set of server-wide settings. */
 const known = new WeakMap<object, SigningKeys>()
 
-/** The key of that id; null when there is none. They are fetched once a day, and for an unknown id at most once an hour. */
+/** Returns the key with this id, or null. Keys are fetched once a day, and for an unknown id at most once an hour. */
 export function signingKey(context: Context, kid: string): Promise<SigningKey | null> {
   const keys = known.get(context.operator) ?? new SigningKeys()
   known.set(context.operator, keys)

@@ -3,7 +3,7 @@ import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { OperatorSetting } from '../provider.ts'
 
-/** Either the address of a workflow, or a bot. */
+/** Either the URL of a workflow or a bot. */
 export interface TeamsSettings {
   webhookUrl?: string
   appId?: string
@@ -13,10 +13,10 @@ export interface TeamsSettings {
 
 /** A bot: an app registration with a client secret. */
 export interface Bot {
-  /** In lower case where it is a GUID, as tokens name it. */
+  /** In lower case if it is a GUID, as in tokens. */
   appId: string
   appPassword: string
-  /** Null: a bot of several tenants. */
+  /** Null: a multi-tenant bot. */
   tenantId: string | null
 }
 
@@ -24,16 +24,19 @@ const A_GUID = '00001111-aaaa-2222-bbbb-3333cccc4444'
 const Name = (maxLength: number, title: string, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w-][\w.-]*$`, title, description, examples: [A_GUID] })
 
-const WORKFLOW = { title: 'Address of a workflow', description: 'Address of a Teams workflow; or a bot, below' }
+const WORKFLOW = {
+  title: 'Workflow URL',
+  description: 'URL of a Teams workflow that posts webhook requests; alternative to a bot',
+}
 
-/** In place of an integration. */
-export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'Address of a Teams workflow' })
+/** Target of alerts that name a workflow instead of an integration. */
+export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'URL of a Teams workflow' })
 
-/** Secrets may be null, which is the same as leaving them out where nothing is kept. */
+/** A null secret counts as absent. */
 export const TeamsConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(Nullable(Text(1, 2000), WORKFLOW)),
-    appId: Type.Optional(Name(100, 'Application id', 'Application (client) id of the bot')),
+    appId: Type.Optional(Name(100, 'Application id', 'Application (client) id of the bot; alternative to a workflow')),
     appPassword: Type.Optional(
       Nullable(Text(1, 500), { title: 'Client secret', description: 'Client secret of the bot' }),
     ),
@@ -53,7 +56,7 @@ const normal = (id: string) => (GUID.test(id) ? id.toLowerCase() : id)
 
 /**
  * Fails with `invalid`, naming the field.
- * @param given what the request names: the secret of the other way, which was kept, is dropped
+ * @param given fields present in the request: the stored secret of the other method is dropped
  */
 export function prepareTeams(input: object, guard: AddressGuard, given = input): TeamsSettings {
   const dropped = [
@@ -64,23 +67,23 @@ export function prepareTeams(input: object, guard: AddressGuard, given = input):
   const { webhookUrl, appId, appPassword, tenantId } = parse(meant, 'config')
   if (typeof webhookUrl === 'string') {
     if (appId !== undefined || typeof appPassword === 'string') {
-      throw new AppError('invalid', 'config.webhookUrl: give either it, or appId and appPassword')
+      throw new AppError('invalid', "config.webhookUrl: can't be combined with appId or appPassword")
     }
     atField('config.webhookUrl', () => checkWorkflowUrl(webhookUrl, guard))
     return { webhookUrl }
   }
-  if (appId === undefined) throw new AppError('invalid', 'config.webhookUrl: is missing; or give appId and appPassword')
-  if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is missing')
+  if (appId === undefined) throw new AppError('invalid', 'config.webhookUrl: is required, or appId and appPassword')
+  if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is required')
   return { appId: normal(appId), appPassword, ...(tenantId ? { tenantId: normal(tenantId) } : {}) }
 }
 
-/** The signature in it holds for these letters only, so what would be sent in another spelling is refused. */
+/** Refuses URLs that would be sent in another spelling, because the signature in a workflow URL covers its exact characters. */
 export function checkWorkflowUrl(text: string, guard: AddressGuard): void {
   guard.checkUrl(text)
   if (text.includes('#')) throw new AppError('invalid', 'must not have a fragment')
 }
 
-/** Null: the settings are those of a workflow. */
+/** The configured bot. Null if a workflow is configured. */
 export function botOf({ appId, appPassword, tenantId }: TeamsSettings): Bot | null {
   return appId === undefined || appPassword === undefined ? null : { appId, appPassword, tenantId: tenantId ?? null }
 }
@@ -91,33 +94,33 @@ function addressFault(text: string): string | null {
   return isPlain && /^https?:$/.test(url.protocol) ? null : 'must be an https URL'
 }
 
-/** Where Microsoft's clouds differ. */
+/** URLs that differ between Microsoft's clouds. */
 export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
   {
     name: 'OFFICE_CHAT_LOGIN_URL',
     default: 'https://login.microsoftonline.com',
-    meaning: 'Where bots of Teams get their tokens; sovereign clouds have another address',
+    meaning: 'Login URL for the access tokens of Teams bots; change it for sovereign clouds',
     fault: addressFault,
   },
   {
     name: 'OFFICE_CHAT_OPENID_URL',
     default: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
-    meaning: 'Which keys sign the calls of Teams: its OpenID configuration',
+    meaning: 'OpenID configuration that lists the keys with which Teams signs its calls',
     fault: addressFault,
   },
   {
     name: 'OFFICE_CHAT_ISSUER',
     default: 'https://api.botframework.com',
-    meaning: 'Who issues the tokens of calls of Teams; ours are for it too',
+    meaning: "Issuer of the tokens in calls from Teams, and audience of the bot's own tokens",
     fault: addressFault,
   },
 ]
 
-/** What who runs the server has set, letter by letter. */
+/** Value of a server-wide setting, exactly as configured. */
 export function operatorUrl(operator: Readonly<Record<string, string>>, name: string): string {
   return operator[name] ?? OPERATOR_SETTINGS.find((one) => one.name === name)?.default ?? ''
 }
 
-/** The same, so that a path can follow. */
+/** Value of a server-wide setting without trailing slashes. */
 export const operatorBase = (operator: Readonly<Record<string, string>>, name: string): string =>
   operatorUrl(operator, name).replace(/\/+$/, '')

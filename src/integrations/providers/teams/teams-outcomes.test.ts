@@ -100,11 +100,11 @@ const refusedLogin =
   () =>
     Response.json({ error, error_description: description }, { status })
 
-testOutcomes('a Teams bot whose token is to be had', {
+testOutcomes('a Teams bot requesting its token', {
   ...bot,
   state: (url: string) => stateAt(`${url}/amer/`),
   answers: ({ path }: Received) => (path.endsWith('/token') ? null : Response.json({ id: 'x' }, { status: 201 })),
-  // One for each delivery: the next one asks again.
+  // One request per delivery: the next delivery tries again.
   success: () => Response.json({ access_token: 'connector-t0ken', expires_in: 3000 }),
   expected: (status) =>
     status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, not understood` } : null,

@@ -19,7 +19,7 @@ async function pair(kid: string): Promise<Pair> {
   return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } }
 }
 
-/** Once for all tests: making a key takes long. */
+/** Shared by all tests because key generation is slow. */
 const pairs = Promise.all(['teams-key', 'webchat-key', 'bare-key', 'strange-key'].map(pair))
 
 export type KeyName = 'teams-key' | 'webchat-key' | 'bare-key' | 'strange-key'
@@ -28,13 +28,13 @@ interface Posted {
   id: string
   conversationId: string
   channelId: string
-  /** Every content it has had, the latest last. */
+  /** All versions of the content, the most recent last. */
   contents: Record<string, unknown>[]
 }
 
 /**
- * Microsoft's side: the login, the OpenID configuration, the keys, the Bot Connector of one team with two channels, and a
- * workflow. `strange-key` is in no list. Stops at the end of its block.
+ * A fake Microsoft cloud: login, OpenID configuration, keys, the Bot Connector of one team with two channels, and a workflow.
+ * `strange-key` is not listed. It stops when disposed.
  */
 export async function teamsServer() {
   const keys = Object.fromEntries((await pairs).map((one) => [String(one.jwk.kid), one])) as Record<KeyName, Pair>
@@ -50,11 +50,11 @@ export async function teamsServer() {
     ] as object[],
     secret: BOT.appPassword,
     tokens: [] as string[],
-    /** Conversations of a channel, each begun by a post. */
+    /** Conversations of a channel, each started by a post. */
     posts: [] as Posted[],
     channels: [TEAM, CHANNEL],
     hasBot: true,
-    /** Answers instead; null: the cloud answers. */
+    /** Replaces a response; null: the normal response. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
   let made = 0
@@ -127,14 +127,14 @@ export async function teamsServer() {
   }
   const serviceUrl = `${server.url}/amer/`
 
-  /** Signs the bytes of a payload as they are, with whatever stands in the header. */
+  /** Signs the given bytes with any header. */
   async function sign(payload: string, header: Record<string, unknown> = {}, key: KeyName = 'teams-key') {
     const whole = { alg: 'RS256', typ: 'JWT', kid: key, ...header }
     const signer = new CompactSign(new TextEncoder().encode(payload)).setProtectedHeader(whole)
     return signer.sign(keys[key].privateKey)
   }
 
-  /** Claims as the Bot Connector makes them. */
+  /** Claims of a genuine Bot Connector token. */
   const claims = (now: number, more: object = {}) => ({
     serviceurl: serviceUrl,
     nbf: Math.floor(now / 1000),
@@ -144,7 +144,7 @@ export async function teamsServer() {
     ...more,
   })
 
-  /** What it says when somebody adds the bot to the team. */
+  /** The activity sent when the bot is added to the team. */
   const added = (more: object = {}) => ({
     type: 'conversationUpdate',
     channelId: 'msteams',

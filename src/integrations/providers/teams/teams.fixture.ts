@@ -20,7 +20,7 @@ export { teamsServer }
 
 const publicUrl = 'https://watch.example'
 
-/** The program beside a cloud, with the verbs that tests are written in. */
+/** The integrations of a server together with a fake Microsoft cloud. */
 export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?: Cast) {
   const world = outboxFixture(db, people)
 
@@ -28,7 +28,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
-  /** True: what was asked is done, and nobody hears the answer. */
+  /** True: the call takes effect, but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false }
   const parts = {
     ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
@@ -53,7 +53,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const make = async (config: object = BOT, label?: string, as = ada.key) =>
     call('POST', '/v1/integrations', { as, body: { provider: 'office_chat', config, ...(label ? { label } : {}) } })
 
-  /** Teams calls, with a token that is good unless one is given. */
+  /** Sends a call from Teams, with a valid token unless one is given. */
   async function say(teams: Server, activity: object, token?: string | null) {
     const good = token === undefined ? await teams.sign(JSON.stringify(teams.claims(world.clock.now()))) : token
     const headers: Record<string, string> = good === null ? {} : { authorization: `Bearer ${good}` }
@@ -63,7 +63,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const choose = (id: string, channelId = CHANNEL, channelName = 'Tag alerts') =>
     call('POST', `/v1/integrations/office_chat/${id}/channel`, { as: ada.key, body: { channelId, channelName } })
 
-  /** A bot that a team has, and whose channel is chosen. */
+  /** An installed bot with a chosen channel. */
   async function connected(teams: Server, config: object = BOT): Promise<string> {
     const { body } = await make(config)
     await say(teams, teams.added())
@@ -80,13 +80,13 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
     statusSync.start()
     await dispatcher.idle()
   }
-  /** Tells a channel of a transition, and sends. */
+  /** Delivers a transition to a channel. */
   async function tell(target: string, transition: Parameters<typeof world.tell>[0] = 'opened', issueId = 'iss_1') {
     if (transition === 'opened') world.issue(issueId)
     world.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
     await deliver()
   }
-  /** Asks the outbox to tell of an issue that is there; nothing is sent yet. */
+  /** Enqueues a delivery about an existing issue without sending it. */
   const tellLater = (target: string, transition: Parameters<typeof world.tell>[0], issueId: string) =>
     world.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
   async function later(ms: number = 6 * SECOND_MS) {

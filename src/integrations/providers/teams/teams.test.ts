@@ -5,7 +5,7 @@ import { type Server, teamsFixture, teamsServer } from './teams.fixture.ts'
 import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
 
 /** The texts of a card, in order. */
-// biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+// biome-ignore lint/suspicious/noExplicitAny: tests access the fields they expect
 function textsOf(content: any): string[] {
   const card = content?.attachments?.[0]?.content
   return (card?.body ?? []).flatMap((block: { text?: string; facts?: { title: string; value: string }[] }) =>
@@ -16,19 +16,19 @@ const latest = ({ cloud }: Server, index: number) => textsOf(cloud.posts[index]?
 const tokensAsked = (server: Server) => server.asked().filter((one) => one.endsWith('/oauth2/v2.0/token'))
 
 describe('the channel', () => {
-  test('is chosen with a test post, and names an integration without a name', async () => {
+  test('is chosen with a test message, and becomes the default label', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
     await world.say(server, server.added())
     expect(await world.choose(body.id)).toMatchObject({ status: 200, body: { ok: true, label: 'Tag alerts' } })
     expect(await world.get(body.id)).toMatchObject({ status: 'connected', label: 'Tag alerts' })
-    expect(latest(server, 0).join()).toContain('Notifications arrive in Tag alerts')
+    expect(latest(server, 0).join()).toContain('Notifications will be posted to Tag alerts')
     expect((await world.choose(body.id, TEAM, 'General')).body).toEqual({ ok: true, label: 'Tag alerts' })
     expect(tokensAsked(server)).toEqual(['POST /botframework.com/oauth2/v2.0/token'])
   })
 
-  test('may be given as the link that Teams shows', async () => {
+  test('can be given as a link copied from Teams', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make(BOT, 'Web team')
@@ -47,7 +47,7 @@ describe('the channel', () => {
     ['a server that is ill', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
     ['a login that is ill', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
     ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
-  ])('is refused with %s, and nothing changes', async (_name, spoil, reason) => {
+  ])('is not changed on %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -61,7 +61,7 @@ describe('the channel', () => {
     expect({ ...(await world.get(body.id)), state: world.stateOf(body.id) }).toEqual(before)
   })
 
-  test("needs a bot that a team has, and an integration of one's own", async () => {
+  test("requires an installed bot and an integration of the caller's organization", async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -76,7 +76,7 @@ describe('the channel', () => {
     expect(server.asked().filter((one) => one.startsWith('POST'))).toEqual([])
   })
 
-  test('of an integration that was made after its bot came into the team', async () => {
+  test('can be chosen for an integration created after the bot was installed', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     await world.connected(server)
@@ -90,7 +90,7 @@ describe('the channel', () => {
     expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
   })
 
-  test('has a name that can be seen', async () => {
+  test('needs a name with visible characters', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -100,7 +100,7 @@ describe('the channel', () => {
     expect(server.cloud.posts).toEqual([])
   })
 
-  test('belongs to the organization that registered its bot first', async () => {
+  test('requires a bot that no other organization registered first', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -116,7 +116,7 @@ describe('the channel', () => {
     expect((await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).status).toBe(200)
   })
 
-  test('has to be chosen again for another bot', async () => {
+  test('must be chosen again for another bot', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -131,7 +131,7 @@ describe('the channel', () => {
     expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
   })
 
-  test('is turned into a workflow and back by naming the other way', async () => {
+  test('an integration can change from a bot to a workflow and back', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -150,7 +150,7 @@ describe('the channel', () => {
 })
 
 describe('an issue', () => {
-  test('is a message whose thread has the rest, and which shows the present state', async () => {
+  test('is one message that shows the current status, with later messages in its thread', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -184,7 +184,7 @@ describe('an issue', () => {
     expect(tokensAsked(server)).toHaveLength(1)
   })
 
-  test('waits while no channel is chosen, and says so', async () => {
+  test('waits and reports why while no channel is chosen', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
@@ -193,7 +193,7 @@ describe('an issue', () => {
     expect(server.asked()).toEqual([])
   })
 
-  test('of several that opened together is shown among them, and by itself where their message was deleted', async () => {
+  test('of a group is updated in the group message, and posted separately if that was deleted', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -224,7 +224,7 @@ describe('an issue', () => {
     expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
   })
 
-  test('begins anew where its conversation was deleted', async () => {
+  test('starts a new conversation if its own was deleted', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -244,7 +244,7 @@ describe('an issue', () => {
     expect(server.requests).toHaveLength(asked)
   })
 
-  test('is opened once, and edited, whatever answer is lost on the way', async () => {
+  test('is posted once and updated, whichever response is lost', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -258,7 +258,7 @@ describe('an issue', () => {
     expect(server.cloud.posts[1]?.contents).toHaveLength(3)
   })
 
-  test('goes to the channel that was chosen last, its thread stays where it is', async () => {
+  test('is posted to the most recently chosen channel, while existing threads stay', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -266,20 +266,20 @@ describe('an issue', () => {
     await world.choose(id, TEAM, 'General')
     await world.tell(id, 'repeated')
     await world.tell(id, 'opened', 'iss_2')
-    // The second issue waits for others that might open.
+    // The second issue waits for others to group with.
     await world.later(31 * SECOND_MS)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
   })
 })
 
 describe('a delivery', () => {
-  test('that went is not said again after a kill, and again when somebody asks for it', async () => {
+  test('is not repeated after a crash, but on a requested replay', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
     await world.tell(id)
     const again = `UPDATE delivery SET status = 'pending', dueAt = 0`
-    // As a kill leaves it between what was remembered and what was recorded.
+    // The state after a crash between saving the memory and recording the outcome.
     world.db.prepare(`${again}, deliveredAt = NULL`).run()
     await world.deliver()
     expect(server.cloud.posts).toHaveLength(2)
@@ -291,7 +291,7 @@ describe('a delivery', () => {
     expect(world.summary()).toEqual(['opened delivered'])
   })
 
-  test('goes to the chosen channel when the bot is not in that of the thread any more', async () => {
+  test('goes to the chosen channel if the bot was removed from that of the thread', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -307,7 +307,7 @@ describe('a delivery', () => {
     expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
   })
 
-  test('shows every attempt without a secret', async () => {
+  test('lists every attempt without secrets', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const url = `${server.url}/workflows/a?sp=%2Ftriggers&sig=s1gnature-of-a-workflow`
@@ -324,14 +324,14 @@ describe('a delivery', () => {
 })
 
 describe('the token', () => {
-  test('is of the tenant where one is named', async () => {
+  test('is requested from the configured tenant', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     await world.connected(server, { ...BOT, tenantId: TENANT.toUpperCase() })
     expect(tokensAsked(server)).toEqual([`POST /${TENANT}/oauth2/v2.0/token`])
   })
 
-  test('is renewed before it ends, and once when it is refused', async () => {
+  test('is renewed before it expires, and once after a refusal', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -347,7 +347,7 @@ describe('the token', () => {
     expect(world.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
   })
 
-  test('that is refused to several at once is renewed once for all of them', async () => {
+  test('is renewed once for several concurrent refusals', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -362,7 +362,7 @@ describe('the token', () => {
     expect(tokensAsked(server)).toHaveLength(2)
   })
 
-  test('that is refused twice needs somebody', async () => {
+  test('refused twice requires re-authentication', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -381,7 +381,7 @@ describe('the token', () => {
     expect(await world.statusOf(id)).toBe('connected')
   })
 
-  test.each(['changed', 'gone'])('is not to be had with a secret that is %s', async (secret) => {
+  test.each(['changed', 'gone'])('is refused with a secret that is %s', async (secret) => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const id = await world.connected(server)
@@ -392,7 +392,7 @@ describe('the token', () => {
     expect(world.deliveries()[0]?.lastError).toBe('the other side takes the sign-in no more (invalid_client)')
   })
 
-  test('goes to nobody but the service address that came with a checked token', async () => {
+  test('is sent only to a service URL received with a verified token', async () => {
     await using server = await teamsServer()
     const seen: Received[] = []
     await using elsewhere = receiver((request) => {
@@ -417,7 +417,7 @@ describe('the token', () => {
   })
 })
 
-test('no secret reaches a caller, a log or the database, whatever the other side repeats', async () => {
+test('secrets that Teams echoes never reach a caller, a log or the database', async () => {
   await using server = await teamsServer()
   const world = teamsFixture(server)
   const id = await world.connected(server)

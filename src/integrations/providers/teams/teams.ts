@@ -18,7 +18,7 @@ import {
   WORKFLOW_TARGET,
 } from './teams-config.ts'
 
-/** Those with the bot that the token says it is for: several may share one, each with a channel of its own. */
+/** Integrations whose bot is the token's audience. Several can share one bot, each with its own channel. */
 function addressees(call: InboundCall, integrations: readonly Addressee[]): string[] {
   const { claims } = readToken(call)
   const bots = integrations.filter(({ config }) => typeof config.appId === 'string')
@@ -28,7 +28,7 @@ function addressees(call: InboundCall, integrations: readonly Addressee[]): stri
   return found.map(({ id }) => id)
 }
 
-/** Calls whose token was looked at: once for all integrations of a bot, because anybody may have any number of them. */
+/** Verifications in progress or done: each call is verified once for all integrations of a bot. */
 const checked = new WeakMap<InboundCall, { appId: string; done: Promise<void> }>()
 
 type Context = Parameters<typeof signingKey>[0]
@@ -36,24 +36,24 @@ type Context = Parameters<typeof signingKey>[0]
 async function checkCall(context: Context, call: InboundCall, appId: string): Promise<void> {
   const read = readToken(call)
   const key = await signingKey(context, read.kid)
-  if (!key) throw new AppError('unauthorized', 'the connector token is signed with no key of the Bot Connector')
+  if (!key) throw new AppError('unauthorized', 'the connector token is not signed with a key of the Bot Connector')
   const issuer = operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER')
   await checkToken(read, { key, issuer, appId, activity: call.body, now: context.now() })
 }
 
-/** The messaging endpoint of the bot: learns which teams have it, and where it speaks with them. */
+/** The bot's messaging endpoint. It learns in which teams the bot is installed and their service URLs. */
 const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
   path: 'messages',
   summary: 'Messaging endpoint of the Teams bot',
   answer: Closed(
-    { handled: Type.Boolean({ description: 'False for activities that say nothing of a team that has the bot' }) },
+    { handled: Type.Boolean({ description: "False for activities that don't concern an installation of the bot" }) },
     { $id: 'ActivityHandled', examples: [{ handled: true }] },
   ),
   refusals: ['conflict', 'upstream'],
   addressees,
   credential: {
     name: 'connectorToken',
-    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A JWT of the Bot Connector' },
+    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'JWT signed by the Bot Connector' },
   },
   async receive(context, call) {
     const { appId = '' } = context.settings
@@ -67,11 +67,11 @@ const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = 
   },
 }
 
-/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/connect/microsoft-teams.md` */
+/** Microsoft Teams, through a workflow URL or a bot that updates its messages. See `docs/connect/microsoft-teams.md` */
 export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
   type: 'office_chat',
   title: 'Microsoft Teams',
-  help: 'Posts each message as a card: into the channel of a workflow, or as a bot that keeps its cards up to date.',
+  help: 'Posts messages as cards, through a workflow or as a bot. A bot also updates its cards when an issue changes.',
   connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
   operator: OPERATOR_SETTINGS,
   configured: {

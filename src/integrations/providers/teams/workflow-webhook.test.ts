@@ -6,7 +6,7 @@ import { teamsFixture, teamsServer } from './teams.fixture.ts'
 import { checkWorkflowUrl, prepareTeams } from './teams-config.ts'
 import { BOT } from './teams-server.fixture.ts'
 
-/** Answers 202 and keeps the first line of each request, letter by letter. */
+/** A server that returns 202 and records the exact request line. */
 async function wire() {
   const lines: string[] = []
   const server = createServer((socket) => {
@@ -25,7 +25,7 @@ async function wire() {
   }
 }
 
-describe('the address of a workflow', () => {
+describe('the URL of a workflow', () => {
   test.each([
     '/workflows/0a1b/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=aB-c_D9',
     '/powerautomate/automations/direct/workflows/1/triggers/manual/paths/invoke?api-version=1&sp=%2ftriggers%2fmanual%2frun&sig=x%2By%2fz%3D',
@@ -33,7 +33,7 @@ describe('the address of a workflow', () => {
     '/a//b/./c/%2e%2e/d?x=%zz&y=a|b^c&z={1}&&',
     '/a?',
     '/a?sig=%C3%A9%e2%82%ac',
-  ])('%s is used letter by letter', async (path) => {
+  ])('%s is requested unchanged', async (path) => {
     await using server = await wire()
     const world = teamsFixture({
       operator: { OFFICE_CHAT_LOGIN_URL: 'x', OFFICE_CHAT_OPENID_URL: 'x', OFFICE_CHAT_ISSUER: 'x' },
@@ -89,7 +89,7 @@ describe('the settings', () => {
     [{ appId: 'a' }, 'config.appPassword: is missing'],
     [{ appId: 'a', appPassword: null }, 'config.appPassword: is missing'],
     [{ appPassword: 'x' }, 'config.webhookUrl: is missing'],
-    [{ webhookUrl, ...BOT }, 'config.webhookUrl: give either it, or appId'],
+    [{ webhookUrl, ...BOT }, "config.webhookUrl: can't be combined with appId"],
     [{ webhookUrl, appPassword: 'x' }, 'config.webhookUrl: give either'],
     [{ appId: '../..', appPassword: 'x' }, 'config.appId: must be like 00001111-'],
     [{ ...BOT, tenantId: 'common/../x' }, 'config.tenantId: must be like 00001111-'],
@@ -102,7 +102,7 @@ describe('the settings', () => {
     )
   })
 
-  test('name a bot in the letters of tokens', () => {
+  test('normalize the ids of a bot to the spelling in tokens', () => {
     expect(
       prepareTeams({ ...BOT, appId: BOT.appId.toUpperCase(), tenantId: 'contoso.onmicrosoft.com' }, guard),
     ).toEqual({
@@ -113,8 +113,8 @@ describe('the settings', () => {
   })
 })
 
-describe('an issue told by a workflow', () => {
-  test('says another state in a message of its own, and each once', async () => {
+describe('an issue posted through a workflow', () => {
+  test('reports each status change once in a separate message', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const url = `${server.url}/workflows/a?sig=x`
@@ -134,14 +134,14 @@ describe('an issue told by a workflow', () => {
     expect(titles()).toEqual([
       expect.stringContaining('New issue'),
       'Acknowledged by Alice',
-      'Open again by Alice',
+      'Reopened by Alice',
       expect.stringContaining('Resolved'),
-      'Open again by Alice',
+      'Reopened by Alice',
     ])
     expect(world.issueRow()?.notificationsSent).toBe(2)
   })
 
-  test('that was acknowledged and resolved before anybody was told says the latest', async () => {
+  test('acknowledged and resolved before the first delivery reports only the current status', async () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const url = `${server.url}/workflows/a?sig=x`
@@ -153,7 +153,7 @@ describe('an issue told by a workflow', () => {
   })
 })
 
-test('200 issues at once are three messages at most, with every issue named or counted', async () => {
+test('200 issues at once make at most three messages, with every issue listed or counted', async () => {
   await using server = await teamsServer()
   const world = teamsFixture(server)
   const id = await world.connected(server)
@@ -182,23 +182,23 @@ test('200 issues at once are three messages at most, with every issue named or c
     expect(named.size + counted).toBe(200)
     for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(28_672)
   }
-  // One of the group is acknowledged: the message that named it shows that.
+  // Acknowledging one issue updates the group message.
   world.byHand('acknowledged', 'iss_0_5')
   await world.follow()
   const group = posts[2]
   expect(group?.contents).toHaveLength(2)
   expect(JSON.stringify(group?.contents[1])).toContain('**Acknowledged')
-  // What is told by a workflow can't be shown anew: one message says how all of them stand.
+  // A workflow's messages can't be updated, so one message reports the status of all.
   const told = server.requests.length
   for (let n = 1; n < 200; n++) world.byHand(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
   for (let round = 0; round < 3; round++) await world.follow()
   const [said, ...more] = server.requests.slice(told)
   expect(more).toEqual([])
-  expect(said?.body).toContain('199 issues are acknowledged or muted')
+  expect(said?.body).toContain('199 issues acknowledged or muted')
   expect(said?.body).toContain('and 179 more')
   world.byHand('open', 'iss_1_7')
   await world.follow()
-  expect(server.requests.at(-1)?.body).toContain('Open again by Alice')
+  expect(server.requests.at(-1)?.body).toContain('Reopened by Alice')
   expect(server.requests).toHaveLength(told + 2)
   expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })

@@ -2,8 +2,8 @@ import { type Outcome, outcomeOf } from '../outcome.ts'
 import type { Outbound } from '../transport/transport.ts'
 import type { IntegrationContext } from './provider-context.ts'
 
-/** Sends one mail and derives the outcome from the reply's status. */
-export async function sendMail(
+/** Sends one request or mail and derives the outcome from the status of the reply. */
+export async function sendOutbound(
   context: Pick<IntegrationContext, 'send' | 'now'>,
   outbound: Outbound,
 ): Promise<Outcome> {
