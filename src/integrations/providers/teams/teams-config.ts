@@ -72,8 +72,9 @@ export function prepareTeams(input: object, guard: AddressGuard, given = input):
     atField('config.webhookUrl', () => checkWorkflowUrl(webhookUrl, guard))
     return { webhookUrl }
   }
-  if (appId === undefined) throw new AppError('invalid', 'config.webhookUrl: is required, or appId and appPassword')
-  if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is required')
+  if (appId === undefined)
+    throw new AppError('invalid', 'config.webhookUrl: is missing; set it, or appId and appPassword')
+  if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is missing')
   return { appId: normal(appId), appPassword, ...(tenantId ? { tenantId: normal(tenantId) } : {}) }
 }
 

@@ -39,19 +39,19 @@ testOutcomes('a Teams bot', {
       what: 'a bot that was removed from the team',
       answer: said(403, 'BotNotInConversationRoster', 'The bot is not part of the conversation roster.'),
       verdict: 'broken',
-      reason: 'HTTP 403 BotNotInConversationRoster: the bot is not in this team any more',
+      reason: 'HTTP 403 BotNotInConversationRoster: the bot was removed from this team',
     },
     {
       what: 'an app that an administrator blocked',
       answer: said(403, 'BotDisabledByAdmin', 'The tenant admin disabled this bot'),
       verdict: 'broken',
-      reason: 'an administrator of Teams has blocked the app',
+      reason: 'a Teams administrator has blocked the app',
     },
     {
       what: 'a channel that is moderated',
       answer: said(403, 'ConversationBlockedByUser', 'User blocked the conversation with the bot.'),
       verdict: 'broken',
-      reason: 'does not let the bot write',
+      reason: 'the channel has blocked the bot',
     },
     {
       what: 'a bot that is not registered',

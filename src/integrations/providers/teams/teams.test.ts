@@ -65,7 +65,7 @@ describe('the channel', () => {
     await using server = await teamsServer()
     const world = teamsFixture(server)
     const { body } = await world.make()
-    expect((await world.choose(body.id)).body.error).toContain('no team has the bot yet')
+    expect((await world.choose(body.id)).body.error).toContain('the bot is not installed in any team')
     const workflow = await world.make({ webhookUrl: `${server.url}/workflows/a` })
     expect((await world.choose(workflow.body.id)).status).toBe(409)
     expect((await world.choose('int_nobody')).status).toBe(404)

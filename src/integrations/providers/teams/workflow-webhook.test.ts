@@ -90,7 +90,7 @@ describe('the settings', () => {
     [{ appId: 'a', appPassword: null }, 'config.appPassword: is missing'],
     [{ appPassword: 'x' }, 'config.webhookUrl: is missing'],
     [{ webhookUrl, ...BOT }, "config.webhookUrl: can't be combined with appId"],
-    [{ webhookUrl, appPassword: 'x' }, 'config.webhookUrl: give either'],
+    [{ webhookUrl, appPassword: 'x' }, "config.webhookUrl: can't be combined"],
     [{ appId: '../..', appPassword: 'x' }, 'config.appId: must be like 00001111-'],
     [{ ...BOT, tenantId: 'common/../x' }, 'config.tenantId: must be like 00001111-'],
     [{ ...BOT, tenantId: 'a?b' }, 'config.tenantId: '],
