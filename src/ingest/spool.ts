@@ -117,7 +117,7 @@ export class Spool {
   }
 
   /**
-   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Only `restoreStatus` makes it go
+   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Only `putBack` makes it go
    * back.
    */
   arrivalAt(): Instant {

@@ -3,7 +3,7 @@ export type SqlValue = string | number | boolean | null
 /**
  * What differs between engines, and nothing else. Every method takes and gives SQL; values come in as placeholders of a
  * `Binder`. What queries use beside it, both DuckDB and ClickHouse understand: `FILTER`, `QUALIFY`, `GROUP BY ALL`, windows,
- * `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries in `ALLOWED_FROM` and `JOIN` with an alias, materialized CTEs.
+ * `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries in `FROM` and `JOIN` with an alias, materialized CTEs.
  */
 export interface Dialect {
   /** What stands for a bound value. */
