@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { startBrowser } from './chromium.ts'
 
-test('whoever opens the documentation sees every operation, and can try one with an API key', async () => {
+test('the API reference lists every operation, and can call one with an API key', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
@@ -16,18 +16,18 @@ test('whoever opens the documentation sees every operation, and can try one with
   await using chromium = await startBrowser()
   const page = await chromium.browser.newPage()
   const errors: string[] = []
-  const asked = new Set<string>()
+  const origins = new Set<string>()
   page.on('request', (request) => {
-    // Small pictures are part of the page.
-    if (!request.url().startsWith('data:')) asked.add(new URL(request.url()).origin)
+    // Small images are inlined.
+    if (!request.url().startsWith('data:')) origins.add(new URL(request.url()).origin)
   })
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`)
   })
-  await page.exposeFunction('tell', (violation: string) => errors.push(violation))
+  await page.exposeFunction('report', (violation: string) => errors.push(violation))
   await page.evaluateOnNewDocument(`
-      addEventListener('securitypolicyviolation', (event) => tell(event.violatedDirective + ' ' + event.blockedURI))`)
+      addEventListener('securitypolicyviolation', (event) => report(event.violatedDirective + ' ' + event.blockedURI))`)
 
   const shows = (text: string) =>
     page.waitForFunction(
@@ -59,10 +59,12 @@ test('whoever opens the documentation sees every operation, and can try one with
   await page.locator('rapi-doc >>> button[part~=btn-try]').click()
   await page.waitForSelector('rapi-doc >>> ::-p-text("orgName": "Acme")')
   expect(errors).toEqual([])
-  expect([...asked]).toEqual([server.url])
+  expect([...origins]).toEqual([server.url])
 
-  // The policy is in force, and this test would have seen what offends it.
-  await page.evaluate(`document.head.append(Object.assign(document.createElement('script'), { text: 'tell("ran")' }))`)
+  // The policy is enforced, and this test would have noticed violations.
+  await page.evaluate(
+    `document.head.append(Object.assign(document.createElement('script'), { text: 'report("ran")' }))`,
+  )
   await until('the violation', () => errors.some((line) => line.startsWith('script-src')))
   expect(errors).not.toContain('ran')
 })

@@ -4,7 +4,7 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 
-/** Options of a browser for tests: a desktop that reaches 127.0.0.1, with vendors answered inside. */
+/** Options of a test browser: a desktop that may reach 127.0.0.1 and answers vendor requests itself. */
 export async function browsingOptions(
   folder: string,
   options: Partial<BrowsingOptions> = {},
@@ -25,18 +25,18 @@ export async function browsingOptions(
 }
 
 /**
- * Opens a browser as flow tests and audits do, in this process. It and its files are gone at the end of the block. Names
- * that end with `.test` are this machine.
+ * Opens a browser like flow tests and audits do, in this process. Disposing it deletes its files. Hosts that end with
+ * `.test` resolve to this machine.
  */
 export async function browse(options: Partial<BrowsingOptions> = {}, parts: BrowsingParts = {}): Promise<Browsing> {
   const folder = temporaryFolder()
   try {
     const resolve = async (host: string) => {
       if (host.endsWith('.test')) return ['127.0.0.1']
-      throw new Error(`${host} is not known here`)
+      throw new Error(`unknown host ${host}`)
     }
-    const asked = await browsingOptions(folder.path, options)
-    const browsing = await openBrowsing(asked, new AbortController().signal, { resolve, ...parts })
+    const resolved = await browsingOptions(folder.path, options)
+    const browsing = await openBrowsing(resolved, new AbortController().signal, { resolve, ...parts })
     return {
       ...browsing,
       async [Symbol.asyncDispose]() {

@@ -20,7 +20,7 @@ const site = Bun.serve({
     return new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } })
   },
 })
-/** Ends the pause of tasks that pause. */
+/** Resolves when paused tasks may resume. */
 let resumed = Promise.withResolvers<void>()
 const folder = temporaryFolder()
 const inFolder = join(folder.path, 'browsers')
@@ -42,7 +42,7 @@ function browsers(options: Partial<ConstructorParameters<typeof Browsers>[0]> = 
   })
 }
 
-interface Asked {
+interface RunOptions {
   after?: TestPlan['after']
   orgId?: string
   pauses?: boolean
@@ -51,9 +51,9 @@ interface Asked {
   onMessage?: (title: string) => void
 }
 
-async function run(of: Browsers, asked: Asked) {
-  const { after = 'end', orgId = 'org_1', pauses = false, limitMs = 60_000, stopping, onMessage } = asked
-  const told: string[] = []
+async function run(of: Browsers, options: RunOptions) {
+  const { after = 'end', orgId = 'org_1', pauses = false, limitMs = 60_000, stopping, onMessage } = options
+  const messages: string[] = []
   const { error } = await of.run<TestPlan, string>({
     ...{ orgId, task: 'walk', pauses },
     plan: (own) => ({
@@ -72,14 +72,14 @@ async function run(of: Browsers, asked: Asked) {
     stopping: stopping ?? new AbortController().signal,
     onStart: () => undefined,
     onMessage: (title) => {
-      told.push(title)
+      messages.push(title)
       onMessage?.(title)
     },
   })
-  return { told, error }
+  return { messages, error }
 }
 
-/** Processes of browsers of these tests that run: all that name the folder. */
+/** Running processes of these tests' browsers, recognised by the folder in their command line. */
 function processes(): number[] {
   return pids()
     .filter((pid) => commandOf(pid).includes(inFolder) || commandOf(pid).includes('browsing-task.ts\0browse'))
@@ -89,9 +89,9 @@ function processes(): number[] {
 const runner = () => processes().find((pid) => commandOf(pid).includes('browsing-task.ts\0browse'))
 const browser = () => processes().find((pid) => commandOf(pid).includes(`--user-data-dir=${inFolder}`))
 
-/** What a run that is under way leads to when `act` is done in its midst. */
-async function inMidst(act: () => void, asked: Asked = {}) {
-  const running = run(browsers(), { after: 'wait', ...asked, onMessage: act })
+/** The result of a run during which `act` is called. */
+async function runAndInterrupt(act: () => void, options: RunOptions = {}) {
+  const running = run(browsers(), { after: 'wait', ...options, onMessage: act })
   return await running
 }
 
@@ -101,14 +101,14 @@ async function expectNothingLeft() {
 }
 
 describe('browsers', () => {
-  test('run a task in a process of its own, and tell what it tells', async () => {
-    expect(await run(browsers(), {})).toEqual({ told: ['Shop'], error: null })
+  test('run a task in a separate process, and forward its messages', async () => {
+    expect(await run(browsers(), {})).toEqual({ messages: ['Shop'], error: null })
     await expectNothingLeft()
   })
 
-  test.skipIf(process.platform !== 'linux')('wait while others want the processor', async () => {
+  test.skipIf(process.platform !== 'linux')('have idle CPU priority', async () => {
     const policies: string[] = []
-    await inMidst(() => {
+    await runAndInterrupt(() => {
       const [group = 0] = [runner()]
       // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: policy, the 41st field, the 39th behind the name.
       for (const pid of processesOf(group))
@@ -121,8 +121,8 @@ describe('browsers', () => {
     await expectNothingLeft()
   })
 
-  test('say why a task failed', async () => {
-    expect(await run(browsers(), { after: 'fail' })).toEqual({ told: ['Shop'], error: 'as planned' })
+  test('report why a task failed', async () => {
+    expect(await run(browsers(), { after: 'fail' })).toEqual({ messages: ['Shop'], error: 'as planned' })
     await expectNothingLeft()
   })
 
@@ -130,29 +130,29 @@ describe('browsers', () => {
     ['browser', browser, /^the browser ended \(SIGKILL\)$/],
     ['runner', runner, /^the process of the browser ended \(SIGKILL\)$/],
   ])('end when the %s is killed, and the next one runs', async (_, find, why) => {
-    const { told, error } = await inMidst(() => process.kill(find() ?? 0, 'SIGKILL'))
-    expect(told).toEqual(['Shop'])
+    const { messages, error } = await runAndInterrupt(() => process.kill(find() ?? 0, 'SIGKILL'))
+    expect(messages).toEqual(['Shop'])
     expect(error).toMatch(why)
     await expectNothingLeft()
-    expect(await run(browsers(), {})).toEqual({ told: ['Shop'], error: null })
+    expect(await run(browsers(), {})).toEqual({ messages: ['Shop'], error: null })
   })
 
-  test('end a task that does not hear', async () => {
+  test('kill a task that does not respond', async () => {
     const { error } = await run(browsers(), { after: 'hang', limitMs: 3000 })
     expect(error).toBe('it took longer than 3 s')
     await expectNothingLeft()
   })
 
-  test('end with the server', async () => {
+  test('end when the server stops', async () => {
     const stopping = new AbortController()
-    const { error } = await inMidst(() => stopping.abort(), { stopping: stopping.signal })
+    const { error } = await runAndInterrupt(() => stopping.abort(), { stopping: stopping.signal })
     expect(error).toBe('it was stopped with the server')
     await expectNothingLeft()
   })
 
-  test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that %s ends', async (signal) => {
-    const asked = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
-    const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(asked)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that is ended by %s', async (signal) => {
+    const options = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
+    const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
     // Its first line: the browser shows the page.
     for await (const _ of server.stdout) break
     expect(browser()).toBeDefined()
@@ -164,27 +164,27 @@ describe('browsers', () => {
     expect(existsSync(inFolder)).toBe(false)
   })
 
-  test('end when they take too much memory', async () => {
+  test('end when they use too much memory', async () => {
     const of = browsers({ memoryBytes: 400 * 2 ** 20 })
     const { error } = await run(of, { after: 'take memory' })
     expect(error).toBe('the browser took more than 400 MiB of memory')
     await expectNothingLeft()
   })
 
-  test('end when they take too much of the disk', async () => {
+  test('end when they use too much disk space', async () => {
     const of = browsers({ diskBytes: 32 * 2 ** 20 })
     const { error } = await run(of, { after: 'take disk' })
     expect(error).toBe('the browser took more than 32 MiB of disk')
     await expectNothingLeft()
   })
 
-  test('say what is to be done where there is no Chromium, or one that does not start', async () => {
+  test('say what to do when Chromium is missing or does not start', async () => {
     const missing = browsers({ chromium: '/nowhere/chromium' })
     const why = 'TAGWARDEN_CHROMIUM names /nowhere/chromium, which is no executable file: name one, or leave it empty'
     expect(missing.fault()).toBe(why)
-    expect(await run(missing, {})).toEqual({ told: [], error: why })
-    const { told, error } = await run(browsers({ chromium: '/bin/false' }), {})
-    expect(told).toEqual([])
+    expect(await run(missing, {})).toEqual({ messages: [], error: why })
+    const { messages, error } = await run(browsers({ chromium: '/bin/false' }), {})
+    expect(messages).toEqual([])
     expect(error).toStartWith('Chromium did not start: ')
     expect(browsers().fault()).toBeNull()
   })
@@ -192,7 +192,7 @@ describe('browsers', () => {
   test('take turns by organization', async () => {
     const of = browsers({ command: ['/bin/false'] })
     const order: string[] = []
-    const asked = ['a', 'a', 'a', 'b', 'b'].map((orgId) =>
+    const runs = ['a', 'a', 'a', 'b', 'b'].map((orgId) =>
       of.run({
         ...{ orgId, task: 'walk', limitMs: 1000, stopping: new AbortController().signal },
         plan: () => null,
@@ -200,12 +200,12 @@ describe('browsers', () => {
         onMessage: () => undefined,
       }),
     )
-    for (const { error } of await Promise.all(asked)) expect(error).toStartWith('the process of the browser ended')
-    // Whoever used less browser time goes first, and these runs take about as long as each other.
+    for (const { error } of await Promise.all(runs)) expect(error).toStartWith('the process of the browser ended')
+    // The organization with less browser time goes first, and these runs take about equally long.
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })
 
-  test('run others while one pauses, which goes on after them', async () => {
+  test('run others while one is paused, which then resumes', async () => {
     resumed = Promise.withResolvers()
     const of = browsers()
     const order: string[] = []
@@ -217,7 +217,7 @@ describe('browsers', () => {
     const paused = run(of, { after: 'pause', orgId: 'a', pauses: true, onMessage })
     await shown.promise
     await run(of, { orgId: 'b', onMessage: (title) => order.push(`b: ${title}`) })
-    // The next one has the place when the pause ends.
+    // The next one occupies the slot when the pause ends.
     const began = Promise.withResolvers<void>()
     const next = run(of, {
       ...{ orgId: 'b', after: 'wait', limitMs: 2000 },
@@ -230,7 +230,7 @@ describe('browsers', () => {
     resumed.resolve()
     expect((await next).error).toBe('it took longer than 2 s')
     order.push('b: ended')
-    expect(await paused).toEqual({ told: ['Shop', 'went on'], error: null })
+    expect(await paused).toEqual({ messages: ['Shop', 'went on'], error: null })
     expect(order).toEqual(['a: Shop', 'b: Shop', 'b: Shop', 'b: ended', 'a: went on'])
     await expectNothingLeft()
   })
@@ -238,33 +238,33 @@ describe('browsers', () => {
   test.each<[string, (stop: AbortController) => void]>([
     ['stopped', (stopping) => stopping.abort()],
     ['killed', () => process.kill(runner() ?? 0, 'SIGKILL')],
-  ])('end one that pauses and is %s, and its place is free', async (_, end) => {
+  ])('end a paused run that is %s, and free its slot', async (_, end) => {
     resumed = Promise.withResolvers()
     const of = browsers()
-    // More than may pause at once.
+    // More than the maximum number of paused runs.
     for (let n = 0; n < 5; n++) {
       const shown = Promise.withResolvers<void>()
       const stopping = new AbortController()
-      const asked = {
+      const options = {
         after: 'pause',
         pauses: true,
         stopping: stopping.signal,
         onMessage: () => shown.resolve(),
       } as const
-      const paused = run(of, asked)
+      const paused = run(of, options)
       await shown.promise
       end(stopping)
-      expect((await paused).told).toEqual(['Shop'])
+      expect((await paused).messages).toEqual(['Shop'])
       await expectNothingLeft()
     }
-    expect(await run(of, {})).toEqual({ told: ['Shop'], error: null })
+    expect(await run(of, {})).toEqual({ messages: ['Shop'], error: null })
   })
 
-  test('leave no process, file or descriptor, however many run', async () => {
+  test('leave no process, file or descriptor after many runs', async () => {
     const of = browsers()
     await run(of, {})
     const before = readdirSync('/proc/self/fd').length
-    for (let n = 0; n < RUNS; n++) expect(await run(of, {})).toEqual({ told: ['Shop'], error: null })
+    for (let n = 0; n < RUNS; n++) expect(await run(of, {})).toEqual({ messages: ['Shop'], error: null })
     await expectNothingLeft()
     await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
   })

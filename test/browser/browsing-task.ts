@@ -5,7 +5,7 @@ import { openBrowsing } from '../../src/browser/open.ts'
 import type { Task } from '../../src/browser/task.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 
-/** Started in place of the program: opens a page, tells its title, and then does what is asked of it. */
+/** Runs instead of the program: opens a page, reports its title, and then does what `after` says. */
 export interface TestPlan {
   browsing: BrowsingOptions
   url: string
@@ -33,11 +33,11 @@ const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, t
 const TAKE_MEMORY = `{ const all = []; setInterval(() => all.push(new Uint8Array(32 * 2 ** 20).fill(1)), 20) }`
 
 const TAKE_DISK = `(async () => {
-  const kept = await caches.open('all')
-  for (let n = 0; ; n++) await kept.put('/' + n, new Response(crypto.getRandomValues(new Uint8Array(65_536))))
+  const cache = await caches.open('all')
+  for (let n = 0; ; n++) await cache.put('/' + n, new Response(crypto.getRandomValues(new Uint8Array(65_536))))
 })()`
 
-/** A server that has one run, whose page stays open; it says so on stdout. */
+/** A server with one run whose page stays open; it prints the page's title. */
 async function serve({ chromium, folder, url }: { chromium: string; folder: string; url: string }): Promise<void> {
   const command = [process.execPath, '--no-env-file', import.meta.path]
   const own = { outboundAllow: ['127.0.0.1'], outboundProxy: '', outboundCa: '' }
@@ -59,6 +59,6 @@ async function serve({ chromium, folder, url }: { chromium: string; folder: stri
   })
 }
 
-const [, , command, asked = ''] = process.argv
-if (command === 'serve') await serve(JSON.parse(asked))
+const [, , command, options = ''] = process.argv
+if (command === 'serve') await serve(JSON.parse(options))
 if (process.send) await browseForParent({ walk: async () => open as Task })

@@ -20,16 +20,16 @@ const configure = (settings: object) =>
   ask('PUT', `${site.programUrl}/v1/domains/${site.domainId}/capture`, site.apiKey, settings)
 afterEach(() => configure({ enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' }))
 
-/** Calls of a vendor, so many at once; 20 go to the collector without waiting for more. */
+/** Sends `count` vendor requests; 20 fill a batch, which is sent immediately. */
 const send = (page: Page, name: string, count = 1) => {
   const url = site.url('metrics.vendor.test', `/g/collect?v=2&tid=G-TEST&en=ping&ep.case=${name}`)
   return page.evaluate(`Promise.all(Array.from({ length: ${count} }, () => fetch('${url}'))).then(() => {})`)
 }
 
-/** A page whose clock can be put forward. */
+/** A page whose clock can be advanced. */
 async function open(name: string): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // As after the five minutes for which browsers keep the configuration.
+  // As if the five minutes for which browsers cache the configuration had passed.
   await page.setCacheEnabled(false)
   await page.evaluateOnNewDocument(`{
     const real = performance.now.bind(performance)
@@ -45,20 +45,20 @@ async function open(name: string): Promise<Page> {
   return page
 }
 
-/** An hour later the page sends something, and asks for its configuration. */
+/** Advances the clock by an hour, after which the next request makes the page reload its configuration. */
 async function hourLater(page: Page): Promise<void> {
-  const asked = page.waitForResponse((response) => response.url().endsWith('.json'))
+  const configuration = page.waitForResponse((response) => response.url().endsWith('.json'))
   await page.evaluate(`putForward(${60 * 60_000 + 1})`)
   await send(page, 'an-hour-later', 20)
-  const answer = await asked
+  const answer = await configuration
   await answer.text()
-  // What the script does with the answer comes before what it is asked next.
+  // Lets the script process the response first.
   await page.evaluate(`new Promise((done) => setTimeout(done))`)
 }
 
 const everSent = () => JSON.stringify(site.sent)
 
-test('capture that is switched off ends on open pages, and begins again at the next page', async () => {
+test('disabling capture stops it on open pages; enabling it takes effect on the next page', async () => {
   const page = await open('switched-off')
   await send(page, 'before', 20)
   await site.stored('before', 20)
@@ -78,7 +78,7 @@ test('capture that is switched off ends on open pages, and begins again at the n
   expect(everSent()).not.toMatch(/after-the-end|on-no-page/)
 })
 
-test('a share of sessions that is changed holds on open pages', async () => {
+test('a changed session rate takes effect on open pages', async () => {
   const page = await open('thinned')
   await configure({ sampleRate: { prod: 0 } })
   await hourLater(page)
@@ -90,7 +90,7 @@ test('a share of sessions that is changed holds on open pages', async () => {
   expect(everSent()).not.toContain('of-a-session-left-out')
 })
 
-test('a mode of sessions that is changed holds on open pages, and what was stored goes with it', async () => {
+test('a changed session mode takes effect on open pages, and stored data is removed', async () => {
   const page = await open('modes')
   await page.evaluate(`tagwarden('consent', 'granted')`)
   const stored = () => page.evaluate(`Object.keys(sessionStorage).join()`)
@@ -104,7 +104,7 @@ test('a mode of sessions that is changed holds on open pages, and what was store
   await hourLater(page)
   await send(page, 'in-memory-again')
   expect(await stored()).toBe('')
-  // What the page itself says goes before what is set.
+  // The page's own configuration overrides the settings.
   await page.evaluate(`tagwarden('configure', { sessionMode: 'sessionStorage' })`)
   await hourLater(page)
   await send(page, 'as-the-page-says')

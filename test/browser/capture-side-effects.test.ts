@@ -23,21 +23,21 @@ const vendor = (name: string, query = '') =>
 
 async function open(name: string, html = SHOP): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // Else pages would keep the configuration of the one before them.
+  // Otherwise pages would use the cached configuration of the previous one.
   await page.setCacheEnabled(false)
   await page.goto(site.page(name, html))
   await page.waitForFunction(`Symbol.for('tagwarden.installed') in window`)
   return page
 }
 
-/** Batches that came from a page of this name; what was sent again as it was is one. */
+/** Batches from the page with this name, without retries. */
 const sentFrom = (name: string) => {
   const mine = site.sent.filter(({ batch }) => batch.page.url.endsWith(`/${name}`))
   return [...new Map(mine.map(({ batchId, batch }) => [batchId, batch])).values()]
 }
 
-describe('what the page notices', () => {
-  test('nothing: results, errors and names are as they were', async () => {
+describe('side effects on the page', () => {
+  test('none: results, errors and names are unchanged', async () => {
     const html = SHOP.replace(
       'HEAD',
       `<script>
@@ -58,8 +58,8 @@ describe('what the page notices', () => {
     )
     const page = await open('unnoticed', html)
     const seen = await page.evaluate(`(async () => {
-      let asked = 0
-      const address = { toString() { asked++; return '${vendor('by object')}' } }
+      let conversions = 0
+      const address = { toString() { conversions++; return '${vendor('by object')}' } }
       const errorOf = (act) => { try { act(); return null } catch (error) { return error.constructor.name } }
       const stream = new Response('text').body
       const request = new Request('${vendor('request')}', { method: 'POST', body: 'en=purchase' })
@@ -70,7 +70,7 @@ describe('what the page notices', () => {
         polyfill: fetch.polyfill,
         shapes: JSON.stringify(shop.shapes()) === shop.before,
         added: Object.keys(window).filter((name) => !shop.names.includes(name) && !/^shop$|uery/.test(name)),
-        objects: (navigator.sendBeacon(address), asked),
+        objects: (navigator.sendBeacon(address), conversions),
         illegal: errorOf(() => navigator.sendBeacon.call({}, '/x')),
         missing: errorOf(() => navigator.sendBeacon()),
         beforeOpen: errorOf(() => xhr.send()),
@@ -102,33 +102,33 @@ describe('what the page notices', () => {
     await page.close()
   })
 
-  test('failures that nobody handles are still told of, and handled ones are not', async () => {
+  test('unhandled rejections are still reported, and handled ones are not', async () => {
     const page = await open('rejections')
-    const told = await page.evaluate(`(async () => {
-      const told = []
-      addEventListener('unhandledrejection', ({ reason }) => told.push(reason.message))
-      addEventListener('rejectionhandled', () => told.push('handled late'))
+    const reported = await page.evaluate(`(async () => {
+      const reported = []
+      addEventListener('unhandledrejection', ({ reason }) => reported.push(reason.message))
+      addEventListener('rejectionhandled', () => reported.push('handled late'))
       const dead = 'http://nobody.vendor.test:1/g/collect?v=2&tid=G-TEST&en=ping&ep.case='
       fetch(dead + 'unhandled')
       await fetch(dead + 'handled').catch(() => {})
       await new Promise((done) => setTimeout(done, 300))
-      return told
+      return reported
     })()`)
-    expect(told).toEqual(['Failed to fetch'])
+    expect(reported).toEqual(['Failed to fetch'])
     for (const name of ['unhandled', 'handled']) {
-      // A machine that answers at once, with no, can't be told from a browser that does not ask.
+      // An immediate refusal can't be distinguished from a request that the browser blocked.
       expect(['failure', 'blocked']).toContain((await site.stored(name))[0]?.status ?? '')
     }
     await page.close()
   })
 
-  test('errors of ours stay ours, and after five of them nothing more is captured', async () => {
+  test('errors of the script do not surface, and after five of them capture stops', async () => {
     const page = await open('errors')
     const answers = await page.evaluate(`(async () => {
       const base = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI')
       Object.defineProperty(Node.prototype, 'baseURI', { get() { throw new Error('no') }, configurable: true })
       const answers = []
-      // Relative to what can't be read any more.
+      // Resolving it reads the broken baseURI.
       const address = '/g/collect?v=2&tid=G-TEST&en=ping&ep.case=broken'
       for (let n = 0; n < 6; n++) answers.push((await fetch(address)).status)
       Object.defineProperty(Node.prototype, 'baseURI', base)
@@ -144,7 +144,7 @@ describe('what the page notices', () => {
     expect(JSON.stringify(site.sent)).not.toContain('after errors')
   })
 
-  test('no cookie, and no storage before it is allowed', async () => {
+  test('no cookie, and no storage without consent', async () => {
     using _mode = site.configure({ sessionMode: 'sessionStorage' })
     const page = await open('storage')
     const stored = () => page.evaluate(`[document.cookie, localStorage.length, Object.keys(sessionStorage).join()]`)
@@ -168,8 +168,8 @@ describe('what the page notices', () => {
   })
 })
 
-describe('what is captured', () => {
-  test('by default: other sites, and vendors under the own name; bodies only of vendors', async () => {
+describe('captured requests', () => {
+  test('by default: other sites, and vendors on the own site; bodies only of vendors', async () => {
     const page = await open('filter')
     const other = site.url('other.test', '/api?case=other&q=shoes')
     const own = site.url('shop.test', '/api/login?case=own')
@@ -200,7 +200,7 @@ describe('what is captured', () => {
     ['killed', { kill: true }, []],
     ['later', { version: 2 } as unknown as Partial<CaptureConfig>, []],
     ['none', { sampleRate: { prod: 0, dev: 1 } }, []],
-  ])('as the configuration says: %s', async (name, config, paths) => {
+  ])('by configuration: %s', async (name, config, paths) => {
     using _config = site.configure(config)
     const page = await open(name)
     await page.evaluate(`(async () => {
@@ -215,9 +215,9 @@ describe('what is captured', () => {
     if (paths.length === 0) expect(sentFrom(name)).toEqual([])
   })
 
-  test('what the page and its tag manager tell', async () => {
+  test('data reported by the page and its tag manager', async () => {
     const page = await open(
-      'told',
+      'reported',
       SHOP.replace(
         '<title>',
         `<script>tagwarden('configure', { env: 'dev', version: '12', customerId: 'c-7' })</script><title>`,
@@ -233,24 +233,24 @@ describe('what is captured', () => {
         { status: 'no id' },
       ])
       tagwarden('what is this')
-      fetch('${vendor('told')}')`)
+      fetch('${vendor('reported')}')`)
     await page.close()
-    const [event] = await site.stored('told')
+    const [event] = await site.stored('reported')
     const sessionId = new Bun.CryptoHasher('sha256').update('PHPSESSID=4711').digest('hex').slice(0, 32)
     const shared = {
       env: 'dev',
       version: 12,
       sessionId,
-      path: '/told',
+      path: '/reported',
       customerId: expect.stringMatching(/^[\da-f]{32}$/),
     }
     expect(event).toMatchObject(shared)
-    const told = (await site.events()).filter(({ path }) => path === '/told')
-    expect(told).toContainEqual(expect.objectContaining({ vendor: 'Tagwarden', event: 'snippet_ran' }))
-    expect(told.filter((one) => one.event === 'container_loaded')).toMatchObject([
+    const reported = (await site.events()).filter(({ path }) => path === '/reported')
+    expect(reported).toContainEqual(expect.objectContaining({ vendor: 'Tagwarden', event: 'snippet_ran' }))
+    expect(reported.filter((one) => one.event === 'container_loaded')).toMatchObject([
       { ...shared, vendor: 'Google Tag Manager', account: 'GTM-ABC' },
     ])
-    expect(told.filter(({ kind }) => kind === 'tag')).toMatchObject([
+    expect(reported.filter(({ kind }) => kind === 'tag')).toMatchObject([
       {
         ...shared,
         event: 'purchase',
@@ -264,7 +264,7 @@ describe('what is captured', () => {
     expect(JSON.stringify(site.sent)).not.toContain('PHPSESSID')
   })
 
-  test('how long vendors keep the page from answering', async () => {
+  test('how long vendors block the main thread', async () => {
     const busy = site.url('slow.vendor.test', '/busy?answer=busy')
     const page = await open('busy')
     await page.evaluate(`new Promise((done) => {

@@ -3,47 +3,47 @@ import type { CaptureConfig } from '../../src/capture/capture-config.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 
-/** One call of the collector by a browser. */
+/** A request of a browser to the collector. */
 export interface CollectorCall {
   batchId: string
-  /** Its answer's status; 0: it was cut off. */
+  /** Status of the response; 0 if the connection was cut. */
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
   batch: any
 }
 
-/** Websites of several hosts, all on one port of this machine, and the real program behind one of them. */
+/** Websites on several hosts, all on one port of this machine, with the real program behind one of them. */
 export interface CaptureSite extends AsyncDisposable {
   port: number
-  /** Where the program itself listens. */
+  /** The URL of the program itself. */
   programUrl: string
   domainId: string
   token: string
   apiKey: string
   /** `site.url('shop.test', '/a')`. */
   url(host: string, path: string): string
-  /** Gives `shop.test` a page, and answers its address; `HEAD` in it is what a customer pastes. */
+  /** Adds a page to `shop.test` and returns its URL; `HEAD` is replaced by the head snippet. */
   page(name: string, html: string, headers?: Record<string, string>): string
-  /** The head snippet and the template, as the API gives them. */
+  /** The head snippet and the template, as returned by the API. */
   snippet: { head: string; template: string; scriptUrl: string; configUrl: string }
-  /** Answers calls of the collector until the end of the block; the program answers where it gives null. */
+  /** Intercepts requests to the collector until disposed; null passes a request on to the program. */
   interfere(how: (path: string) => Response | null): Disposable
-  /** Gives pages another configuration until the end of the block. */
+  /** Changes the configuration of the script until disposed. */
   configure(change: Partial<CaptureConfig>): Disposable
-  /** What browsers sent to the collector. */
+  /** Requests that browsers sent to the collector. */
   sent: readonly CollectorCall[]
-  /** What came to the hosts of vendors, as `POST /path?query`. */
+  /** Requests to vendor hosts, as `POST /path?query`. */
   vendorRequests: readonly string[]
-  /** Everything that is stored of kind event, hit, tag or library, oldest first. */
+  /** All stored events of kind event, hit, tag or library, oldest first. */
   events(): Promise<StoredEvent[]>
-  /** The stored events whose parameter `ep.case` or `case` is this, once there are so many. */
+  /** The stored events whose parameter `ep.case` or `case` is `name`, once there are `count`. */
   stored(name: string, count?: number): Promise<StoredEvent[]>
 }
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const OPEN = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
 
-/** What a vendor's host answers: `answer` in the query says how. */
+/** The response of a vendor host, selected by `answer` in the query. */
 async function vendorAnswer(url: URL): Promise<Response> {
   const answer = url.searchParams.get('answer') ?? '204'
   if (answer === 'gif') return new Response(GIF, { headers: { 'content-type': 'image/gif' } })
@@ -64,24 +64,24 @@ async function vendorAnswer(url: URL): Promise<Response> {
   return new Response(null, { status: Number(answer), headers: OPEN })
 }
 
-/** The case that an event belongs to. */
+/** The test case of an event. */
 export function caseOf({ params }: StoredEvent): string {
   return params['ep.case'] ?? params.case ?? ''
 }
 
-/** Starts everything. Hosts below `.test` are to be mapped to this machine by the browser. */
+/** Starts the sites and the program. The browser must map hosts in `.test` to this machine. */
 export async function captureSite(): Promise<CaptureSite> {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
   const pages = new Map<string, { html: string; headers: Record<string, string> }>()
   const sent: CollectorCall[] = []
-  const asked: string[] = []
+  const vendorRequests: string[] = []
   let interfere = (_path: string): Response | null => null
   let change: Partial<CaptureConfig> | null = null
   let programUrl = ''
 
-  /** The script or the configuration, with the other values. */
+  /** The script or the configuration with the changed values. */
   const changed = async (path: string) => {
     const answer = await fetch(programUrl + path)
     const other = (config: string) => JSON.stringify({ ...JSON.parse(config), ...change })
@@ -124,7 +124,7 @@ export async function captureSite(): Promise<CaptureSite> {
       const page = /^(?:\w+\.)?shop\.test$/.test(url.hostname) ? pages.get(url.pathname) : undefined
       if (page) return new Response(page.html, { headers: { 'content-type': 'text/html', ...page.headers } })
       if (request.method === 'OPTIONS') return new Response(null, { headers: OPEN })
-      asked.push(`${request.method} ${url.pathname}${url.search}`)
+      vendorRequests.push(`${request.method} ${url.pathname}${url.search}`)
       return vendorAnswer(url)
     },
   })
@@ -148,7 +148,7 @@ export async function captureSite(): Promise<CaptureSite> {
       url,
       snippet,
       sent,
-      vendorRequests: asked,
+      vendorRequests,
       events,
     },
     page(name, html, headers = {}) {
@@ -184,5 +184,5 @@ export async function captureSite(): Promise<CaptureSite> {
   }
 }
 
-/** The browser's arguments that lead all hosts of the site to this machine. */
+/** Chromium argument that maps all hosts of the site to this machine. */
 export const SITE_HOSTS = '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'

@@ -7,7 +7,7 @@ import { startBrowser, type TestBrowser } from './chromium.ts'
 
 let site: CaptureSite
 let chromium: TestBrowser
-/** How often each case must be stored in the end. */
+/** How many events of each case must be stored in the end. */
 const expected = new Map<string, number>()
 
 beforeAll(async () => {
@@ -23,16 +23,16 @@ afterAll(async () => {
 const vendor = (name: string, query = '') =>
   site.url('metrics.vendor.test', `/g/collect?v=2&tid=G-TEST&en=ping&ep.case=${name}&${query}`)
 
-/** Of the Adobe Web SDK, on a host of the site itself. */
+/** Endpoint of the Adobe Web SDK on a host of the site itself. */
 const INTERACT = '/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666'
 
-/** The stored events of a case: so many, and no more at the end of the file. */
+/** Waits for the stored events of a case. The last test checks that there are no more. */
 async function stored(name: string, count = 1): Promise<StoredEvent[]> {
   expected.set(name, count)
   return site.stored(name, count)
 }
 
-/** Opens a page of the shop, once the script runs on it. */
+/** Opens a page of the shop and waits until the script runs. */
 async function open(name: string, html: string, headers?: Record<string, string>): Promise<Page> {
   const page = await chromium.browser.newPage()
   await page.goto(site.page(name, html, headers))
@@ -43,10 +43,10 @@ async function open(name: string, html: string, headers?: Record<string, string>
 const running = (page: Page) => page.waitForFunction(`Symbol.for('tagwarden.installed') in window`)
 const SHOP = '<!doctype html><html><head>HEAD<title>Shop</title></head><body></body></html>'
 
-describe('every way to send, and every kind of body', () => {
+describe('every API, with every kind of body', () => {
   const SENDERS: Record<string, string> = {
     fetch: `await fetch(url, { method: 'POST', body })`,
-    'fetch without reading': `await fetch(url, { method: 'POST', mode: 'no-cors', body })`,
+    'fetch no-cors': `await fetch(url, { method: 'POST', mode: 'no-cors', body })`,
     'fetch of a request': `await fetch(new Request(url, { method: 'POST', body }))`,
     XMLHttpRequest: `await new Promise((done) => {
       const xhr = new XMLHttpRequest()
@@ -94,7 +94,7 @@ describe('every way to send, and every kind of body', () => {
       event: 'purchase',
       account: 'G-TEST',
       kind: 'event',
-      // What became of a beacon only its own vendor could let us see.
+      // The result of a beacon is not visible to the script.
       status: name.startsWith('sendBeacon') ? null : 'ok',
       host: 'shop.test',
       path: '/ways',
@@ -105,7 +105,7 @@ describe('every way to send, and every kind of body', () => {
 })
 
 describe('requests to hosts of the site itself', () => {
-  const WAYS: Record<string, string> = {
+  const SENDERS: Record<string, string> = {
     'fetch of text': `fetch(url, { method: 'POST', body: text })`,
     'fetch of bytes': `fetch(url, { method: 'POST', body: new TextEncoder().encode(text) })`,
     'fetch of a blob': `fetch(url, { method: 'POST', body: new Blob([text]) })`,
@@ -113,9 +113,9 @@ describe('requests to hosts of the site itself', () => {
     XMLHttpRequest: `const xhr = new XMLHttpRequest(); xhr.open('POST', url); xhr.send(text)`,
     'beacon of a blob': `navigator.sendBeacon(url, new Blob([text]))`,
   }
-  /** Sends the same body in each way; the shop's own API takes what it likes. */
+  /** Sends the same body with each API, to a vendor and to the shop's own backend. */
   const sendAll = (when: string) =>
-    Object.entries(WAYS)
+    Object.entries(SENDERS)
       .map(([way, code]) => {
         const name = `${when}, ${way}`
         const track = {
@@ -131,11 +131,11 @@ describe('requests to hosts of the site itself', () => {
       })
       .join('')
 
-  test('are captured when they are a vendor’s, before the script runs and after, and no others', async () => {
+  test('are captured only for vendors, both before the script runs and after', async () => {
     const page = await open('own', SHOP.replace('<title>', `<script>${sendAll('early own')}</script><title>`))
     await page.evaluate(`(() => {${sendAll('own')}})()`)
     for (const when of ['early own', 'own']) {
-      for (const way of Object.keys(WAYS)) {
+      for (const way of Object.keys(SENDERS)) {
         expect((await stored(`${when}, ${way}`))[0]).toMatchObject({
           ...{ vendor: 'RudderStack', event: 'ping', kind: 'event', path: '/own' },
         })
@@ -146,8 +146,8 @@ describe('requests to hosts of the site itself', () => {
   })
 })
 
-describe('what was asked for before the script came', () => {
-  test('is there with its bodies where the snippet stands first in the head', async () => {
+describe('requests before the script was loaded', () => {
+  test('are captured with their bodies if the snippet is first in the head', async () => {
     const early = (name: string) => `'${vendor(name)}', 'en=one&ep.case=${name}\\nen=two&ep.case=${name}'`
     const page = await open(
       'early',
@@ -173,7 +173,7 @@ describe('what was asked for before the script came', () => {
     expect((await stored('early picture'))[0]).toMatchObject({ event: 'ping', path: '/early' })
   })
 
-  test('is there with its address where the script comes late', async () => {
+  test('are captured with their URLs if the script is loaded late', async () => {
     const late = SHOP.replace('HEAD', '').replace(
       '<body>',
       `<body><img src="${vendor('late picture', 'answer=gif')}">
@@ -193,8 +193,8 @@ describe('what was asked for before the script came', () => {
   })
 })
 
-describe('how requests end', () => {
-  test('with their bytes, of hosts that show them', async () => {
+describe('status of requests', () => {
+  test('with the transfer size, for hosts that expose it', async () => {
     const page = await open('timed', SHOP)
     await page.evaluate(`(async () => {
       navigator.sendBeacon('${vendor('timed beacon', 'answer=timed')}', 'en=purchase')
@@ -265,7 +265,7 @@ describe('how requests end', () => {
     expect((await stored(name))[0]).toMatchObject({ event: 'ping', status, path: '/ends' })
   })
 
-  test('requests that something in the browser refuses', async () => {
+  test('requests blocked by the browser', async () => {
     const page = await open('refused', SHOP)
     const session = await page.createCDPSession()
     await session.send('Network.enable')
@@ -281,7 +281,7 @@ describe('how requests end', () => {
     await page.close()
   })
 
-  test("requests that the page's policy forbids", async () => {
+  test("requests blocked by the page's content security policy", async () => {
     const page = await open('policy', SHOP.replace('<body>', `<body><img src="${vendor('forbidden markup')}">`), {
       'content-security-policy':
         "default-src 'self'; script-src 'unsafe-inline' http://collect.test:*; connect-src http://collect.test:*",
@@ -302,7 +302,7 @@ describe('how requests end', () => {
 })
 
 describe('pages', () => {
-  test('of one document: each request belongs to the address at its time', async () => {
+  test('that change their URL: each request belongs to the URL at its time', async () => {
     const page = await open('spa', SHOP)
     await page.evaluate(`(async () => {
       const ping = (name) => fetch('${vendor('')}'.replace('ep.case=', 'ep.case=' + name))
@@ -320,14 +320,14 @@ describe('pages', () => {
       await ping('spa fourth')
     })()`)
     await page.close()
-    const places = []
+    const pageViews = []
     for (const name of ['spa first', 'spa second', 'spa third', 'spa fourth']) {
       const [event] = await stored(name)
-      places.push([event?.path, event?.sessionId])
+      pageViews.push([event?.path, event?.sessionId])
     }
-    const [[, session] = []] = places
-    expect(places.map(([path]) => path)).toEqual(['/spa', '/spa/cart', '/spa/thanks', '/spa'])
-    expect(new Set(places.map(([, id]) => id))).toEqual(new Set([session]))
+    const [[, session] = []] = pageViews
+    expect(pageViews.map(([path]) => path)).toEqual(['/spa', '/spa/cart', '/spa/thanks', '/spa'])
+    expect(new Set(pageViews.map(([, id]) => id))).toEqual(new Set([session]))
     const mine = () => site.sent.filter(({ batch }) => batch.sessionId === session)
     const measured = await until('the measures of four stays', () => {
       const batches = new Map(mine().flatMap(({ batchId, batch }) => (batch.pageStats ? [[batchId, batch]] : [])))
@@ -335,11 +335,11 @@ describe('pages', () => {
     })
     const paths = measured.map(({ page: { url } }) => new URL(url).pathname)
     expect(paths.toSorted()).toEqual(['/spa', '/spa', '/spa/cart', '/spa/thanks'])
-    // What a page's address may tell of a visitor does not leave the page.
+    // Personal data in a page's URL does not leave the page.
     expect(JSON.stringify(mine())).not.toMatch(/ann@example|#top/)
   })
 
-  test('in frames: the same session, each with its address; what foreign frames load is theirs', async () => {
+  test('in frames: the same session, each with its own URL; requests of foreign frames are not captured', async () => {
     site.page('inner', SHOP.replace('<body>', `<body><script>fetch('${vendor('in frame')}')</script>`))
     const page = await open(
       'outer',
@@ -357,7 +357,7 @@ describe('pages', () => {
     expect((await stored('foreign frame'))[0]).toMatchObject({ path: '/outer', event: 'ping' })
   })
 
-  test('in frames without an address: `srcdoc` with the snippet in it is of the page around it', async () => {
+  test('in frames without a URL: `srcdoc` with the snippet belongs to the surrounding page', async () => {
     const inner = (name: string) =>
       SHOP.replace('HEAD', site.snippet.head)
         .replace('<body>', `<body><script>fetch('${vendor(name)}'); fetch('/api/track?case=${name}')</script>`)
@@ -377,16 +377,16 @@ describe('pages', () => {
     await page.close()
     expect([inside?.host, inside?.path]).toEqual(['shop.test', '/around'])
     expect(inside?.sessionId).toBe(outside?.sessionId ?? '')
-    // The page of the sandbox can't be known, so that nothing of it is stored.
+    // The page of a sandboxed frame is unknown, so nothing of it is stored.
   })
 
-  test('that are closed at once, or say their last words when they are', async () => {
+  test('that are closed immediately, or send requests while closing', async () => {
     const page = await open('closed', SHOP)
     await page.evaluate(`
       addEventListener('pagehide', () => {
         navigator.sendBeacon('${vendor('last beacon')}', 'en=purchase&ep.case=last beacon')
         fetch('${vendor('last fetch')}', { method: 'POST', body: 'en=purchase', keepalive: true })
-        // There is no time left to read it.
+        // There is no time left to read the blob.
         navigator.sendBeacon('${vendor('last blob')}', new Blob(['en=purchase']))
         navigator.sendBeacon('${site.url('data.shop.test', `${INTERACT}&case=last event`)}', new Blob(['{"events": []}']))
       })
@@ -403,13 +403,13 @@ describe('pages', () => {
     expect((await stored('last blob'))[0]).toMatchObject({ event: 'ping', path: '/closed' })
   })
 
-  test('that go offline, and come back', async () => {
+  test('that go offline and come back online', async () => {
     const page = await open('offline', SHOP)
     await page.setOfflineMode(true)
     await page.waitForFunction('!navigator.onLine')
     await page.evaluate(`(async () => {
       await fetch('${vendor('while offline')}').catch(() => {})
-      // So many that they are sent at once, and that fails.
+      // Enough to fill a batch, which is sent immediately and fails.
       for (let n = 0; n < 20; n++) await fetch('${vendor('offline too')}').catch(() => {})
     })()`)
     await page.setOfflineMode(false)
@@ -418,7 +418,7 @@ describe('pages', () => {
     await stored('offline too', 20)
   })
 
-  test('whose collector has no room send again, and count once', async () => {
+  test('whose collector is overloaded retry, and are counted once', async () => {
     const page = await open('again', SHOP)
     {
       using _refusing = site.interfere((path) =>
@@ -442,7 +442,7 @@ describe('pages', () => {
     expect(await stored('sent again', 20)).toHaveLength(20)
   })
 
-  test('with two copies of the script are captured once', async () => {
+  test('with two copies of the script are captured only once', async () => {
     const twice = SHOP.replace('HEAD', `HEADHEAD<script src="${site.snippet.scriptUrl}"></script>`)
     const page = await open('twice', twice.replaceAll('HEAD', site.snippet.head))
     await page.addScriptTag({ url: `${site.snippet.scriptUrl}?again` })
@@ -452,8 +452,8 @@ describe('pages', () => {
   })
 })
 
-describe('pages that change what we watch', () => {
-  test('after us: who wraps, and who sends in another way', async () => {
+describe('pages that patch the observed APIs', () => {
+  test('after the script: wrapping and replacing fetch', async () => {
     const page = await open('replaced', SHOP)
     await page.evaluate(`(async () => {
       const ours = window.fetch
@@ -473,7 +473,7 @@ describe('pages that change what we watch', () => {
     await page.close()
   })
 
-  test('before us: what is locked is seen by its address', async () => {
+  test('before the script: requests of frozen APIs are captured by URL', async () => {
     const locked = `<script>
       Object.freeze(Navigator.prototype)
       Object.freeze(XMLHttpRequest.prototype)
@@ -498,7 +498,7 @@ describe('pages that change what we watch', () => {
   })
 })
 
-test('nothing is stored twice, and nothing that was not asked for', async () => {
+test('nothing is stored twice, and nothing unexpected', async () => {
   const counts = new Map<string, number>()
   for (const event of await site.events()) {
     const name = caseOf(event) || JSON.stringify(event)

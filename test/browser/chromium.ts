@@ -5,7 +5,7 @@ import puppeteer, { type Browser } from 'puppeteer-core'
 import { devDependencies } from '../../package.json' with { type: 'json' }
 import { temporaryFolder } from '../run-program.ts'
 
-/** A headless Chromium that reaches nothing but this machine. It and its files are gone at the end of the block. */
+/** A headless Chromium that can reach only this machine. Disposing it deletes its files. */
 export interface TestBrowser extends AsyncDisposable {
   browser: Browser
 }
@@ -20,7 +20,7 @@ const ARGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
-/** Starts the Chromium that comes with its npm package. Of arguments that say the same, the last counts: `more` come last. */
+/** Starts the Chromium of the npm package. `more` arguments come last, so that they override the defaults. */
 export async function startBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = temporaryFolder()
   try {
@@ -49,19 +49,19 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
   }
 }
 
-/** A Chromium that is unpacked. */
+/** An unpacked Chromium. */
 export interface UnpackedChromium {
   executablePath: string
-  /** The folder of the libraries that it needs, for systems that lack them. */
+  /** Folder of the required libraries, for systems that lack them. */
   libraries: string
-  /** A configuration of its fonts. It dies where it finds none, and the package's own list of folders knows only `/tmp/fonts`. */
+  /** A font configuration. Chromium crashes without fonts, and the package's own configuration lists only `/tmp/fonts`. */
   fonts: string
 }
 
-/** Beside the packages, with which it goes. */
+/** Next to the installed packages, so that it is deleted with them. */
 const FOLDER = resolve(import.meta.dir, `../../node_modules/.cache/chromium-${devDependencies['@sparticuz/chromium']}`)
 
-/** Returns the Chromium that comes with its npm package. It is unpacked once, for all processes: that costs seconds and 180 MB. */
+/** Returns the Chromium of the npm package. It is unpacked once for all processes, which takes seconds and 180 MB. */
 export async function unpackedChromium(): Promise<UnpackedChromium> {
   if (!existsSync(FOLDER)) await unpack()
   return {
@@ -81,12 +81,12 @@ async function unpack(): Promise<void> {
     renameSync(own, FOLDER)
   } catch (error) {
     rmSync(own, { recursive: true, force: true })
-    // Another process may have been quicker.
+    // Another process may have been faster.
     if (!existsSync(FOLDER)) throw error
   }
 }
 
-/** The package unpacks to the folder for temporary files, and takes what it finds there for whole and its own. */
+/** The package unpacks to the temporary folder, and trusts any files that are already there. */
 async function unpackInto(folder: string): Promise<void> {
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder

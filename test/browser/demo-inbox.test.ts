@@ -2,20 +2,20 @@ import { expect, test } from 'bun:test'
 import { startDemo } from '../web/demo.ts'
 import { openScreen, type Screen } from '../web/screen.ts'
 
-/** The page of deliveries has an inbox, in which a message of the past is. */
-async function seesInbox(screen: Screen): Promise<void> {
+/** Expects an inbox with a past message on the page of deliveries. */
+async function expectInbox(screen: Screen): Promise<void> {
   await screen.open('/deliveries')
   await screen.sees('region', 'Inbox')
   await screen.reads('E-mail address in a form field')
 }
 
-test('the inbox of the demo shows whichever way somebody comes in', async () => {
+test('the inbox of the demo is shown after each kind of sign-in', async () => {
   await using demo = await startDemo()
   const [, email = '', password = ''] = /sign in +(\S+) +(\S+)/.exec(demo.printed()) ?? []
   await using byLink = await openScreen(demo.url)
   await byLink.open(demo.link)
   await byLink.sees('heading', 'Overview')
-  await seesInbox(byLink)
+  await expectInbox(byLink)
 
   await using byPassword = await openScreen(demo.url)
   await byPassword.open('/')
@@ -25,5 +25,5 @@ test('the inbox of the demo shows whichever way somebody comes in', async () => 
   await byPassword.type('Password', password)
   await byPassword.press('Sign in')
   await byPassword.sees('heading', 'Overview')
-  await seesInbox(byPassword)
+  await expectInbox(byPassword)
 })

@@ -2,15 +2,15 @@ import { expect, test } from 'bun:test'
 import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
-/** A page that says at once what it sees of its device, and that opens a tab. */
+/** A page that reports the device it sees, and has a link to a new tab. */
 const PAGE = `<!doctype html><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script>
   fetch('/seen?' + new URLSearchParams({ at: location.pathname, width: innerWidth, touch: navigator.maxTouchPoints, agent: navigator.userAgent }))
 </script><a target="_blank" rel="noopener" href="/new">new</a>`
 
-test('a browser that is left alone asks for nothing; a new tab shows itself as the device', async () => {
+test('an idle browser sends no requests; a new tab emulates the device too', async () => {
   const seen: Record<string, string>[] = []
   const agents: string[] = []
-  /** Of pages: whether they are asked for by a phone. */
+  /** `Sec-CH-UA-Mobile` of page requests. */
   const hints: string[] = []
   using site = Bun.serve({
     hostname: '127.0.0.1',
@@ -23,10 +23,10 @@ test('a browser that is left alone asks for nothing; a new tab shows itself as t
       return new Response(PAGE, { headers: { 'content-type': 'text/html' } })
     },
   })
-  const asked: string[] = []
+  const origins: string[] = []
   await using browsing = await browse(
     { device: 'mobile', userAgentSuffix: 'Tagwarden/1' },
-    { onAsked: (place) => asked.push(place) },
+    { onAsked: (place) => origins.push(place) },
   )
   await browsing.page.goto(`http://127.0.0.1:${site.port}/first`)
   await browsing.page.click('a')
@@ -46,5 +46,5 @@ test('a browser that is left alone asks for nothing; a new tab shows itself as t
     5,
     expect.stringMatching(phone),
   ])
-  expect(new Set(asked)).toEqual(new Set([`127.0.0.1:${site.port}`]))
+  expect(new Set(origins)).toEqual(new Set([`127.0.0.1:${site.port}`]))
 })

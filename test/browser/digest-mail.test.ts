@@ -17,7 +17,7 @@ const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 const publicUrl = 'https://watch.example'
 
-/** A day with names that have no place to break. */
+/** A day with unbreakable names. */
 function longNames(): DigestFacts {
   const long = 'x'.repeat(190)
   const day = aDay({ orgName: long })
@@ -44,13 +44,13 @@ const DAYS: [name: string, facts: DigestFacts, context: string][] = [
   ['long', longNames(), 'developer'],
 ]
 
-/** Where to leave pictures for people; nowhere unless asked. */
+/** Folder for screenshots to look at; none by default. */
 const PICTURES = process.env.DIGEST_PICTURES
 
-test('a digest is readable on a phone and on a desk, light and dark, and loads nothing', async () => {
+test('a digest is readable on phones and desktops, light and dark, and loads nothing', async () => {
   const page = await chromium.browser.newPage()
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
   for (const [name, facts, context] of DAYS) {
     const html = htmlOf(buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }))
     for (const width of [320, 800]) {
@@ -67,16 +67,16 @@ test('a digest is readable on a phone and on a desk, light and dark, and loads n
       }
     }
   }
-  expect(asked.filter((url) => !/^(?:about|data):/.test(url))).toEqual([])
+  expect(requests.filter((url) => !/^(?:about|data):/.test(url))).toEqual([])
 })
 
-test('whoever follows the link of a digest reads a page, and one press ends it', async () => {
+test('the unsubscribe link of a digest opens a page with a button that ends it', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { alice } = cast(db, clock)
   subscribe(db, alice, { subscribed: true })
   const routes = router(unsubscribeRoutes({ db, clock, box: testBox }), {
-    authenticate: () => Promise.reject(new Error('nobody is asked who they are')) as never,
+    authenticate: () => Promise.reject(new Error('authentication is not expected')) as never,
     perform: performer({ db, audit: () => {} }),
   })
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => routes.handle(request) })

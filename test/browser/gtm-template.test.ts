@@ -15,11 +15,11 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** The script that the tag manager runs. */
+/** The code of the template. */
 const code = () => /___SANDBOXED_JS_FOR_WEB_TEMPLATE___\n([\s\S]*?)\n___/.exec(site.snippet.template)?.[1] ?? ''
 
 /**
- * Runs the template as the sandbox does, with its functions as they are documented:
+ * Runs the template like the sandbox of Google Tag Manager, with its documented functions:
  * https://developers.google.com/tag-platform/tag-manager/templates/api
  */
 const sandbox = (data: object) => `<script>
@@ -52,7 +52,7 @@ const sandbox = (data: object) => `<script>
 test.each([
   ['with the head snippet', 'HEAD'],
   ['alone', ''],
-])('the template %s: what became of a tag is stored, with what is reported of it', async (what, head) => {
+])('the template %s: results of tags are stored, with their reported parameters', async (what, head) => {
   const name = `template-${head}`
   const page = await chromium.browser.newPage()
   const html = `<!doctype html><html><head>${head}${sandbox({ scriptUrl: site.snippet.scriptUrl, selectedTags: '12,15' })}<title>Shop</title></head><body></body></html>`

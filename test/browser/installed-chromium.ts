@@ -2,10 +2,10 @@ import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unpackedChromium } from './chromium.ts'
 
-/** The sandbox, which only root goes without, needs it. */
+/** The sandbox requires the zygote process; only root runs without a sandbox. */
 const ZYGOTE = process.getuid?.() === 0 ? '--no-zygote' : ''
 
-/** Returns the path of a Chromium's executable, as if it was installed: the one that `TEST_CHROMIUM` names, else that of the npm package. */
+/** Returns the path of an executable Chromium as if it were installed: `TEST_CHROMIUM`, else that of the npm package. */
 export async function installedChromium(): Promise<string> {
   if (process.env.TEST_CHROMIUM) return process.env.TEST_CHROMIUM
   const { executablePath, libraries, fonts } = await unpackedChromium()
@@ -20,7 +20,7 @@ export async function installedChromium(): Promise<string> {
   const own = `${path}-${process.pid}`
   writeFileSync(own, `${lines.join('\n')}\n`)
   chmodSync(own, 0o755)
-  // Others see it whole or not at all.
+  // Other processes must not see a partial file.
   renameSync(own, path)
   return path
 }

@@ -20,7 +20,7 @@ const at = NOTIFIED_AT
 const long = 'x'.repeat(450)
 const publicUrl = 'https://tags.company.example'
 
-/** As bad as names and values get: markup, no place to break, another direction, line breaks. */
+/** Hostile names and values: markup, unbreakable text, right-to-left text, line breaks. */
 const hostile = purchaseMessage({
   issue: {
     ...PURCHASE_FACTS.issue,
@@ -43,10 +43,13 @@ const hostile = purchaseMessage({
 
 const mails: [string, Message][] = [
   ['an opening', purchaseMessage()],
-  ['a fall', fallMessage()],
+  ['a drop', fallMessage()],
   ['a resolution', purchaseMessage({ transition: 'resolved' })],
   ['a test', testMessage({ at, publicUrl, label: 'On call' })],
-  ['a loss', failureMessage(purchaseMessage(), { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 500' })],
+  [
+    'a failed delivery',
+    failureMessage(purchaseMessage(), { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 500' }),
+  ],
   ['hostile names', hostile],
 ]
 
@@ -61,7 +64,7 @@ function groupMail(): MailOutbound {
   }
 }
 
-/** Sent by SMTP and read again as a mail program does, pictures put where the page refers to them. */
+/** Sends the e-mail by SMTP and parses it like a mail client, with images inlined. */
 async function received(outbound: MailOutbound): Promise<{ html: string; text: string; pictures: number }> {
   await using box = await mailbox()
   const send = mailTransport({ smtpUrl: `smtp://127.0.0.1:${box.port}`, from: 'Tagwarden <watch@tagwarden.example>' })
@@ -78,7 +81,7 @@ async function received(outbound: MailOutbound): Promise<{ html: string; text: s
   return { html, text: mail.text ?? '', pictures: mail.attachments.length }
 }
 
-/** What is wrong with how the page looks at this size and in this scheme. */
+/** Layout and contrast faults at this width and in this color scheme. */
 async function faultsOf(page: Page, html: string, width: number, scheme: 'light' | 'dark'): Promise<string[]> {
   await page.setViewport({ width, height: 700 })
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
@@ -87,8 +90,7 @@ async function faultsOf(page: Page, html: string, width: number, scheme: 'light'
     const faults: string[] = []
     const over = document.documentElement.scrollWidth - innerWidth
     if (over > 0) faults.push(`${over} px wider than the screen`)
-    for (const image of document.images)
-      if (image.naturalWidth === 0) faults.push(`the picture ${image.alt} is missing`)
+    for (const image of document.images) if (image.naturalWidth === 0) faults.push(`the image ${image.alt} is missing`)
     const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
     const luminance = (color: string) => {
       const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
@@ -116,13 +118,13 @@ async function faultsOf(page: Page, html: string, width: number, scheme: 'light'
       const { right, left } = element.getBoundingClientRect()
       if (right > innerWidth + 1 || left < -1) faults.push(`"${text.slice(0, 40)}" leaves the screen`)
     }
-    if (seen < 3) faults.push('there is nothing to be seen')
+    if (seen < 3) faults.push('the page is empty')
     if (document.scripts.length > 0) faults.push('there is a script')
     return faults
   })
 }
 
-test('mails can be read on narrow and wide screens, light and dark, whatever they are about', async () => {
+test('e-mails are readable on narrow and wide screens, light and dark, with any content', async () => {
   const outbounds = [
     ...mails.map(([name, message]) => [name, mailOf(message, { to: ['ann@example.com'] }, 'dlv_1')] as const),
   ]
@@ -144,7 +146,7 @@ test('mails can be read on narrow and wide screens, light and dark, whatever the
   }
   expect(loaded).toEqual([])
 
-  // What differs is told apart from what does not, and the other way round.
+  // Exactly the differing values are marked.
   await page.setContent((await received(mailOf(purchaseMessage(), { to: ['ann@example.com'] }, 'dlv_1'))).html)
   const marked = await page.$$eval('.pair .bad, .pair .good', (cells) => cells.map(({ textContent }) => textContent))
   expect(marked).toEqual(['empty', '89.90'])

@@ -1,4 +1,4 @@
-/** Runs in the page: texts whose contrast with what they stand on is below 4.5, and boxes that reach over the edge. */
+/** Runs in the page: lists texts whose contrast is below 4.5, and boxes outside the window. */
 export const FAULTS = `(() => {
   const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number)
   const light = ([r, g, b]) => {
@@ -16,7 +16,7 @@ export const FAULTS = `(() => {
   for (const element of document.body.querySelectorAll('*')) {
     const box = element.getBoundingClientRect()
     if (box.width === 0 || box.height === 0) continue
-    if (box.right > innerWidth + 0.5 || box.left < -0.5) faults.push('over the edge: ' + element.outerHTML.slice(0, 120))
+    if (box.right > innerWidth + 0.5 || box.left < -0.5) faults.push('outside the window: ' + element.outerHTML.slice(0, 120))
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
     if (!own) continue
     const [one, other] = [light(numbers(getComputedStyle(element).color)), light(behind(element))]

@@ -7,7 +7,7 @@ import { browse } from './browse.ts'
 
 const HOTJAR = 'ws.hotjar.com'
 
-/** Whether authorities can be given to a Chromium here: its library comes with it when it is installed, and not with its npm package. */
+/** True if a Chromium can be given authorities. This requires libnss3, which is not part of the npm package. */
 function canTrust(): boolean {
   using authority = privateAuthority()
   using home = temporaryFolder()
@@ -24,7 +24,7 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
   let authority: PrivateAuthority
   let other: PrivateAuthority
   let site: ReturnType<typeof serve>
-  /** Web sockets that came to the site: their hosts. */
+  /** Hosts of the WebSocket connections to the site. */
   const opened: string[] = []
 
   const serve = (tls?: { key: string; cert: string }) =>
@@ -54,23 +54,23 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
   const at = (scheme: string, host: string, port = site.port) => `${scheme}://${host}:${port}/api?site_id=1`
 
   test.each<[string, () => string, string | null]>([
-    ['is opened when the authority is given', () => authority.ca, null],
-    ['is opened when it is one of several', () => other.ca + authority.ca, null],
-    ['is opened when its own certificate is given', () => authority.cert, null],
+    ['is opened with its authority', () => authority.ca, null],
+    ['is opened with several authorities', () => other.ca + authority.ca, null],
+    ['is opened with its own certificate', () => authority.cert, null],
     ['is not opened with another authority', () => other.ca, 'net::ERR_CERT_AUTHORITY_INVALID'],
-    ['is not opened without', () => '', 'net::ERR_CERT_AUTHORITY_INVALID'],
+    ['is not opened without an authority', () => '', 'net::ERR_CERT_AUTHORITY_INVALID'],
   ])('%s', async (_, ca, fault) => {
     await using browsing = await browse({ outboundCa: ca() }, parts)
-    const going = browsing.page.goto(at('https', 'shop.test')).then(
+    const navigation = browsing.page.goto(at('https', 'shop.test')).then(
       (response) => response?.status(),
       (error: unknown) => messageOf(error).split(' ', 1)[0],
     )
-    expect(await going).toBe(fault ?? 200)
-    // What the authority signed for other names is no more trusted than before.
+    expect(await navigation).toBe(fault ?? 200)
+    // Certificates for other names are still not trusted.
     await expect(browsing.page.goto(at('https', 'other.test'))).rejects.toThrow('net::ERR_CERT_')
   })
 
-  test.each(['answer', 'send'] as const)('web sockets to vendors: %s', async (vendorRequests) => {
+  test.each(['answer', 'send'] as const)('WebSockets to vendors: %s', async (vendorRequests) => {
     using plain = serve()
     opened.length = 0
     await using browsing = await browse({ outboundCa: authority.ca, vendorRequests }, parts)
@@ -90,17 +90,17 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
         ),
       sockets,
     )
-    const isLet = (url: string) => vendorRequests === 'send' || !url.includes(HOTJAR)
-    expect(outcomes).toEqual(sockets.map((url) => (isLet(url) ? 'open' : 'closed')))
+    const isAllowed = (url: string) => vendorRequests === 'send' || !url.includes(HOTJAR)
+    expect(outcomes).toEqual(sockets.map((url) => (isAllowed(url) ? 'open' : 'closed')))
     expect(opened.toSorted()).toEqual(
       sockets
-        .filter(isLet)
+        .filter(isAllowed)
         .map((url) => new URL(url).host)
         .toSorted(),
     )
     const seen = browsing.traffic.requests.filter(({ resourceType }) => resourceType === 'websocket')
     expect(seen.map(({ url, answered, error }) => ({ url, answered, error }))).toEqual(
-      sockets.map((url) => ({ url, answered: !isLet(url), error: null })),
+      sockets.map((url) => ({ url, answered: !isAllowed(url), error: null })),
     )
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { recordSdk } from '../record-sdk.ts'
 import { temporaryFolder } from '../run-program.ts'
 
-/** What SDKs do: ask for their settings, send by each way that a browser has, and the rest when the page goes. */
+/** Behaves like an SDK: loads its settings, sends with every API of a browser, and sends the rest when the page closes. */
 const SDK = `
 export async function run() {
   const host = 'https://collect.vendor.example'
@@ -18,7 +18,7 @@ export async function run() {
   addEventListener('pagehide', () => navigator.sendBeacon(host + '/rest', 'bye'))
 }`
 
-test('an SDK is run on a page, and what it sends is written down', async () => {
+test('an SDK is run on a page, and its requests are recorded', async () => {
   using folder = temporaryFolder()
   const sdk = join(folder.path, 'node_modules/vendor-sdk')
   mkdirSync(sdk, { recursive: true })

@@ -4,40 +4,40 @@ import { dirname, join, resolve } from 'node:path'
 import { temporaryFolder, until } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 
-/** Nobody else's here. */
+/** An unused user id. */
 const USER = 64_123
 const AS_USER = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups']
 
 const can = (...command: string[]) => Bun.which('setpriv') !== null && Bun.spawnSync([...AS_USER, ...command]).success
 
-/** Root may become another user, who may make the namespaces that the sandbox is of. */
-const isPossible = process.getuid?.() === 0 && can('unshare', '--user', 'true') && can(process.execPath, '--version')
+/** True if root can switch to another user, who can create the namespaces for the sandbox. */
+const canSandbox = process.getuid?.() === 0 && can('unshare', '--user', 'true') && can(process.execPath, '--version')
 
 interface Process {
   pid: number
-  /** In its own namespace and in those around it. */
+  /** Number of PID namespaces that the process is in. */
   depth: number
   isFiltered: boolean
 }
 
-/** Processes of the user. */
+/** Processes of the test's user. */
 function processes(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const status = readFileSync(`/proc/${name}/status`, 'utf8')
-        const said = (field: string) => new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? ''
-        if (!said('Uid').startsWith(`${USER}\t`) || said('State').startsWith('Z')) return []
-        return { pid: Number(name), depth: said('NSpid').split('\t').length, isFiltered: said('Seccomp') === '2' }
+        const fieldOf = (field: string) => new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? ''
+        if (!fieldOf('Uid').startsWith(`${USER}\t`) || fieldOf('State').startsWith('Z')) return []
+        return { pid: Number(name), depth: fieldOf('NSpid').split('\t').length, isFiltered: fieldOf('Seccomp') === '2' }
       } catch {
-        // It has ended.
+        // The process has ended.
         return []
       }
     })
 }
 
-test.skipIf(!isPossible)('pages are in the sandbox where the server is not root', async () => {
+test.skipIf(!canSandbox)('pages are sandboxed when the server does not run as root', async () => {
   using folder = temporaryFolder()
   using site = Bun.serve({
     hostname: '127.0.0.1',
@@ -47,13 +47,13 @@ test.skipIf(!isPossible)('pages are in the sandbox where the server is not root'
   const installed = await installedChromium()
   for (const path of [dirname(installed), join(dirname(installed), 'chromium')]) chmodSync(path, 0o755)
   const chromium = join(folder.path, 'chromium')
-  // Without its zygote Chromium has no sandbox.
+  // Without the zygote process Chromium has no sandbox.
   writeFileSync(chromium, readFileSync(installed, 'utf8').replace('--no-zygote', ''))
   for (const path of [folder.path, chromium]) chmodSync(path, 0o755)
   chownSync(folder.path, USER, USER)
-  const asked = { chromium, folder: join(folder.path, 'browsers'), url: `http://127.0.0.1:${site.port}/` }
+  const options = { chromium, folder: join(folder.path, 'browsers'), url: `http://127.0.0.1:${site.port}/` }
   const task = [process.execPath, '--no-env-file', resolve(import.meta.dir, 'browsing-task.ts')]
-  const server = Bun.spawn([...AS_USER, ...task, 'serve', JSON.stringify(asked)], {
+  const server = Bun.spawn([...AS_USER, ...task, 'serve', JSON.stringify(options)], {
     env: { PATH: process.env.PATH, HOME: folder.path, TMPDIR: folder.path },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -13,7 +13,7 @@ const html = (body: string) =>
 const place = (top: number, more = '') =>
   `style="position:absolute;left:0;top:${top}px;width:300px;height:40px;${more}"`
 
-/** What shows the secret, 50 pixels below another. */
+/** Elements that show the secret, 50 px apart. */
 const SHOWN = [
   `<input value="${SECRET}" ${place(0)}>`,
   `<textarea ${place(50)}>${SECRET}</textarea>`,
@@ -26,7 +26,7 @@ const SHOWN = [
   `<div ${place(350)}>${encodeURIComponent(`${SECRET}`)}</div>`,
 ]
 
-/** What shows personal data, or a secret in groups. */
+/** Elements that show personal data, or a secret in groups of digits. */
 const PERSONAL = [
   `<div ${place(0)}>ann.miller@mail.example.com</div>`,
   `<div ${place(50)}><i>ann.miller</i>@<b>mail</b>.example.com</div>`,
@@ -74,7 +74,7 @@ afterAll(async () => {
   await site.stop(true)
 })
 
-/** How many pixels in each of the places are black, as a share of the 80 by 12 in the middle of the text. */
+/** Share of black pixels in the text area of each element. */
 async function blackShares(page: Page, png: Uint8Array, places = SHOWN.length): Promise<number[]> {
   const count = async (data: string, places: number) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())
@@ -93,7 +93,7 @@ async function blackShares(page: Page, png: Uint8Array, places = SHOWN.length): 
   return page.evaluate(count, Buffer.from(png).toString('base64'), places)
 }
 
-test('what shows a secret is black, and as before afterwards', async () => {
+test('secrets are black in the screenshot, and unchanged on the page', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/`)
   const covered = await blackShares(page, await browsing.screenshot(page))
@@ -111,30 +111,30 @@ test('personal data and grouped secrets are black', async () => {
   expect(bare.every((share) => share < 0.5)).toBe(true)
 })
 
-test('what is neither is shown', async () => {
+test('other text is shown', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/plain`)
   const covered = await browsing.screenshot(page)
   expect(covered).toEqual(await screenshotOf(page, () => []))
 })
 
-test('a page that could not be looked through gives no picture', async () => {
+test('a page that could not be searched for personal data gives no screenshot', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/plain`)
   const fails = () => {
-    throw new Error('it is not known what is personal')
+    throw new Error('failed to find personal data')
   }
   expect(await screenshotOf(page, fails).catch(String)).toContain('keeps moving')
 })
 
-test('personal data that moves under its cover gives no picture', async () => {
+test('personal data that moves gives no screenshot', async () => {
   const page = await browsing.browser.newPage()
   await page.goto(`http://moving.test:${site.port}/moving`)
   expect(await browsing.screenshot(page).catch(String)).toContain('keeps moving')
   await page.close()
 })
 
-test('a page that hangs costs its own picture only', async () => {
+test('a page that hangs affects only its own screenshot', async () => {
   const page = await browsing.browser.newPage()
   const hangs = new Promise((resolve) => page.once('console', resolve))
   page.goto(`http://hang.test:${site.port}/hang`).catch(() => undefined)

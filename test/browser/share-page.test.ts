@@ -17,7 +17,7 @@ import { FAULTS } from './page-defects.ts'
 const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 
-/** Where to leave pictures for people and for `docs/`; nowhere unless asked. */
+/** Folder for screenshots to look at and for `docs/`; none by default. */
 const PICTURES = process.env.SHARE_PICTURES
 
 const SHOP = `<body style="margin:0;font:18px sans-serif;background:#faf7f2;color:#222"><header style="background:#1f3a5f;color:#fff;padding:22px 40px;font-size:26px">Shirts and Socks</header>
@@ -34,10 +34,11 @@ beforeAll(async () => {
 
 const long = 'x'.repeat(300)
 
-/** Runs in the page: opens or folds what can be folded. */
-const FOLDS = (isOpen: boolean) => `for (const one of document.querySelectorAll('details')) one.open = ${isOpen}`
+/** Runs in the page: expands or collapses all details. */
+const SET_DETAILS_OPEN = (isOpen: boolean) =>
+  `for (const one of document.querySelectorAll('details')) one.open = ${isOpen}`
 
-/** An audit of a few pages with each kind of fault. */
+/** An audit of three pages with each kind of problem. */
 const audit: AuditReport = {
   ...{
     kind: 'audit',
@@ -85,7 +86,7 @@ const audit: AuditReport = {
   ],
 }
 
-/** The address of the page of a run that found something, and its texts are long. */
+/** Shares a run with findings, optionally with long texts, and returns the path of its page. */
 async function shareIn(program: TestApp, isLong: boolean): Promise<string> {
   const facts = aRun()
   if (isLong) {
@@ -104,7 +105,7 @@ async function guidePictures(page: Page, folder: string): Promise<void> {
   await step?.screenshot({ path: join(folder, 'step.png') })
 }
 
-test('a shared page is readable on a phone, on a desk and on paper, light and dark, and loads its own pictures only', async () => {
+test('a shared page is readable on phones, desktops and paper, light and dark, and loads only its own images', async () => {
   await using program = await testApp()
   const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
   const server = Bun.serve({
@@ -117,9 +118,9 @@ test('a shared page is readable on a phone, on a desk and on paper, light and da
   try {
     const page = await chromium.browser.newPage()
     const errors: string[] = []
-    const asked: string[] = []
+    const requests: string[] = []
     page.on('console', (message) => void errors.push(message.text()))
-    page.on('request', (request) => asked.push(request.url()))
+    page.on('request', (request) => requests.push(request.url()))
     const origin = `http://127.0.0.1:${server.port}`
     const pages = { run: await shareIn(program, false), 'long-run': await shareIn(program, true), audit: '/audit' }
     for (const [name, path] of Object.entries(pages)) {
@@ -128,12 +129,12 @@ test('a shared page is readable on a phone, on a desk and on paper, light and da
           await page.setViewport({ width, height: 900 })
           await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
           await page.goto(origin + path, { waitUntil: 'load' })
-          await page.evaluate(FOLDS(true))
+          await page.evaluate(SET_DETAILS_OPEN(true))
           expect({ name, width, scheme, faults: await page.evaluate(FAULTS) }).toMatchObject({ faults: [] })
           const loaded = await page.$$eval('img', (all) => all.map(({ naturalWidth }) => naturalWidth))
           expect(loaded).toEqual(name === 'audit' ? [] : [1280, 1280, 1280, 1280])
           if (!PICTURES || scheme === 'dark') continue
-          await page.evaluate(FOLDS(false))
+          await page.evaluate(SET_DETAILS_OPEN(false))
           mkdirSync(PICTURES, { recursive: true })
           await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true })
           if (name === 'run' && width === 1280) await guidePictures(page, PICTURES)
@@ -142,14 +143,14 @@ test('a shared page is readable on a phone, on a desk and on paper, light and da
     }
     const paper = await page.pdf({ format: 'A4' })
     expect(paper.length).toBeGreaterThan(1000)
-    expect(asked.filter((url) => !url.startsWith(origin))).toEqual([])
+    expect(requests.filter((url) => !url.startsWith(origin))).toEqual([])
     expect(errors.filter((text) => !text.includes('favicon'))).toEqual([])
   } finally {
     await server.stop(true)
   }
 })
 
-test('the page of an issue shows the run that found it', async () => {
+test('the page of an issue shows the run that found it, with screenshots', async () => {
   await using program = await testApp()
   const { app, clock, owner } = program
   const facts = aRun()
@@ -190,7 +191,7 @@ test('the page of an issue shows the run that found it', async () => {
   }
 })
 
-test('a run is shared with the screenshots that were looked at and ticked, on a phone and on a desk', async () => {
+test('a run is shared with the selected screenshots only, on phones and desktops', async () => {
   await using program = await testApp()
   const { owner } = program
   const id = storeRun(program, aRun(), { picture: () => shop })

@@ -9,10 +9,10 @@ const html = (body: string, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'text/html', ...headers },
   })
 
-describe('nothing private is reached', () => {
-  /** What came to the machine's other address, which nobody allowed. */
+describe('private addresses are not reached by', () => {
+  /** Requests that reached the machine's other address, which is not allowed. */
   const reached: string[] = []
-  const asked: string[] = []
+  const connections: string[] = []
   const inner = Bun.serve({
     hostname: '127.0.0.2',
     port: 0,
@@ -43,12 +43,12 @@ describe('nothing private is reached', () => {
     '/service-worker.js': (to) =>
       `addEventListener('install', (event) => event.waitUntil(fetch('${to}', { mode: 'no-cors' }).catch(() => 0)))`,
   }
-  /** Which address the name that turns has, one after the other; the last one stays. */
-  let turns: string[] = []
+  /** Addresses to which the rebinding name resolves, in sequence; the last one remains. */
+  let rebindings: string[] = []
   const addresses: Record<string, () => string> = {
     'inner.test': () => '127.0.0.2',
     'metadata.test': () => '169.254.169.254',
-    'turning.test': () => (turns.length > 1 ? turns.shift() : turns[0]) ?? '127.0.0.2',
+    'rebinding.test': () => (rebindings.length > 1 ? rebindings.shift() : rebindings[0]) ?? '127.0.0.2',
     'lan.test': () => '192.168.1.1',
     'mapped.test': () => '::ffff:127.0.0.2',
   }
@@ -58,10 +58,10 @@ describe('nothing private is reached', () => {
     browsing = await browse(
       {},
       {
-        onAsked: (place) => asked.push(place),
+        onAsked: (place) => connections.push(place),
         resolve: async (host) => {
           const address = addresses[host]?.()
-          if (address === undefined) throw new Error('there is no such name')
+          if (address === undefined) throw new Error('unknown host')
           return [address]
         },
       },
@@ -74,13 +74,13 @@ describe('nothing private is reached', () => {
 
   const home = `http://127.0.0.1:${site.port}/`
   const fresh = async () => {
-    asked.length = 0
+    connections.length = 0
     await browsing.page.goto('about:blank')
     await browsing.page.goto(home)
-    // Puppeteer may take the late page of an error for the one it waits for, and then each page for the next one.
+    // Puppeteer may mistake a late error page for the one it waits for.
     await browsing.page.waitForFunction(`location.href === '${home}' && document.readyState === 'complete'`)
   }
-  const wasAsked = (place: string) => until(`a connection to ${place}`, () => asked.includes(place))
+  const untilConnection = (place: string) => until(`a connection to ${place}`, () => connections.includes(place))
 
   test.each([
     ['an address', '127.0.0.2', /host 127\.0\.0\.2 is a loopback address/],
@@ -95,7 +95,7 @@ describe('nothing private is reached', () => {
     ['the name of metadata', 'metadata.google.internal', /is this machine or its cloud/],
     ['the network of a company', 'lan.test', /resolves to a private address/],
     ['no name', 'unknown.test', /host unknown\.test does not resolve/],
-  ])('a navigation to %s fails, and why is known', async (_, host, why) => {
+  ])('a navigation to %s, which fails with a reason', async (_, host, why) => {
     for (const scheme of ['http', 'https']) {
       const url = `${scheme}://${host}:${inner.port}/${scheme}`
       await expect(browsing.page.goto(url)).rejects.toThrow(/net::ERR_/)
@@ -109,13 +109,13 @@ describe('nothing private is reached', () => {
     browsing.page.evaluate(`{ const to = ${JSON.stringify(to)}; ${code} }`)
   const element = (markup: string) =>
     inPage(`document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(markup)}.replaceAll('TO', to))`)
-  const WAYS: Record<string, (to: string) => Promise<unknown>> = {
+  const VECTORS: Record<string, (to: string) => Promise<unknown>> = {
     'a link that is clicked': inPage(
       `const a = document.createElement('a'); a.href = to; document.body.append(a); a.click()`,
     ),
-    'an answer that leads there': (to) => browsing.page.goto(`${home}redirect?to=${to}`).catch(() => null),
+    'a redirect': (to) => browsing.page.goto(`${home}redirect?to=${to}`).catch(() => null),
     'a frame': element('<iframe src="TO"></iframe>'),
-    'a frame that is led there': element(`<iframe src="${home}redirect?to=TO"></iframe>`),
+    'a frame that is redirected': element(`<iframe src="${home}redirect?to=TO"></iframe>`),
     'an object': element('<object data="TO"></object>'),
     'an image': element('<img src="TO">'),
     'a picture of a style': element('<div style="background: url(TO)">x</div>'),
@@ -127,7 +127,7 @@ describe('nothing private is reached', () => {
     'a script': inPage(`const s = document.createElement('script'); s.src = to; document.body.append(s)`),
     'a module': inPage(`import(to).catch(() => 0)`),
     fetch: inPage(`fetch(to, { mode: 'no-cors' }).catch(() => 0)`),
-    'a fetch that is led there': inPage(`fetch('/redirect?to=' + to, { mode: 'no-cors' }).catch(() => 0)`),
+    'a fetch that is redirected': inPage(`fetch('/redirect?to=' + to, { mode: 'no-cors' }).catch(() => 0)`),
     XMLHttpRequest: inPage(`const x = new XMLHttpRequest(); x.open('POST', to); x.send('a')`),
     'a beacon': inPage(`navigator.sendBeacon(to, 'a')`),
     'an event stream': inPage(`new EventSource(to)`),
@@ -141,32 +141,32 @@ describe('nothing private is reached', () => {
     'a service worker': inPage(`navigator.serviceWorker.register('/service-worker.js?to=' + to).catch(() => 0)`),
   }
 
-  test.each(Object.keys(WAYS))('%s', async (name) => {
+  test.each(Object.keys(VECTORS))('%s', async (name) => {
     await fresh()
     const to = `http://inner.test:${inner.port}/${name.replaceAll(' ', '-')}`
-    await WAYS[name]?.(to)
+    await VECTORS[name]?.(to)
     if (name === 'a form') {
       const ended = browsing.page.waitForNavigation()
       await Promise.allSettled([ended, browsing.page.evaluate('document.forms[0].submit()')])
     }
-    await wasAsked(`inner.test:${inner.port}`)
+    await untilConnection(`inner.test:${inner.port}`)
     expect(reached).toEqual([])
   })
 
-  test('what the browser may do in advance', async () => {
+  test('speculative loading', async () => {
     await fresh()
     const to = `http://inner.test:${inner.port}/advance`
     await element('<link rel="preconnect" href="TO"><link rel="dns-prefetch" href="TO">')(to)
     await inPage(`const s = document.createElement('script'); s.type = 'speculationrules'
       s.text = JSON.stringify({ prefetch: [{ urls: [to], eagerness: 'immediate' }] }); document.head.append(s)`)(to)
     await element('<img src="TO">')(`http://metadata.test:${inner.port}/after`)
-    await wasAsked(`metadata.test:${inner.port}`)
+    await untilConnection(`metadata.test:${inner.port}`)
     expect(reached).toEqual([])
   })
 
-  test('a name that is another address the second time', async () => {
-    turns = ['127.0.0.1', '127.0.0.2']
-    const url = `http://turning.test:${inner.port}/`
+  test('DNS rebinding', async () => {
+    rebindings = ['127.0.0.1', '127.0.0.2']
+    const url = `http://rebinding.test:${inner.port}/`
     const outer = Bun.serve({
       hostname: '127.0.0.1',
       port: inner.port ?? 0,
@@ -176,16 +176,16 @@ describe('nothing private is reached', () => {
     await outer.stop(true)
     await browsing.page.evaluate(`fetch('/again').catch(() => 0)`)
     await expect(browsing.page.goto(`${url}second`)).rejects.toThrow('net::ERR_')
-    expect(faultAt('turning.test')).toContain('resolves to a loopback address')
+    expect(faultAt('rebinding.test')).toContain('resolves to a loopback address')
     expect(reached).toEqual([])
   })
 
-  test('ports that are no web server’s', async () => {
+  test('ports that are not for web servers', async () => {
     await expect(browsing.page.goto('http://127.0.0.1:81/')).rejects.toThrow('net::ERR_')
     expect(browsing.faultOf('http://127.0.0.1:81/x')).toContain('port 81 is not allowed')
   })
 
-  test('nothing goes by UDP', async () => {
+  test('UDP', async () => {
     await using udp = await udpPort()
     await fresh()
     await browsing.page.evaluate(`(async () => {

@@ -7,8 +7,8 @@ import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 let browsing: Browsing
-/** What came to the server of a vendor although it should have been answered inside. */
-const left: string[] = []
+/** Vendor requests that reached a server although the browser should have answered them. */
+const escaped: string[] = []
 const SECRET = 'pa ss"w/örd&1'
 
 const html = (body: string) =>
@@ -82,7 +82,7 @@ const site = Bun.serve({
   async fetch(request) {
     const url = new URL(request.url)
     if (url.pathname === '/g/collect') {
-      left.push(`${request.method} ${url.searchParams.get('en')}`)
+      escaped.push(`${request.method} ${url.searchParams.get('en')}`)
       return new Response(null, { status: 204, headers: { 'access-control-allow-origin': '*' } })
     }
     return PAGES[url.pathname]?.() ?? new Response('none', { status: 404 })
@@ -98,7 +98,7 @@ afterAll(async () => {
   await site.stop(true)
 })
 
-/** The events of these names, once each of them came, and nothing is under way. */
+/** Waits for events of all these names and for pending requests, and returns the events. */
 async function events(...names: string[]): Promise<SeenEvent[]> {
   const found = () => browsing.traffic.events.filter(({ event }) => names.includes(event))
   await until(names.join(), () => names.every((name) => found().some(({ event }) => event === name)))
@@ -108,7 +108,7 @@ async function events(...names: string[]): Promise<SeenEvent[]> {
 const brief = ({ event, path, params }: SeenEvent) =>
   [event, path, params['ep.body'] ?? params['ep.of'] ?? ''].join(' ')
 
-test('every way to send, with its body, is answered inside and heard once', async () => {
+test('requests of every API are answered by the browser and recorded once, with their bodies', async () => {
   await browsing.page.goto(at('/ways'))
   await until('the page', async () => (await browsing.page.title().catch(() => null)) === 'done')
   const seen = await events('image', 'text', 'form', 'blob', 'gzip', 'preflight', 'credentials', 'beacon')
@@ -123,32 +123,32 @@ test('every way to send, with its body, is answered inside and heard once', asyn
     'text /ways text',
   ])
   expect(seen.every(({ answered, status, host }) => answered && status !== null && host === '127.0.0.1')).toBe(true)
-  expect(left).toEqual([])
+  expect(escaped).toEqual([])
 })
 
-test('frames of the same and of another process belong to the page of their tab', async () => {
+test('frames in the same and in other processes belong to the page of their tab', async () => {
   await browsing.page.goto(at('/frames'))
   await until('both', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
   const seen = await events('frame')
   expect(seen.map(brief).toSorted()).toEqual(['frame /frames 127.0.0.1', 'frame /frames other.test'])
 })
 
-test('workers are heard once', async () => {
+test('requests of workers are recorded once', async () => {
   await browsing.page.goto(at('/workers'))
   const seen = await events('worker', 'shared')
   expect(seen.map(brief).toSorted()).toEqual(['shared /workers ', 'worker /workers worker'])
 })
 
-test('beacons of a page that is left belong to it, with their bodies', async () => {
+test('beacons sent while leaving a page belong to it, with their bodies', async () => {
   await browsing.page.goto(at('/leave'))
   await browsing.page.goto(at('/', 'next.test'))
   const seen = (await events('hide-beacon', 'hide-blob', 'hide-fetch')).map(brief).toSorted()
-  // A blob lies in the process of the page: Chromium sends it, but hands its bytes over only where that process still stood.
+  // A blob is in the page's process: Chromium sends it, but exposes its bytes only while that process is alive.
   expect(['hide-blob /leave blob', 'hide-blob /leave ']).toContain(seen[1] ?? '')
   expect(seen.toSpliced(1, 1)).toEqual(['hide-beacon /leave text', 'hide-fetch /leave keep'])
 })
 
-test('requests to others belong to their page although they name its origin alone, which is the home page’s address', async () => {
+test('cross-origin requests belong to their page although the referrer is only its origin', async () => {
   await browsing.page.goto(at('/'))
   await browsing.page.goto(at('/behind-home'))
   const seen = await events('behind', 'behind-image', 'changed')
@@ -161,7 +161,7 @@ test('requests to others belong to their page although they name its origin alon
   expect(own?.path).toBe('/behind-home')
 })
 
-test('a new tab is watched from its first request', async () => {
+test('a new tab is recorded from its first request', async () => {
   await browsing.page.goto(at('/opener'))
   await browsing.page.click('#a')
   expect((await events('opened')).map(brief)).toEqual(['opened /opened '])
@@ -170,7 +170,7 @@ test('a new tab is watched from its first request', async () => {
   expect(browsing.traffic.underWay).toBe(0)
 })
 
-test('a redirect is a request of its own', async () => {
+test('a redirect is a separate request', async () => {
   await browsing.page.goto(at('/redirect'))
   const seen = browsing.traffic.requests.filter(({ url }) => /\/redirect/.test(url))
   expect(seen.map(({ url, status }) => [new URL(url).pathname, status])).toEqual([
@@ -179,13 +179,13 @@ test('a redirect is a request of its own', async () => {
   ])
 })
 
-test('what fails says why', async () => {
+test('failed requests have an error', async () => {
   await browsing.page.goto(at('/', 'nowhere.example')).catch(() => undefined)
   const seen = browsing.traffic.requests.find(({ url }) => url.includes('nowhere.example'))
   expect(seen).toMatchObject({ status: null, error: expect.stringContaining('nowhere.example') })
 })
 
-test('errors of a page are told once each', async () => {
+test('errors of a page are recorded once each', async () => {
   await browsing.page.goto(at('/errors'))
   await browsing.page.goto(at('/errors'))
   await until('errors', () => browsing.traffic.errors.length >= 3)
@@ -194,31 +194,31 @@ test('errors of a page are told once each', async () => {
     expect(errors.filter((error) => error.includes(text))).toHaveLength(1)
 })
 
-test('a service worker is heard once, also for what passes through it', async () => {
+test('requests of and through a service worker are recorded once', async () => {
   await browsing.page.goto(at('/service'))
-  // A page of the test before may still be on its way out.
+  // The page of the previous test may still be closing.
   await until('the worker', async () => (await browsing.page.title().catch(() => null)) === 'ready')
   await events('service')
   await browsing.page.goto(at('/controlled'))
   const seen = await events('service', 'controlled')
   expect(seen.map(brief)).toEqual(['service /service ', 'controlled /controlled through'])
-  expect(left).toEqual([])
+  expect(escaped).toEqual([])
 })
 
-test('a secret stands in nothing that is kept', async () => {
+test('recorded data contains no secrets', async () => {
   await browsing.page.goto(at('/secret'))
   const seen = await events('secret-form', 'secret-json', 'secret-url', 'secret-path')
   expect(seen.map(({ params }) => params['ep.typed'] ?? '')).toEqual(['***', '', '', ''])
-  // Parameters that hold credentials by their name are not kept at all.
+  // Parameters with names of credentials are dropped.
   expect(seen.filter(({ params }) => 'ep.password' in params || 'ep.secret' in params)).toEqual([])
   const { requests, errors } = browsing.traffic
-  const kept = JSON.stringify({ seen, requests, errors, har: harOf(requests) })
+  const recorded = JSON.stringify({ seen, requests, errors, har: harOf(requests) })
   for (const spelled of [SECRET, encodeURIComponent(SECRET), JSON.stringify(SECRET).slice(1, -1), 'w/%C3%B6rd', 'wörd'])
-    expect(kept).not.toContain(spelled)
-  expect(kept).toContain('signed in with ***')
+    expect(recorded).not.toContain(spelled)
+  expect(recorded).toContain('signed in with ***')
 })
 
-test('a HAR of it is read by others, with every request and body', () => {
+test('the exported HAR can be imported, with every request and body', () => {
   const { requests } = browsing.traffic
   const har = JSON.stringify(harOf(requests))
   const hits = parseHar(har, 'requests.har')

@@ -35,7 +35,7 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 
 const alerts = async () => (await server.app.call('GET', '/v1/alerts')).body.alerts
 
-/** Types, and leaves the field. */
+/** Types a text and leaves the field. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
   await screen.type(name, text)
   await screen.page.keyboard.press('Tab')
@@ -47,11 +47,11 @@ const choose = async ({ page }: Screen, name: string, value: string) => {
 }
 
 describe('the editor', () => {
-  test('a rule is tried while it is written, and saved by the keyboard', async () => {
+  test('previews a rule while it is edited and saves it by keyboard', async () => {
     await using screen = await open('/alerts/new')
     await screen.sees('heading', 'New alert')
     await screen.reads('Complete the rule to preview this alert: Parameter 1')
-    // A rule that is not whole is not asked about.
+    // An incomplete rule is not sent for a preview.
     expect(screen.errors).toEqual([])
     await fill(screen, 'Event', 'purchase')
     await fill(screen, 'Parameter 1', 'order_id')
@@ -63,7 +63,7 @@ describe('the editor', () => {
     await screen.reads('1 of 5 events match')
     await screen.press('Remove channel 1')
     await screen.reads('1 of 5 events match')
-    // What is asked about is dimmed.
+    // Results are dimmed while a request is pending.
     await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
     expect(await axeFindings(screen.page)).toEqual([])
 
@@ -88,7 +88,7 @@ describe('the editor', () => {
     ])
   })
 
-  test('a switch is switched at once and undone; what was changed is not lost unasked', async () => {
+  test('toggles an alert with undo, and asks before changes are lost', async () => {
     const [{ id, name }] = await alerts()
     await using screen = await open('/alerts')
     await screen.press(name, 'switch')
@@ -110,7 +110,7 @@ describe('the editor', () => {
     expect(await alerts()).toMatchObject([{ id, name: 'Orders', enabled: false }])
   })
 
-  test('a template of another type has the fields of its type, by the server', async () => {
+  test('shows the fields of the type of a template', async () => {
     await using screen = await open('/alerts/new')
     await choose(screen, 'Start from', 'stopped')
     await screen.sees('textbox', 'Count')
@@ -122,7 +122,7 @@ describe('the editor', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('who may only look finds nothing to change, and no address of anybody', async () => {
+  test('is read-only for viewers and hides addresses from them', async () => {
     const [{ id }] = await alerts()
     await using screen = await open(`/alerts/${id}`, server.keyOf('viewer'))
     await screen.reads('Read-only.')
@@ -136,12 +136,12 @@ describe('the editor', () => {
   })
 })
 
-test('a file of alerts is taken one by one, and each refusal is said', async () => {
+test('a file of alerts is imported one by one, and each rejected alert is listed', async () => {
   await using screen = await open('/alerts')
   await screen.press('Import')
   await screen.sees('dialog', 'Import')
-  const [kept] = await alerts()
-  const { id: _, orgId, createdAt, updatedAt, ...input } = kept
+  const [existing] = await alerts()
+  const { id: _, orgId, createdAt, updatedAt, ...input } = existing
   const file = JSON.stringify([
     { ...input, name: 'Copy' },
     { ...input, name: 'Broken', period: 'often' },

@@ -17,7 +17,7 @@ afterAll(async () => {
   gallery[Symbol.dispose]()
 })
 
-/** Opens the page of charts, as soon as they are drawn. */
+/** Opens the gallery and waits until the charts are drawn. */
 async function openGallery(width = 1000, query = '?scheme=light'): Promise<Screen> {
   const screen = await openScreen(gallery.url, browser.browser)
   await screen.page.setViewport({ width, height: 900 })
@@ -27,7 +27,7 @@ async function openGallery(width = 1000, query = '?scheme=light'): Promise<Scree
 }
 
 const VOLUME = 'figure[aria-label="Volume against expectation"]'
-const focusWalker = ({ page }: Screen) => page.focus(`${VOLUME} [role=slider]`)
+const focusSlider = ({ page }: Screen) => page.focus(`${VOLUME} [role=slider]`)
 const spoken = ({ page }: Screen) =>
   page.$eval(`${VOLUME} [role=slider]`, (slider) => slider.getAttribute('aria-valuetext') ?? '')
 
@@ -35,7 +35,7 @@ describe('charts', () => {
   test.each([
     [360, 'light'],
     [1280, 'dark'],
-  ])('at %d px, %s: no finding of axe, no error, nothing beside the page, tables too', async (width, scheme) => {
+  ])('at %d px, %s: no axe findings, no errors, no horizontal scrolling, also as tables', async (width, scheme) => {
     await using screen = await openGallery(width, `?scheme=${scheme}`)
     const { page } = screen
     expect(await axeFindings(page)).toEqual([])
@@ -48,7 +48,7 @@ describe('charts', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('a table has a row a bucket, with what is wrong in words, and leads back to the chart', async () => {
+  test('a table has a row per bucket that names deviations, and switches back to the chart', async () => {
     await using screen = await openGallery()
     await screen.press('Show as table')
     const rows = await screen.page.$$eval(`${VOLUME} tbody tr`, (all) =>
@@ -57,16 +57,16 @@ describe('charts', () => {
     expect(rows).toHaveLength(SERIES.length)
     expect(rows.filter((row) => row.includes('Outside expected range'))).toHaveLength(8)
     expect(rows.at(-1)).toContain('Incomplete')
-    // Names are text, whatever is in them.
+    // Markup in names is shown as text.
     expect(rows.some((row) => row.includes('<b>Release</b> 2026.3.1 of the shop'))).toBe(true)
     await screen.press('Show as chart')
     await screen.page.waitForSelector(`${VOLUME} svg path`)
   })
 
-  test('arrow keys walk the points, each is spoken, and Enter picks it', async () => {
+  test('arrow keys move between points, which are announced; Enter selects one', async () => {
     await using screen = await openGallery()
     const { page } = screen
-    await focusWalker(screen)
+    await focusSlider(screen)
     expect(await spoken(screen)).toMatch(/93 observed, .* expected, Incomplete$/)
     await page.keyboard.press('Home')
     const first = await spoken(screen)
@@ -86,11 +86,11 @@ describe('charts', () => {
     expect(await page.$(`${VOLUME} [role=slider] + div`)).toBeNull()
   })
 
-  test('the pointer shows the nearest point on a card that stays within the page', async () => {
+  test('hovering shows the nearest point on a card that stays within the page', async () => {
     await using screen = await openGallery(360)
     const { page } = screen
     const box = await (await page.$(`${VOLUME} [role=slider]`))?.boundingBox()
-    if (!box) throw new Error('there is no plot')
+    if (!box) throw new Error('the plot is missing')
     for (const share of [0.01, 0.5, 0.99]) {
       await page.mouse.move(box.x + box.width * share, box.y + box.height / 2)
       const card = await page.waitForSelector(`${VOLUME} [role=slider] + div`)
@@ -102,7 +102,7 @@ describe('charts', () => {
     await page.waitForFunction((plot) => !document.querySelector(`${plot} [role=slider] + div`), {}, VOLUME)
   })
 
-  test('a chart grows and shrinks with its figure, and is not drawn outside of it', async () => {
+  test('a chart resizes with its figure', async () => {
     await using screen = await openGallery(1280)
     const drawnIn = () => screen.page.$eval(`${VOLUME} svg`, (svg) => svg.getAttribute('viewBox'))
     const wide = await drawnIn()
@@ -114,11 +114,11 @@ describe('charts', () => {
       wide,
     )
     expect(Number((await drawnIn())?.split(' ')[2])).toBeLessThan(480)
-    // Where sessions go is a list now.
+    // The flow is a list in narrow windows.
     await screen.sees('heading', 'Step 2')
   })
 
-  test('a flow has one stop of the Tab key, arrow keys lead through it, and Enter chooses a page', async () => {
+  test('a flow is one tab stop; arrow keys move within it, and Enter selects a page', async () => {
     await using screen = await openGallery()
     const { page } = screen
     const flow = 'figure[aria-label="Where sessions go"]'
@@ -134,7 +134,7 @@ describe('charts', () => {
   })
 })
 
-test('a time has its exact twin on a card, by hover, by Tab and to copy', async () => {
+test('a relative time shows the exact one on a card, by hover and by keyboard, with copy buttons', async () => {
   await using screen = await openGallery()
   const { page } = screen
   await page.focus('button:has(time)')
@@ -152,7 +152,7 @@ test('a time has its exact twin on a card, by hover, by Tab and to copy', async 
   await page.mouse.move(0, 0)
 })
 
-/** Builds and serves the page with all charts. Gone at the end of the block. */
+/** Builds and serves the gallery until disposed. */
 async function serveGallery(): Promise<{ url: string } & Disposable> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'gallery/gallery.html')])
   const server = Bun.serve({

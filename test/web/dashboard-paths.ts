@@ -1,6 +1,6 @@
 import { DASHBOARD } from '../../src/http/pages.ts'
 
-/** Which list of the API has an id for the address, and under which noun. */
+/** API lists that provide an id for a path, and the name of the list in the response. */
 const LISTS: Record<string, [path: string, noun: string]> = {
   '/issues': ['/v1/issues', 'issues'],
   '/alerts': ['/v1/alerts', 'alerts'],
@@ -11,21 +11,18 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/audits': ['/v1/audits', 'audits'],
   '/integrations': ['/v1/integrations', 'integrations'],
 }
-/** What is made at an address instead of an id. */
+/** Paths that have a form for a new item at `/new`. */
 const NEW = ['/alerts', '/domains', '/tests', '/audits', '/integrations']
-/** For who is not signed in. */
+/** Pages for people who are not signed in. */
 const ENTRANCES = ['/setup', '/login', '/reset', '/invite']
 
 type Get = (path: string) => ReturnType<Response['json']>
 
 /**
- * All addresses of the dashboard for who is signed in, with ids of what is there; where nothing is, with an id of nothing.
- * `has` says which of them: of everything that is there, or also of what is not.
+ * All paths of the dashboard for signed-in users, with the id of an existing item.
+ * `include` decides whether paths without an existing item are left out or have the id `nothing`.
  */
-export async function dashboardPaths(
-  get: Get,
-  has: 'what is there' | 'everything' = 'what is there',
-): Promise<string[]> {
+export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'existing'): Promise<string[]> {
   const found: string[] = []
   for (const address of DASHBOARD.filter((one) => !ENTRANCES.includes(one))) {
     const [, before = '', words = ''] = /^(.*?)\/?\{([^}]*)\}(?:\/\{[^}]*\})?$/.exec(address) ?? []
@@ -33,15 +30,15 @@ export async function dashboardPaths(
     else if (words !== 'id') found.push(...words.split('|').map((word) => `${before}/${word}`))
     else {
       const id = await idFor(before, get)
-      if (id !== null || has === 'everything') found.push(...parted(address, id ?? 'nothing'))
+      if (id !== null || include === 'all') found.push(...expand(address, id ?? 'nothing'))
     }
     if (NEW.includes(address)) found.push(`${address}/new`)
   }
   return found
 }
 
-/** `/domains/{id}/{setup|live}` → one address for each word. */
-function parted(address: string, id: string): string[] {
+/** `/domains/{id}/{setup|live}` → one path for each alternative. */
+function expand(address: string, id: string): string[] {
   const filled = address.replace('{id}', id)
   const [, before = '', words] = /^(.*)\/\{([^}]*)\}$/.exec(filled) ?? []
   return words ? words.split('|').map((word) => `${before}/${word}`) : [filled]

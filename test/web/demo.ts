@@ -1,35 +1,35 @@
 import { PROGRAM, until } from '../run-program.ts'
 
-/** It imports three weeks first. */
+/** The demo first imports three weeks of events. */
 const START_MS = 300_000
 
 export interface Demo extends AsyncDisposable {
   url: string
-  /** The API key that its link signs in with. */
+  /** The API key in the sign-in link. */
   key: string
-  /** The path of the link that signs in. */
+  /** The path of the sign-in link. */
   link: string
-  /** Returns the answer to GET; null when it is refused. */
+  /** The JSON response to a GET request; null on an error status. */
   get(path: string): ReturnType<Response['json']>
-  /** All that it printed so far. */
+  /** Everything printed so far. */
   printed(): string
 }
 
-/** Waits until it has an issue. */
+/** Waits until the demo has an issue. */
 export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
   await until('an issue of the demo', async () => (await demo.get('/v1/issues'))?.issues.length > 0, waitMs)
 }
 
 /**
- * Starts the demo as its users do, with another port. Its environment is `env` and the present one. Fails with what it
- * printed when it does not come up.
+ * Starts the demo as users do, but on a free port. `env` is added to the current environment. Throws with the output of the
+ * process if it does not start.
  */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
-  // The setting of the tests is none of the program's, which refuses it.
-  const { TAGWARDEN_BINARY: _, ...around } = process.env
+  // The program rejects unknown settings, and this one is for tests only.
+  const { TAGWARDEN_BINARY: _, ...environment } = process.env
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
-    env: { ...around, ...env },
+    env: { ...environment, ...env },
   })
   let printed = ''
   const read = async (stream: ReadableStream<Uint8Array>) => {

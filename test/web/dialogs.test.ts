@@ -10,24 +10,24 @@ import { named, openScreen, type Screen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
 /*
- * Every dialog, drawer and menu on a phone, over names that others wrote: each has a name, nothing of it runs, and it is no wider than
- * the window.
+ * Opens every dialog, drawer and menu at phone width with hostile names: each has an accessible name, runs no injected script and
+ * fits the window.
  */
 
 const PHONE = { width: 360, height: 740 }
 const SOURCES = join(import.meta.dir, '../../src/web')
 
 interface Opener {
-  /** The file below `src/web` that draws what opens. */
+  /** The file in `src/web` that renders the dialog or menu. */
   of: string
-  /** The beginning of an address. */
+  /** The path or, if it ends with `/` or `_`, a prefix of it. */
   at: string
-  /** What is pressed. */
+  /** Selector of the button. */
   press: string
 }
 
 const button = (name: string) => named('button', name)
-const beginning = (name: string) => `main button[aria-label^="${name}"]`
+const startingWith = (name: string) => `main button[aria-label^="${name}"]`
 
 const OPENERS: readonly Opener[] = [
   { of: 'shell/shell.tsx', at: '/', press: button('Menu') },
@@ -40,36 +40,36 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
   { of: 'pages/explore/events/session-page.tsx', at: '/explore/sessions/', press: 'main ol button' },
   { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: button('New label') },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Add event to') },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: beginning('Delete') },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: startingWith('Add event to') },
+  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: startingWith('Delete') },
   { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete test') },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/tests/runs/', press: button('Share run') },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/audits/run_', press: button('Share audit') },
   { of: 'pages/integrations/integration-page.tsx', at: '/integrations/int_', press: button('Delete integration') },
   { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: button('Invite a member') },
-  { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: beginning('Remove') },
+  { of: 'pages/settings/members-page.tsx', at: '/settings/members', press: startingWith('Remove') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: button('New project') },
-  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: beginning('Edit') },
-  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: beginning('Delete') },
-  { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: beginning('Revoke') },
+  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Edit') },
+  { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Delete') },
+  { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
-/** What opens without a button: by a key, and when a session ends. */
+/** Opened without a button: by a key, and when a session ends. */
 const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
-/** It asks for others. */
-const OF_OTHERS = ['parts/confirm.tsx']
+/** A shared component used by the others. */
+const SHARED = ['parts/confirm.tsx']
 
 const here = sharedHostileServer()
 
-test('the list has every file that draws a dialog', () => {
+test('the list has every file that renders a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
     /<(?:Modal|Drawer|Confirm|Menu|Spotlight\.Root)\b/.test(readFileSync(join(SOURCES, path), 'utf8')),
   )
-  const listed = [...OPENERS.map(({ of }) => of), ...WITHOUT_BUTTON, ...OF_OTHERS]
+  const listed = [...OPENERS.map(({ of }) => of), ...WITHOUT_BUTTON, ...SHARED]
   expect(files.toSorted()).toEqual([...new Set(listed)].sort())
 })
 
-test('every dialog and menu of a phone has a name, runs nothing and fits, whatever others wrote', async () => {
+test('every dialog and menu has a name, runs no script and fits a phone, even with hostile names', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   const { page } = screen
   await page.setViewport(PHONE)
@@ -77,50 +77,50 @@ test('every dialog and menu of a phone has a name, runs nothing and fits, whatev
   await waitForPage(page)
   const addresses = await dashboardPaths(async (path) => (await here.server.app.call('GET', path)).body)
   const found: Record<string, string[]> = {}
-  const look = async (what: string) => {
+  const check = async (what: string) => {
     const faults = await faultsOfOpen(screen)
     if (faults.length > 0) found[what] = faults
   }
-  // What is still closing would be taken for the next.
+  // A dialog that is still closing would be mistaken for the next one.
   const close = async () => {
     await page.keyboard.press('Escape')
     await page.waitForFunction(isClosed)
   }
   for (const { at, press } of OPENERS) {
     const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
-    if (address === undefined) throw new Error(`nothing is at ${at}`)
+    if (address === undefined) throw new Error(`no page at ${at}`)
     await navigateTo(page, address)
     const opener = await page.waitForSelector(press)
     await opener?.click()
-    await look(`${press} at ${at}`)
+    await check(`${press} at ${at}`)
     await close()
   }
   await navigateTo(page, '/issues')
   await page.keyboard.press('?')
-  await look('the keys')
+  await check('the keys')
   await close()
 
-  // Things by their names, which are in the palette's list then.
+  // Search results show names from the data.
   await screen.press('Search')
   await page.waitForSelector('[role=dialog]')
   await page.keyboard.type('WWW')
   await screen.reads('Results')
-  await look('what the palette found')
+  await check('what the palette found')
   await close()
 
   here.server.refuse('GET /v1/', 401, 'the session has ended')
   await navigateTo(page, '/signals').catch(() => undefined)
-  await look('the session has ended')
+  await check('the session has ended')
   expect(found).toEqual({})
 })
 
 const OPEN = '[role=dialog], [role=menu]'
 const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null
 
-/** What slides in begins some frames after it is there. */
+/** Animations start some frames after the element is rendered. */
 const STILL_FRAMES = 10
 
-/** Ends when what is selected has stayed where it is for so many frames, and nothing on the page moves. */
+/** Resolves when the element has not moved for this number of frames and no animation runs. */
 function untilStill(selector: string, frames: number): Promise<void> {
   return new Promise((done) => {
     let [left, still] = [Number.NaN, 0]
@@ -135,14 +135,14 @@ function untilStill(selector: string, frames: number): Promise<void> {
   })
 }
 
-/** What is wrong with the dialog or menu that opens: of the page's layout with it, its own width, and its name. */
+/** Layout faults, a missing name and console errors of the dialog or menu that opens. */
 async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.waitForSelector(OPEN, { visible: true })
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
-  // A menu is above its page, and a dialog is fixed, which is known to be above.
+  // A menu overlaps its page on purpose; dialogs have a fixed position, which the check ignores.
   const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
-  // That a question was refused is what a test wants.
+  // The test itself causes the 401.
   const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))
   return [...layout, ...(await ownFaults(page)), ...unexpected]
 }
@@ -152,7 +152,7 @@ async function ownFaults(page: Page): Promise<string[]> {
   const { name = '' } = (opened && (await page.accessibility.snapshot({ root: opened, interestingOnly: false }))) ?? {}
   const faults = await page.evaluate((selector) => {
     const open = document.querySelector(selector)
-    if (!open) return ['gone']
+    if (!open) return ['closed']
     const { left, right } = open.getBoundingClientRect()
     const isWide = left < -1 || right > innerWidth + 1 || open.scrollWidth > open.clientWidth + 1
     return isWide ? [`from ${left} to ${right}, ${open.scrollWidth} in ${open.clientWidth} px`] : []

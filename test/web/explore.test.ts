@@ -21,7 +21,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** Ten sessions of a shop: all on its start page, six go on to a long address, of which one sends a purchase. */
+/** Ten sessions of a shop: all visit its start page, six continue to a long path, and one of those sends a purchase. */
 async function visits(): Promise<void> {
   const { token } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'shop.example' })
   const send = (body: object) => call('POST', `${server.url}/api/v1/events?token=${token}`, { body })
@@ -46,7 +46,7 @@ async function visits(): Promise<void> {
 }
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
-/** Signs in with the key, at this address. */
+/** Opens this path and signs in with the API key. */
 async function openExplore(path: string, width = 1280): Promise<Screen> {
   const screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport({ width, height: 900 })
@@ -69,7 +69,7 @@ describe('Explore', () => {
     ['/explore/journeys', 'Journeys', 1280],
     ['/explore/performance', 'Tag performance', 360],
     ['/explore/execution', 'Execution', 360],
-  ])('%s has the table %s; at %d px nothing of axe, no error, nothing beside the page', async (path, name, width) => {
+  ])('%s has the table %s; at %d px no axe findings, no errors, no horizontal scrolling', async (path, name, width) => {
     await using screen = await openExplore(path, width)
     await screen.sees('table', name)
     const { page } = screen
@@ -80,7 +80,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('the dictionary opens from vendor to event to key, and a search finds values', async () => {
+  test('the dictionary expands from vendor to event to key, and its search finds values', async () => {
     await using screen = await openExplore('/explore/dictionary')
     await screen.press('purchase')
     await screen.reads('transaction_id')
@@ -97,7 +97,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('a page of the flow says what fires there, in an address that shows the same elsewhere', async () => {
+  test('selecting a page of the flow shows its tags, and the URL keeps the selection', async () => {
     await using screen = await openExplore('/explore/journeys')
     const { page } = screen
     await screen.sees('figure', 'Where sessions go')
@@ -121,7 +121,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('what nobody told is not known, and no 0', async () => {
+  test('values that were not reported are shown as unknown, not as 0', async () => {
     await using screen = await openExplore('/explore/performance')
     await screen.sees('table', 'Tag performance')
     const [performance] = await rowsOf(screen, 'Tag performance')
@@ -132,7 +132,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('where nothing arrived a longer time is a press away', async () => {
+  test('an empty page offers a longer time range', async () => {
     const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'empty.example' })
     await using screen = await openExplore(`/explore/execution?domainId=${id}`)
     await screen.reads('No events in this time range.')
@@ -141,7 +141,7 @@ describe('Explore', () => {
     expect(await screen.has('button', 'Show 30 days')).toBe(false)
     await screen.press('Journeys', 'link')
     await screen.sees('heading', 'Journeys')
-    // The domain and the time range come along.
+    // The domain and the time range carry over.
     expect(new URL(screen.page.url()).searchParams.get('domainId')).toBe(id)
     expect(new URL(screen.page.url()).searchParams.get('range')).toBe('30d')
   })

@@ -3,11 +3,11 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 
-/** Pages with every kind of field. */
+/** Pages that together have every kind of field. */
 const PAGES = ['/', '/issues', '/alerts/new', '/signals', '/domains/new', '/tests/new', '/settings/organization']
-const MOST_STOPS = 60
+const MAX_STOPS = 60
 
-test('whatever has the focus of the keyboard shows a ring; of a link that is its row, the row does', async () => {
+test('every focused control shows a ring; the link of a row shows it on the row', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen
@@ -24,9 +24,9 @@ test('whatever has the focus of the keyboard shows a ring; of a link that is its
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
     })
     const without: string[] = []
-    for (let stop = 0; stop < MOST_STOPS; stop++) {
+    for (let stop = 0; stop < MAX_STOPS; stop++) {
       await page.keyboard.press('Tab')
-      const name = await page.evaluate(unringed)
+      const name = await page.evaluate(focusedWithoutRing)
       if (name) without.push(name)
     }
     if (without.length > 0) found[address] = [...new Set(without)]
@@ -34,8 +34,8 @@ test('whatever has the focus of the keyboard shows a ring; of a link that is its
   expect(found).toEqual({})
 })
 
-/** The name of what has the focus when neither it, nor what is drawn for it, nor the row that is its link has an outline of 2 px; else null. */
-function unringed(): string | null {
+/** Describes the focused element if neither it, nor its visual replacement, nor its row has an outline of 2 px; otherwise null. */
+function focusedWithoutRing(): string | null {
   const focused = document.activeElement
   if (!focused || focused === document.body) return null
   const row = focused instanceof HTMLAnchorElement ? focused.closest('tr') : null
@@ -47,7 +47,7 @@ function unringed(): string | null {
   if (isRinged) return null
   return `${focused.tagName} ${focused.getAttribute('aria-label') ?? focused.id} ${focused.className}`.trim()
 
-  /** Checkboxes, switches and choices are drawn by what stands beside them. */
+  /** Native checkboxes and radios are invisible; a sibling is drawn instead. */
   function siblingsOf(element: Element): Element[] {
     const isHidden = element instanceof HTMLInputElement && ['checkbox', 'radio'].includes(element.type)
     return isHidden && element.parentElement ? [...element.parentElement.children] : []

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 
-test('the heading of a page that was waited for has the focus, so that screen readers say where one is', async () => {
+test('the heading of a page is focused once it has loaded, so that screen readers announce it', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen
@@ -10,7 +10,7 @@ test('the heading of a page that was waited for has the focus, so that screen re
   await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
   await openAs(screen, server.app.owner.apiKey, '/')
   const follow = async (link: string, heading: string) => {
-    // Without a pointer near it nothing of the next page is asked for ahead.
+    // A scripted click, since hovering would preload the page.
     await page.waitForFunction(
       (name) => [...document.querySelectorAll('a')].some((one) => one.textContent === name),
       {},

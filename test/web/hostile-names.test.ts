@@ -7,14 +7,14 @@ import { openScreen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
 /*
- * What others write, wherever they may write it: no script runs, and nothing moves, overlaps or grows wider than the window.
+ * Hostile names in every field: no script runs, and nothing moves, overlaps or overflows the window.
  */
 
 const HEIGHT = 900
 
 const here = sharedHostileServer()
 
-test('names of every kind run nothing and change no layout, on any page', async () => {
+test('hostile names run no script and break no layout on any page', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   const { page } = screen
   page.setDefaultTimeout(300_000)
@@ -34,7 +34,7 @@ test('names of every kind run nothing and change no layout, on any page', async 
     const errors = screen.errors.splice(0)
     if (errors.length > 0) found[`${address} says`] = errors
   }
-  // A dialog is named after what it is about.
+  // The dialog's title contains a name.
   await navigateTo(page, '/explore/labels')
   const opener = 'main button[aria-label^="Add event to"]'
   await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
@@ -44,7 +44,7 @@ test('names of every kind run nothing and change no layout, on any page', async 
   expect(found).toEqual({})
 })
 
-test('a kind and a key of personal data are said whatever they are called', async () => {
+test('kinds and keys of personal data are shown even if named like inherited properties', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   await openAs(screen, here.server.app.owner.apiKey, '/compliance')
   await screen.reads('Custom pattern constructor in constructor')

@@ -55,17 +55,17 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-/** As long as a host may be. */
+/** A host name of nearly the maximum length. */
 const HOST = `${'w'.repeat(63)}.${'w'.repeat(63)}.${'w'.repeat(63)}.example`
 const ADDRESS = `https://${HOST}/${'x'.repeat(900)}`
 const RUNS = 'javascript:document.documentElement.dataset.ran=1'
-/** A signal is there when its events came on three days. */
+/** A signal requires events on three days. */
 const DAYS = 4
 
-/** Every name of one length. That with all of it in one is last: lists have the newest first, whose page is looked at. */
+/** All names, cut to one length. The combined one is last: lists show the newest first, and tests open the first item. */
 const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
 
-/** Such a server and a browser for all tests of a file, which are there once these run. */
+/** A hostile server and a browser, shared by all tests of a file. */
 export function sharedHostileServer(): {
   readonly server: TestServer
   readonly browser: TestBrowser
@@ -81,7 +81,7 @@ export function sharedHostileServer(): {
   return here
 }
 
-/** A server on which every field that somebody may fill has been filled by somebody who means no good. */
+/** Starts a server on which every free-text field has a hostile value. */
 async function startHostileServer(): Promise<TestServer> {
   const server = await startTestServer()
   const { app } = server
@@ -104,7 +104,7 @@ async function startHostileServer(): Promise<TestServer> {
   return server
 }
 
-/** Makes it a second after what was made before. */
+/** Creates an item one second after the previous one. */
 function make(app: TestApp, path: string, body: object, method?: 'PATCH') {
   app.clock.advance(SECOND_MS)
   return create(app, path, body, method)
@@ -122,7 +122,7 @@ async function organization(app: TestApp): Promise<void> {
   }
 }
 
-/** Returns that with the worst name. */
+/** Returns the domain with the combined name. */
 async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   const monitoredUrls = [RUNS, `https://${HOST}/${'p'.repeat(40)}`]
   const all = []
@@ -132,7 +132,7 @@ async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   return last
 }
 
-/** Sessions of several pages with events of every name, and what is refused. */
+/** Sessions of several pages with events of every name, and rejected batches. */
 async function traffic(app: TestApp, token: string): Promise<void> {
   const pageStats = { vendors: [{ host: HOST, requests: 2, durMs: [40, 60], bytes: 2000 }] }
   for (const [index, name] of names(200).entries()) {
@@ -150,7 +150,7 @@ async function traffic(app: TestApp, token: string): Promise<void> {
   await app.run('flush')
 }
 
-/** An alert of each name, and one that follows a signal. */
+/** An alert of each name, and an anomaly alert. */
 async function rules(app: TestApp, domainId: string): Promise<void> {
   const channels = [
     { type: 'email', target: `${'e'.repeat(60)}@${HOST.slice(64)}` },
@@ -193,18 +193,18 @@ function people({ app: { db }, clock, owner }: TestApp): void {
   }
 }
 
-/** A run of a test for each name; answers the id of the last. */
+/** A run of a test for each name; returns the id of the last one. */
 function runs(app: TestApp): string {
   let id = ''
   for (const name of names(200)) {
     app.clock.advance(SECOND_MS)
-    id = storeRun(app, said(aRun(), name), { name, picture: () => PNG })
+    id = storeRun(app, withName(aRun(), name), { name, picture: () => PNG })
   }
   return id
 }
 
-/** The same run, with the name wherever a page or a person may have written. */
-function said(facts: RunFacts, name: string): RunFacts {
+/** The run with the name in every text that a page or a person controls. */
+function withName(facts: RunFacts, name: string): RunFacts {
   const tag = { vendor: name, event: name }
   return {
     ...facts,
@@ -219,7 +219,7 @@ function said(facts: RunFacts, name: string): RunFacts {
   }
 }
 
-/** Issues of a week ago, which the last report has too; the first was found by a run. */
+/** Issues of a week ago, so that they are also in the last report; the first was found by a run. */
 function issuesOf(server: TestServer, domainId: string, runId: string): void {
   const { clock, owner } = server.app
   const times = { firstSeenAt: clock.now() - 7 * DAY_MS, statusAt: clock.now() - 7 * DAY_MS }

@@ -4,7 +4,7 @@ import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
-test('the link of a message leads to the issue, after signing in, and hostile values are texts', async () => {
+test('the link in a notification opens the issue after signing in, and shows hostile values as text', async () => {
   await using shop = await startPiiAlertServer()
   const { server, hooks, apiKey, token } = shop
   const send = (params: Record<string, string>) =>
@@ -12,7 +12,7 @@ test('the link of a message leads to the issue, after signing in, and hostile va
   await send({ topic: 'prices' })
   await send({ from: '<img src=//evil.example>jane@example.com' })
   const message = await until('the message', () => hooks.requests[0] ?? null)
-  // The server of a test says port 0 of itself.
+  // The test server's public URL has port 0.
   const { pathname } = new URL(JSON.parse(message.body).data.url)
 
   await using screen = await openScreen(server.url)
@@ -31,7 +31,7 @@ test('the link of a message leads to the issue, after signing in, and hostile va
   expect(screen.errors).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
 
-  // Whoever signed in here needs no second time.
+  // The session is kept.
   await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
   await screen.reads('There is no such issue')
   await screen.press('Back to issues', 'link')
@@ -39,7 +39,7 @@ test('the link of a message leads to the issue, after signing in, and hostile va
   expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
 })
 
-/** A server with a property whose leaked e-mail addresses are told to a webhook receiver. Gone at the end of its block. */
+/** A server with an alert for e-mail addresses in events, which notifies a webhook receiver. */
 async function startPiiAlertServer() {
   const folder = temporaryFolder()
   const hooks = receiver()

@@ -8,10 +8,10 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/** So many rows the document may have, however long the list is. */
-const MOST_ROWS = 120
+/** Maximum number of rows in the document, for lists of any length. */
+const MAX_ROWS = 120
 
-/** One pixel. */
+/** An image of one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = await startTestServer()
 })
 
-/** Runs the steps on a page of who has this key, the owner unless told. */
+/** Opens a page with this API key, by default the owner's, and runs the steps. */
 async function onPage(
   path: string,
   steps: (screen: Screen, page: Page) => Promise<void>,
@@ -50,7 +50,7 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.text
 const titles = (page: Page) => page.$$eval('tbody tr[data-id] a', (links) => links.map((link) => link.textContent))
 
 describe('the list of issues', () => {
-  test('three issues at once, by keys: acknowledged on screen before the server answers, and back by undo', async () => {
+  test('acknowledges three selected issues by keyboard, and undoes it', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
@@ -79,7 +79,7 @@ describe('the list of issues', () => {
     })
   })
 
-  test('what the server refuses is taken back on screen, with its sentence and a way to try again', async () => {
+  test('reverts a change that the server rejects, shows its error and offers a retry', async () => {
     server.openIssues([{ title: 'One' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
@@ -97,24 +97,24 @@ describe('the list of issues', () => {
     })
   })
 
-  test('of hundreds of issues only rows near the window are in the document; keys go on to what is not loaded yet', async () => {
+  test('renders only rows near the viewport, and loads more when moving by keyboard', async () => {
     server.openIssues(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
-      // At the end of what is loaded the focus waits.
+      // At the end of the loaded rows the focus waits for more.
       while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
-      expect(await rows()).toBeLessThan(MOST_ROWS)
-      const place = () =>
+      expect(await rows()).toBeLessThan(MAX_ROWS)
+      const rowIndex = () =>
         page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex') ?? '')
-      expect(await place()).toBe('221')
+      expect(await rowIndex()).toBe('221')
       await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
       await page.waitForFunction(() => document.querySelector('table')?.getAttribute('aria-rowcount') === '351')
-      expect(await rows()).toBeLessThan(MOST_ROWS)
+      expect(await rows()).toBeLessThan(MAX_ROWS)
     })
   })
 
-  test('filters stand in the address, survive a reload, and can be cleared', async () => {
+  test('keeps filters in the URL, across a reload, until they are cleared', async () => {
     server.openIssues([
       { title: 'Grave', severity: 'critical' },
       { title: 'Small', severity: 'low' },
@@ -140,7 +140,7 @@ describe('the list of issues', () => {
     })
   })
 
-  test('a viewer can look, is told who can change, and finds nothing to change', async () => {
+  test('is read-only for viewers and names the required role', async () => {
     server.openIssues([{ title: 'One' }])
     const key = server.keyOf('viewer')
     await onPage(
@@ -160,7 +160,7 @@ describe('the list of issues', () => {
     )
   })
 
-  test('an empty list says so, and what changes elsewhere is there within seconds, without being asked for', async () => {
+  test('shows an empty state, and updates itself within seconds when issues change elsewhere', async () => {
     await onPage('/issues', async (screen, page) => {
       await screen.reads('Nothing is wrong that Tagwarden knows of.')
       await page.waitForFunction(() => document.querySelector('[data-live]'))
@@ -176,7 +176,7 @@ describe('the list of issues', () => {
 })
 
 describe('the page of an issue', () => {
-  test('has its acts, a note that saves itself, and leads to its neighbours', async () => {
+  test('has actions, a note that is saved automatically, and links to the next and previous issue', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', severity: 'low' }])
     await onPage('/issues', async (screen, page) => {
       await screen.press('One', 'link')
@@ -211,14 +211,14 @@ describe('the page of an issue', () => {
     })
   })
 
-  test('shows the run of a flow test that found it, with what the browser showed', async () => {
+  test('shows the run of a flow test that found it, with screenshots', async () => {
     const runId = storeRun(server.app, aRun(), { picture: () => PNG })
     server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
     await onPage('/issues/iss_0', async (screen, page) => {
       await screen.reads('Most recent run with this finding')
       await screen.reads('there is no such element')
       await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
-      // One at a time: at first the last one before the step that failed.
+      // One at a time, initially the last one before the failed step.
       await screen.sees('image', 'Screenshot of Click “Buy”')
       await screen.press('Show screenshot of Open shop.example')
       await screen.sees('image', 'Screenshot of Open shop.example')
@@ -228,7 +228,7 @@ describe('the page of an issue', () => {
     })
   })
 
-  test('that there is none is said, with a link to the list', async () => {
+  test('says that the issue does not exist and links to the list', async () => {
     await onPage('/issues/iss_nowhere', async (screen) => {
       await screen.sees('heading', 'There is no such issue')
       await screen.press('Back to issues', 'link')
@@ -237,7 +237,7 @@ describe('the page of an issue', () => {
   })
 })
 
-test('the palette finds pages, things and what can be done here', async () => {
+test('the palette finds pages, items and actions', async () => {
   server.openIssues([{ title: 'Checkout has no basket' }])
   await onPage('/', async (screen, page) => {
     await screen.sees('button', 'Search')
@@ -263,7 +263,7 @@ test('the palette finds pages, things and what can be done here', async () => {
     await page.keyboard.type('close')
     await page.keyboard.press('Enter')
     await untilStatus('resolved', 'iss_0')
-    // What was open lately is offered before anything is typed, except what is open now.
+    // Recent pages other than the current one are offered before anything is typed.
     await openPalette()
     expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
     await page.keyboard.type('compl')
@@ -276,7 +276,7 @@ test('the palette finds pages, things and what can be done here', async () => {
   })
 })
 
-test('rows under the focus do not move: what is new is counted, and shown by a press', async () => {
+test('new issues do not move focused rows; they are counted and shown on request', async () => {
   server.openIssues([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
   await onPage('/issues', async (screen, page) => {
     await screen.sees('table', 'Issues')

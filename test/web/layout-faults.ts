@@ -1,14 +1,14 @@
 import type { Page } from 'puppeteer-core'
 
-/** So often a page is looked at again: it may be on its way to another width. */
-const LOOKS = 40
-const BETWEEN_MS = 50
+/** Maximum number of checks: the layout may still be adapting to another width. */
+const MAX_CHECKS = 40
+const CHECK_INTERVAL_MS = 50
 
-/** What is wrong with how the page stands before its reader; empty when nothing is, now or soon. */
+/** Injected markup, overflow, cut text and overlaps on the page, one per line; empty once there are none. */
 export async function layoutFaults(page: Page): Promise<string[]> {
   let faults = await faultsNow(page)
-  for (let look = 1; look < LOOKS && faults.length > 0; look++) {
-    await Bun.sleep(BETWEEN_MS)
+  for (let check = 1; check < MAX_CHECKS && faults.length > 0; check++) {
+    await Bun.sleep(CHECK_INTERVAL_MS)
     faults = await faultsNow(page)
   }
   return faults
@@ -17,23 +17,23 @@ export async function layoutFaults(page: Page): Promise<string[]> {
 function faultsNow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
-    const say = (text: string | null | undefined) => (text ?? '').trim().replaceAll(/\s+/g, ' ').slice(0, 50)
+    const shorten = (text: string | null | undefined) => (text ?? '').trim().replaceAll(/\s+/g, ' ').slice(0, 50)
     const nameOf = (element: Element) =>
-      `${element.tagName.toLowerCase()} “${say(element.getAttribute('aria-label') ?? element.textContent)}”`
+      `${element.tagName.toLowerCase()} “${shorten(element.getAttribute('aria-label') ?? element.textContent)}”`
 
-    // What runs.
+    // Injected scripts and markup.
     const { dataset } = document.documentElement
-    if (dataset.ran !== undefined) faults.push('a script of a name ran')
+    if (dataset.ran !== undefined) faults.push('a script in a name ran')
     for (const element of document.querySelectorAll('[onerror], img[src="x"], script:not([src]), b')) {
-      faults.push(`made of a name: ${nameOf(element)}`)
+      faults.push(`markup from a name: ${nameOf(element)}`)
     }
     for (const link of document.querySelectorAll<HTMLAnchorElement>('a[href], area[href], iframe[src], form[action]')) {
       const to = link.getAttribute('href') ?? link.getAttribute('src') ?? link.getAttribute('action') ?? ''
       const { protocol } = new URL(to, location.href)
-      if (!['http:', 'https:', 'blob:', 'mailto:'].includes(protocol)) faults.push(`leads to ${say(to)}`)
+      if (!['http:', 'https:', 'blob:', 'mailto:'].includes(protocol)) faults.push(`links to ${shorten(to)}`)
     }
 
-    // What is wider than the window.
+    // Horizontal overflow.
     const over = document.documentElement.scrollWidth - window.innerWidth
     if (over > 0) {
       const wide = [...document.body.querySelectorAll('*')].findLast(
@@ -42,17 +42,17 @@ function faultsNow(page: Page): Promise<string[]> {
       faults.push(`${over} px too wide${wide ? `: ${nameOf(wide)}` : ''}`)
     }
 
-    // Rows are as high as all others.
+    // All rows have the same height.
     for (const table of document.querySelectorAll<HTMLElement>('table')) {
       const height = Number.parseFloat(table.style.getPropertyValue('--row-height'))
       if (Number.isNaN(height)) continue
       for (const row of table.querySelectorAll('tbody tr[data-id]')) {
         const real = row.getBoundingClientRect().height
-        if (Math.abs(real - height) > 1) faults.push(`a row of ${real} px, and not ${height}: ${nameOf(row)}`)
+        if (Math.abs(real - height) > 1) faults.push(`row of ${real} px instead of ${height}: ${nameOf(row)}`)
         for (const cell of row.children) {
           const { scrollHeight, clientHeight } = cell
           if (scrollHeight > clientHeight + 2)
-            faults.push(`cut at ${clientHeight} of ${scrollHeight} px: ${nameOf(cell)}`)
+            faults.push(`cut off at ${clientHeight} of ${scrollHeight} px: ${nameOf(cell)}`)
         }
       }
     }
@@ -64,10 +64,10 @@ function faultsNow(page: Page): Promise<string[]> {
       top: number
       bottom: number
     }
-    const isSeen = (element: Element) =>
+    const isVisible = (element: Element) =>
       element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
       !element.closest('svg, option, script, style, .heard, [aria-hidden=true]')
-    /** What of the box its scrolling or cutting ancestors leave; null when nothing or when it floats above others. */
+    /** The part of the box that its clipping ancestors leave visible; null for none and for boxes that float above others. */
     const shown = (of: Element, { left, right, top, bottom }: DOMRect, isElement: boolean): Box | null => {
       const box = { of, left, right, top, bottom }
       for (let at: Element | null = isElement ? of.parentElement : of; at; at = at.parentElement) {
@@ -87,7 +87,7 @@ function faultsNow(page: Page): Promise<string[]> {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const of = node.parentElement
-      if (!of || !node.textContent?.trim() || !isSeen(of)) continue
+      if (!of || !node.textContent?.trim() || !isVisible(of)) continue
       const range = document.createRange()
       range.selectNodeContents(node)
       for (const rect of range.getClientRects()) {
@@ -96,27 +96,27 @@ function faultsNow(page: Page): Promise<string[]> {
       }
     }
     for (const control of document.querySelectorAll('button, select, textarea, input')) {
-      if (!isSeen(control)) continue
+      if (!isVisible(control)) continue
       const rect = control.getBoundingClientRect()
       const isInBox = control.closest('.scroll, [data-scrollbars], dialog') !== null
       if (!isInBox && (rect.right > window.innerWidth + 1 || rect.left < -1)) {
-        faults.push(`beyond the edge: ${nameOf(control)}`)
+        faults.push(`outside the window: ${nameOf(control)}`)
       }
       const box = control.tagName === 'BUTTON' ? shown(control, rect, true) : null
       if (box) boxes.push(box)
     }
-    // Lines of text stand closer than their letters are high.
-    const [SIDE, HIGH] = [3, 7]
+    // Boxes of adjacent lines of text overlap slightly, so small overlaps are tolerated.
+    const [TOLERANCE_X, TOLERANCE_Y] = [3, 7]
     boxes.sort((a, b) => a.top - b.top)
     const seen = new Set<string>()
     for (const [index, box] of boxes.entries()) {
       for (let next = index + 1; next < boxes.length; next++) {
         const other = boxes[next] as Box
-        if (other.top >= box.bottom - HIGH) break
+        if (other.top >= box.bottom - TOLERANCE_Y) break
         if (box.of.contains(other.of) || other.of.contains(box.of)) continue
         const width = Math.min(box.right, other.right) - Math.max(box.left, other.left)
         const height = Math.min(box.bottom, other.bottom) - other.top
-        if (width <= SIDE || height <= HIGH) continue
+        if (width <= TOLERANCE_X || height <= TOLERANCE_Y) continue
         seen.add(`${nameOf(box.of)} lies over ${nameOf(other.of)}`)
       }
     }

@@ -14,22 +14,22 @@ import { openScreen, type Screen } from './screen.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * Lists with nothing, one thing and ten thousand things: what is in the document stays little, and its layout as it is.
+ * Lists with 0, 1 and 10,000 items: the document stays small and the layout intact.
  */
 
 const MANY = 10_000
-/** Fewer events, whose questions are not what is tested here. */
+/** Fewer events, since their queries are not tested here. */
 const MANY_EVENTS = 1000
-/** So many events one request brings. */
+/** Number of events per request. */
 const BATCH = 100
-/** So many rows the document may have, however long the list is. */
-const MOST_ROWS = 120
+/** Maximum number of rows in the document, for lists of any length. */
+const MAX_ROWS = 120
 
 let server: TestServer
 let browser: TestBrowser
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
-  // What is made and judged lies in the past of the browser.
+  // Everything is created and evaluated before the browser's present time.
   server.app.clock.set(Date.now() - HOUR_MS)
 })
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** The lists, and how many rows they have on a server with nothing: an owner, with a key, who did something. */
+/** The lists, with their number of rows on an empty server that has only an owner with an API key. */
 const LISTS: Record<string, number> = {
   '/issues': 0,
   '/alerts': 0,
@@ -56,14 +56,14 @@ const LISTS: Record<string, number> = {
   '/settings/audit-log': 0,
 }
 
-/** The lists that events are asked for. */
-const OF_EVENTS = ['/explore/events', '/explore/dictionary']
+/** Lists of events. */
+const EVENT_LISTS = ['/explore/events', '/explore/dictionary']
 
 const rowsOf = (page: Page) =>
   page.$$eval('main tbody tr:not([aria-hidden]), main :is(ol, ul)[aria-label] > li', (rows) => rows.length)
 
-/** Opens the page anew, and looks at these lists: how many rows it has, and what is wrong with its layout. */
-async function lookAt(
+/** Reloads the dashboard and visits these lists. Returns the number of rows and the layout faults of each. */
+async function visitLists(
   screen: Screen,
   paths: readonly string[],
 ): Promise<Record<string, { rows: number; faults: string[] }>> {
@@ -77,7 +77,7 @@ async function lookAt(
   return seen
 }
 
-/** One of everything. */
+/** Creates one of everything. */
 async function makeOne({ app }: TestServer): Promise<void> {
   const make = (path: string, body: object) => create(app, path, body)
   const { id: domainId, token } = await make('/v1/domains', { name: 'shop.example' })
@@ -99,14 +99,14 @@ async function makeOne({ app }: TestServer): Promise<void> {
   await app.at(app.clock.now() + 20 * MINUTE_MS)
 }
 
-/** Makes ten thousand of the one row that a table has, each with these values instead. */
+/** Copies the only row of a table until it has 10,000, replacing these values. */
 function copyRows({ app }: TestServer, table: string, valuesOf: (n: number) => object): void {
   const { db } = app.app
   const row = db.prepare(`SELECT * FROM "${table}" LIMIT 1`).get() as object
-  // Those that are generated are not among them.
+  // Generated columns are not listed.
   const columns = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all() as string[]
-  const [names, places] = [columns.map((name) => `"${name}"`), columns.map((name) => `@${name}`)]
-  const insert = db.prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})`)
+  const [names, placeholders] = [columns.map((name) => `"${name}"`), columns.map((name) => `@${name}`)]
+  const insert = db.prepare(`INSERT INTO "${table}" (${names}) VALUES (${placeholders})`)
   for (let n = 1; n < MANY; n++) insert.run({ ...row, ...valuesOf(n) })
 }
 
@@ -137,7 +137,7 @@ function makeMany({ app }: TestServer): void {
   })
 }
 
-/** Events of so many names, each with a key. */
+/** Sends events with different names. */
 async function sendEvents({ app }: TestServer): Promise<void> {
   const { domains } = (await app.call('GET', '/v1/domains')).body
   const { token } = (await app.call('GET', `/v1/domains/${domains[0].id}`)).body
@@ -153,22 +153,22 @@ async function sendEvents({ app }: TestServer): Promise<void> {
   await app.run('flush')
 }
 
-/** The rest of a list comes when one scrolls, or goes on to the next part, and what was there goes. */
-async function goesOn({ page, ...screen }: Screen): Promise<void> {
+/** Expects that scrolling and paging load more rows and remove others from the document. */
+async function expectMoreRows({ page, ...screen }: Screen): Promise<void> {
   await navigateTo(page, '/issues')
   await page.waitForFunction(() => {
     window.scrollTo(0, document.body.scrollHeight)
     const last = [...document.querySelectorAll('tr[aria-rowindex]')].at(-1)
     return Number(last?.getAttribute('aria-rowindex')) > 300
   })
-  expect(await rowsOf(page)).toBeLessThanOrEqual(MOST_ROWS)
+  expect(await rowsOf(page)).toBeLessThanOrEqual(MAX_ROWS)
   await navigateTo(page, '/changes')
   await screen.press('Next')
   await screen.reads('101 to 200 of ')
-  expect(await rowsOf(page)).toBeLessThanOrEqual(MOST_ROWS)
+  expect(await rowsOf(page)).toBeLessThanOrEqual(MAX_ROWS)
 }
 
-test('lists with nothing, one thing and ten thousand things stay whole, and have little in the document', async () => {
+test('lists with 0, 1 and 10,000 items have an intact layout and a small document', async () => {
   await using screen = await openScreen(server.url, browser.browser)
   const { page } = screen
   page.setDefaultTimeout(300_000)
@@ -177,28 +177,28 @@ test('lists with nothing, one thing and ten thousand things stay whole, and have
   const all = Object.keys(LISTS)
   const faultless = (rows: Record<string, number>) =>
     Object.fromEntries(Object.entries(rows).map(([path, count]) => [path, { rows: count, faults: [] }]))
-  expect(await lookAt(screen, all)).toEqual(faultless(LISTS))
+  expect(await visitLists(screen, all)).toEqual(faultless(LISTS))
 
   await makeOne(server)
-  const one = await lookAt(screen, all)
+  const one = await visitLists(screen, all)
   const ones = Object.fromEntries(all.map((path) => [path, 1]))
   const several = { '/settings/audit-log': one['/settings/audit-log']?.rows ?? 0, '/explore/dictionary': 2 }
   expect(one).toEqual(faultless({ ...ones, ...several }))
 
   await sendEvents(server)
-  const many = await lookAt(screen, OF_EVENTS)
+  const many = await visitLists(screen, EVENT_LISTS)
   makeMany(server)
   Object.assign(
     many,
-    await lookAt(
+    await visitLists(
       screen,
-      all.filter((path) => !OF_EVENTS.includes(path)),
+      all.filter((path) => !EVENT_LISTS.includes(path)),
     ),
   )
   for (const [path, { rows, faults }] of Object.entries(many)) {
-    const count = rows >= 20 && rows <= MOST_ROWS ? 'some' : rows
+    const count = rows >= 20 && rows <= MAX_ROWS ? 'some' : rows
     expect({ path, faults, count }).toEqual({ path, faults: [], count: 'some' })
   }
-  await goesOn(screen)
+  await expectMoreRows(screen)
   expect(screen.errors.filter((line) => !line.endsWith('/demo/inbox'))).toEqual([])
 })

@@ -21,7 +21,7 @@ const openTab = async (server: TestServer): Promise<Screen> => {
 
 const isLive = ({ page }: Screen) => page.waitForFunction(() => document.body.textContent?.includes('Live'))
 
-test('twelve tabs hold one stream; when the tab that reads it is left, another goes on', async () => {
+test('twelve tabs share one stream; when the tab that reads it closes, another takes over', async () => {
   await using server = await startTestServer()
   await using stack = new AsyncDisposableStack()
   const tabs: Screen[] = []
@@ -39,7 +39,7 @@ test('twelve tabs hold one stream; when the tab that reads it is left, another g
   for (const tab of others) await isLive(tab)
 })
 
-test('a lost stream is told after ten seconds, and made good without reloading', async () => {
+test('a lost stream is reported after ten seconds, and missed changes appear once it is back', async () => {
   await using server = await startTestServer()
   await using tab = await openTab(server)
   await until('one stream', () => server.streams() === 1)

@@ -13,10 +13,10 @@ const PAGES = [
   ['/integrations/nothing', 'integration', '/integrations', '/v1/integrations/nothing'],
 ] as const
 
-test.each(PAGES)('%s says that there is no such %s, and leads to the list', async (path, thing, list) => {
+test.each(PAGES)('%s says that the %s does not exist and links to the list', async (path, thing, list) => {
   await openAs(here.screen, here.server.app.owner.apiKey, path)
   await here.screen.reads(`There is no such ${thing}`)
-  // A page that is drawn anew may have none for a moment.
+  // While the page re-renders there may be none.
   await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
   await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
   await here.screen.page.waitForFunction(
@@ -27,9 +27,9 @@ test.each(PAGES)('%s says that there is no such %s, and leads to the list', asyn
 })
 
 test.each(PAGES)(
-  '%s has a heading and a title while the server refuses to answer',
-  async (path, _thing, _list, asked) => {
-    here.server.refuse(`GET ${asked}`, 503, 'the store is busy')
+  '%s has a heading and a title while the server is unavailable',
+  async (path, _thing, _list, endpoint) => {
+    here.server.refuse(`GET ${endpoint}`, 503, 'the store is busy')
     try {
       await openAs(here.screen, here.server.app.owner.apiKey, path)
       await here.screen.reads('the store is busy')

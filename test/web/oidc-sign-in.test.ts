@@ -7,7 +7,7 @@ import { openScreen } from './screen.ts'
 
 const LOGOUT = '/logout'
 
-test('whoever signs in through the company signs out there too, and a cancelled sign-in says so', async () => {
+test('signs in and out at the OpenID Connect provider, and reports a cancelled sign-in', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await initialize(data)
@@ -16,7 +16,7 @@ test('whoever signs in through the company signs out there too, and a cancelled 
   behaviour.metadata = { end_session_endpoint: issuer + LOGOUT }
   const listen = `127.0.0.1:${await freePort()}`
   await using server = await startServer(data, {
-    // The redirect address is made of the address that is listened on.
+    // The redirect URL is derived from the listening address.
     listen,
     env: {
       TAGWARDEN_OIDC_ISSUER: issuer,
@@ -46,13 +46,13 @@ test('whoever signs in through the company signs out there too, and a cancelled 
   await screen.sees('navigation', 'Main')
   await screen.press('Account')
   await screen.press('Sign out', 'menuitem')
-  const asked = await until('the sign-out at the provider', () => {
+  const logouts = await until('the sign-out at the provider', () => {
     const found = requests.filter(({ path }) => path === LOGOUT)
     return found.length > 0 && found
   })
-  await until('the way back', () => new URL(screen.page.url()).pathname === '/')
+  await until('the redirect back', () => new URL(screen.page.url()).pathname === '/')
   await screen.sees('heading', 'Sign in')
-  expect(asked.map(({ query }) => [...query.keys()].sort())).toEqual([
+  expect(logouts.map(({ query }) => [...query.keys()].sort())).toEqual([
     ['client_id', 'id_token_hint', 'post_logout_redirect_uri'],
   ])
   expect(new URL(screen.page.url()).hash).toBe('')

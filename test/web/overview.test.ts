@@ -6,7 +6,7 @@ import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * The Overview of a server to which one thing after the other comes: the tests follow each other.
+ * The Overview of a server that is gradually set up. Each test builds on the previous one.
  */
 const HOURS = 48
 const TEMPLATES = ['A conversion stopped', 'A parameter is blank', 'Personal data is sent']
@@ -17,7 +17,7 @@ let viewer: string
 let shop: { id: string; token: string }
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
-  // Its first hours are not lived through by waiting.
+  // The clock starts in the past, so that hours of events can be sent without waiting.
   server.app.clock.set(Date.now() - HOURS * HOUR_MS)
   viewer = server.keyOf('viewer')
 })
@@ -33,8 +33,8 @@ async function open(path = '/', key = server.app.owner.apiKey): Promise<Screen> 
   return screen
 }
 
-/** Nothing is wrong with the page, on a phone either. */
-async function isWhole({ page, errors }: Screen): Promise<void> {
+/** Expects no axe findings, errors or horizontal scrolling, also at phone width. */
+async function expectNoFaults({ page, errors }: Screen): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(page)).toEqual([])
   await page.setViewport({ width: 360, height: 800 })
@@ -42,22 +42,22 @@ async function isWhole({ page, errors }: Screen): Promise<void> {
   expect(errors).toEqual([])
 }
 
-test('without a domain there is one thing to do, for who may', async () => {
-  await using looking = await open('/', viewer)
-  await looking.reads('requires the Admin role or higher')
-  expect(await looking.has('link', 'Add a domain')).toBe(false)
+test('without a domain it offers to add one, to those who may', async () => {
+  await using asViewer = await open('/', viewer)
+  await asViewer.reads('requires the Admin role or higher')
+  expect(await asViewer.has('link', 'Add a domain')).toBe(false)
   await using screen = await open()
   await screen.reads('Watch your first website')
-  await isWhole(screen)
+  await expectNoFaults(screen)
   await screen.press('Add a domain', 'link')
   await screen.sees('heading', 'Add a domain')
 })
 
-test('a domain that nothing came from is waited for; a project without one says so', async () => {
+test('waits for the first event of a domain, and says when a project has no domain', async () => {
   shop = (await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
   await using screen = await open()
   await screen.reads('Waiting for the first event')
-  await isWhole(screen)
+  await expectNoFaults(screen)
   const { id } = (await server.app.call('POST', '/v1/projects', { body: { name: 'Empty' } })).body
   await screen.open(`/?project=${id}`)
   await screen.reads('This project has no domains.')
@@ -68,21 +68,21 @@ test('a domain that nothing came from is waited for; a project without one says 
   await screen.sees('heading', 'shop.example')
 })
 
-test('without an alert three templates are offered to who may make one', async () => {
+test('without an alert it offers three templates to those who may create one', async () => {
   for (let hour = 0; hour < HOURS; hour++) {
     const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
     await server.app.collect(shop.token, { events })
     server.app.clock.advance(HOUR_MS)
     await server.app.run('flush')
   }
-  await using looking = await open('/', viewer)
-  await looking.reads('No alerts yet.')
+  await using asViewer = await open('/', viewer)
+  await asViewer.reads('No alerts yet.')
   await using screen = await open()
   for (const name of TEMPLATES) {
     await screen.sees('link', name)
-    expect(await looking.has('link', name)).toBe(false)
+    expect(await asViewer.has('link', name)).toBe(false)
   }
-  await isWhole(screen)
+  await expectNoFaults(screen)
   server.openIssues([{ title: 'The whole traffic fell', severity: 'low' }])
   await screen.sees('link', 'The whole traffic fell')
   await screen.press('A parameter is blank', 'link')
@@ -91,11 +91,11 @@ test('without an alert three templates are offered to who may make one', async (
   await server.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
 })
 
-test('signals that learn say until when', async () => {
+test('shows until when signals are learning', async () => {
   const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
   expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
   await using screen = await open()
   await screen.reads('Signals are still learning. Alerts are active.')
   await screen.reads('Ready by')
-  await isWhole(screen)
+  await expectNoFaults(screen)
 })

@@ -14,11 +14,11 @@ import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * What single pages offer beside their main thing.
+ * Secondary features of single pages.
  */
 
 const tagManager = tagManagerServer({ now: Date.now })
-// No call waits for its turn: the clock stands still.
+// The clock is stopped, so the quota must never delay a call.
 tagManager.behaviour.quota = 10_000
 const SETTINGS = { ...tagManager.operator, TAG_MANAGER_CALLS_PER_MINUTE: '1000', outboundAllow: '127.0.0.0/8' }
 
@@ -74,7 +74,7 @@ const har = {
 }
 
 const HAR_ZIP = join(folder.path, 'visit.har.zip')
-/** The same visit, and a request whose attachment is not in the archive. */
+/** The same visit, plus a request whose attachment is missing from the archive. */
 const zippedHar = () => {
   const [first] = har.log.entries
   const request = { ...first?.request, method: 'POST', postData: { mimeType: 'text/plain', text: '', _file: 'a.dat' } }
@@ -93,7 +93,7 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 const isSideways = ({ page }: Screen) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
 
 describe('the dictionary', () => {
-  test('says which keys are new and which are gone, and begins a rule for one', async () => {
+  test('lists new and gone keys, and links to a rule for one', async () => {
     await using screen = await open('/explore/dictionary')
     const { page } = screen
     const keys = (text: string) =>
@@ -120,14 +120,14 @@ describe('the dictionary', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('a longer time than the server looks back is answered for what it does', async () => {
+  test('is limited to the longest time range of the server', async () => {
     await using screen = await open('/explore/dictionary?range=30d')
     await screen.reads('events in the last 7')
     expect(await screen.has('button', 'New')).toBe(false)
     expect(screen.errors).toEqual([])
   })
 
-  test('who may only look is offered no rule', async () => {
+  test('offers no rules to viewers', async () => {
     await using screen = await open('/explore/dictionary?seen=gone', server.keyOf('viewer'))
     await screen.reads('old_id')
     expect(await screen.has('link', 'Alert when old_id is blank')).toBe(false)
@@ -135,7 +135,7 @@ describe('the dictionary', () => {
 })
 
 describe('a new test', () => {
-  test('begins with the visit of a session, or with a HAR', async () => {
+  test('is drafted from a session or a HAR', async () => {
     await using screen = await open('/explore/sessions/visit-1?range=7d')
     const { page } = screen
     await screen.press('Create test from session', 'link')
@@ -164,7 +164,7 @@ describe('a new test', () => {
   })
 })
 
-test('the tag is put into a container, whose tags are chosen by name', async () => {
+test('the tag is deployed to a container, with selected tags reported by name', async () => {
   const { apiKey } = server.app.owner
   const config = { serviceAccount: KEY_FILE }
   const body = { provider: 'tag_manager', label: 'Tags', config }
@@ -195,7 +195,7 @@ test('the tag is put into a container, whose tags are chosen by name', async () 
   expect(screen.errors).toEqual([])
 })
 
-test('names of things in lists to choose from are not translated, and all other words are ours', async () => {
+test('select options are translated, except for names in the data', async () => {
   await server.app.call('POST', '/v1/projects', { body: { name: 'Markets' } })
   await using screen = await open('/')
   await screen.page.evaluateOnNewDocument(() => {
@@ -210,12 +210,12 @@ test('names of things in lists to choose from are not translated, and all other 
       options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
     )
   }
-  // The language is the browser's, which the other tests have too.
+  // The preference is shared by all tests of this browser.
   await screen.page.evaluate(() => localStorage.clear())
   expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
 })
 
-test('an issue shows on which days it was seen', async () => {
+test('an issue shows its occurrences by day', async () => {
   const conditions = { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] }
   const rule = { name: 'No value', alertType: 'data_validation', severity: 'high', period: '1h', conditions }
   const channels = [{ type: 'email', target: 'owners' }]
@@ -237,7 +237,7 @@ test('an issue shows on which days it was seen', async () => {
   expect(screen.errors).toEqual([])
 })
 
-/** What stands in the fields of these names. */
+/** The values of the fields with these labels. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>
   Promise.all(
     names.map(async (name) => {

@@ -5,8 +5,8 @@ import { openScreen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * What everybody may change of their own: API keys, the digest, the name. A full key may as well; one that only reads finds
- * nothing to change.
+ * Settings that every user may change: API keys, digest and name. They can also be changed with a full API key, but not with a
+ * read-only one.
  */
 
 let server: TestServer
@@ -19,7 +19,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('who came with a full key makes another one', async () => {
+test('a full API key can create another one', async () => {
   await using screen = await openScreen(server.url, browser.browser)
   await openAs(screen, server.keyOf('member'), '/settings/keys')
   await screen.press('New API key')
@@ -30,7 +30,7 @@ test('who came with a full key makes another one', async () => {
   expect(screen.errors).toEqual([])
 })
 
-test.each(['keys', 'digest', 'preferences'])('a key that only reads changes nothing in /settings/%s', async (name) => {
+test.each(['keys', 'digest', 'preferences'])('a read-only key can change nothing in /settings/%s', async (name) => {
   const { db } = server.app.app
   const { userId, orgId } = server.app.owner
   const readOnly = createKey(db, server.app.clock, {

@@ -8,8 +8,8 @@ import { keyboardOf } from './tasks/keyboard.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * People who are quicker than the server: what they press and type while an answer is on its way, or right after they went
- * from one thing to another.
+ * Users who are faster than the server: they type and click while a request is pending, or right after navigating from one
+ * item to another.
  */
 
 let browser: TestBrowser
@@ -23,7 +23,7 @@ beforeEach(async () => {
   server = await startTestServer()
 })
 
-/** Runs the steps on a page of the owner. */
+/** Opens a page as the owner and runs the steps. */
 async function onPage(path: string, steps: (screen: Screen, page: Page) => Promise<void>) {
   await using _server = server
   await using screen = await openScreen(server.url, browser.browser)
@@ -32,8 +32,8 @@ async function onPage(path: string, steps: (screen: Screen, page: Page) => Promi
   await steps(screen, screen.page)
 }
 
-/** Goes to another address within the page, straight from the one before. */
-async function straightTo(page: Page, address: string) {
+/** Navigates to another path on the client, directly from the current page. */
+async function goDirectlyTo(page: Page, address: string) {
   await page.evaluate((to) => {
     history.pushState({}, '', to)
     dispatchEvent(new PopStateEvent('popstate', { state: {} }))
@@ -49,35 +49,35 @@ const textIn = (page: Page, label: string) =>
 
 const pressed = (screen: Screen, ...names: string[]) => keyboardOf(screen).keys(...names)
 
-describe('from one thing straight to another', () => {
+describe('navigating directly between items', () => {
   const webhook = (label: string, url: string) =>
     create(server.app, '/v1/integrations', { provider: 'webhook', label, config: { url } })
 
-  test('the settings of a domain are its own', async () => {
+  test('shows the settings of the current domain', async () => {
     const one = await create(server.app, '/v1/domains', { name: 'one.example' })
     const two = await create(server.app, '/v1/domains', { name: 'two.example' })
     await onPage(`/domains/${one.id}/settings`, async (screen, page) => {
       await screen.sees('heading', 'one.example')
       await waitForPage(page)
-      await straightTo(page, `/domains/${two.id}/settings`)
-      await straightTo(page, `/domains/${one.id}/settings`)
+      await goDirectlyTo(page, `/domains/${two.id}/settings`)
+      await goDirectlyTo(page, `/domains/${one.id}/settings`)
       await screen.sees('heading', 'one.example')
       expect(await textIn(page, 'Name')).toBe('one.example')
     })
   })
 
-  test('live events are those of the domain', async () => {
+  test('shows live events of the current domain', async () => {
     const one = await create(server.app, '/v1/domains', { name: 'one.example' })
     const two = await create(server.app, '/v1/domains', { name: 'two.example' })
     const send = (token: string, event: string) => server.app.collect(token, { events: [{ vendor: 'Shop', event }] })
     await onPage(`/domains/${two.id}/live`, async (screen, page) => {
       await screen.sees('heading', 'two.example')
       await screen.reads('No events in the last minute')
-      await straightTo(page, `/domains/${one.id}/live`)
+      await goDirectlyTo(page, `/domains/${one.id}/live`)
       await screen.sees('heading', 'one.example')
       await send(one.token, 'of_one')
       await screen.reads('of_one')
-      await straightTo(page, `/domains/${two.id}/live`)
+      await goDirectlyTo(page, `/domains/${two.id}/live`)
       await screen.sees('heading', 'two.example')
       await send(two.token, 'of_two')
       await screen.reads('of_two')
@@ -85,14 +85,14 @@ describe('from one thing straight to another', () => {
     })
   })
 
-  test('the settings of an integration are its own', async () => {
+  test('shows the settings of the current integration', async () => {
     const one = await webhook('One', 'https://one.example/hook')
     const two = await webhook('Two', 'https://two.example/hook')
     await onPage(`/integrations/${one.id}`, async (screen, page) => {
       await screen.sees('heading', 'One')
       await waitForPage(page)
-      await straightTo(page, `/integrations/${two.id}`)
-      await straightTo(page, `/integrations/${one.id}`)
+      await goDirectlyTo(page, `/integrations/${two.id}`)
+      await goDirectlyTo(page, `/integrations/${one.id}`)
       await screen.sees('heading', 'One')
       expect(await page.$$eval('main input', (all) => all.map(({ value }) => value))).toContain(
         'https://one.example/hook',
@@ -101,8 +101,8 @@ describe('from one thing straight to another', () => {
   })
 })
 
-describe('a key presses what one sees', () => {
-  test('Control and Enter send the form that has the focus, and no other', async () => {
+describe('keyboard shortcuts', () => {
+  test('Control+Enter submits only the focused form', async () => {
     const one = await create(server.app, '/v1/domains', { name: 'one.example' })
     await onPage(`/domains/${one.id}/settings`, async (screen) => {
       await screen.type('Name', 'renamed.example')
@@ -114,8 +114,8 @@ describe('a key presses what one sees', () => {
   })
 })
 
-describe('while an answer is on its way', () => {
-  test('a dialog that was closed says nothing in the next one, and does not close it', async () => {
+describe('while a request is pending', () => {
+  test('a closed dialog neither shows its error in the next one nor closes it', async () => {
     await create(server.app, '/v1/projects', { name: 'One' })
     await create(server.app, '/v1/projects', { name: 'Two' })
     await onPage('/settings/projects', async (screen, page) => {
@@ -132,7 +132,7 @@ describe('while an answer is on its way', () => {
       expect(await page.$eval('[role=dialog]', ({ textContent }) => textContent)).not.toContain('it can not be')
       const held = server.hold('DELETE /v1/projects')
       await page.click('[role=dialog] button.destroys')
-      await until('the question', () => held.count() > 0)
+      await until('the request', () => held.count() > 0)
       await screen.press('Cancel')
       await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
       await screen.press('Delete One')
@@ -145,13 +145,13 @@ describe('while an answer is on its way', () => {
     })
   })
 
-  test('a link that is shown once is shown although its dialog was closed', async () => {
+  test('a one-time link is shown even if its dialog was closed', async () => {
     await onPage('/settings/members', async (screen, page) => {
       const held = server.hold('POST /v1/org/members')
       await screen.press('Invite a member')
       await screen.type('E-mail address', 'bob@example.com')
       await pressed(screen, 'Enter')
-      await until('the question', () => held.count() > 0)
+      await until('the request', () => held.count() > 0)
       await pressed(screen, 'Escape')
       await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
       held.release()
@@ -161,37 +161,37 @@ describe('while an answer is on its way', () => {
     })
   })
 
-  test('who has gone to another page stays there', async () => {
+  test('navigating away cancels the redirect after saving', async () => {
     await onPage('/domains/new', async (screen, page) => {
       const held = server.hold('POST /v1/domains')
       await screen.type('Name', 'shop.example')
       await pressed(screen, 'Enter')
-      await until('the question', () => held.count() > 0)
-      await straightTo(page, '/settings/preferences')
+      await until('the request', () => held.count() > 0)
+      await goDirectlyTo(page, '/settings/preferences')
       const answered = page.waitForResponse((answer) => answer.request().method() === 'POST')
       held.release()
       await answered
-      await straightTo(page, '/settings/keys')
+      await goDirectlyTo(page, '/settings/keys')
       await screen.sees('heading', 'API keys')
       expect(new URL(page.url()).pathname).toBe('/settings/keys')
     })
   })
 
-  test('a note is at last what was typed at last', async () => {
+  test('a note ends up with the latest text', async () => {
     server.openIssues([{ title: 'One' }])
     await onPage('/issues/iss_0', async (screen) => {
       const note = async () => (await server.app.call('GET', '/v1/issues/iss_0')).body.notes
       const held = server.hold('PATCH /v1/issues')
       await screen.type('Note', 'after')
-      await until('the question', () => held.count() > 0)
+      await until('the request', () => held.count() > 0)
       await pressed(screen, 'Control+a', 'Delete', 'Tab')
       held.release()
       await screen.reads('Changes saved')
-      await until('the first text', async () => (await note()) === null)
+      await until('the last text', async () => (await note()) === null)
     })
   })
 
-  test('undo takes back the act that is under way, and not the one before it', async () => {
+  test('undo reverts the pending action, not the one before it', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two' }])
     const statusOf = async (id: string) => (await server.app.call('GET', `/v1/issues/${id}`)).body.status
     await onPage('/issues', async (screen) => {
@@ -201,7 +201,7 @@ describe('while an answer is on its way', () => {
       await screen.sees('button', 'Undo')
       const held = server.hold('PATCH /v1/issues')
       await pressed(screen, 'j', 'r')
-      await until('the question', () => held.count() > 0)
+      await until('the request', () => held.count() > 0)
       await pressed(screen, 'z')
       held.release()
       await until('the second is open', async () => (await statusOf('iss_1')) === 'open')
@@ -209,7 +209,7 @@ describe('while an answer is on its way', () => {
     })
   })
 
-  test('a press right after typing finds the text, and is no press beside it', async () => {
+  test('clicking right after typing keeps the typed filter', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
@@ -225,7 +225,7 @@ describe('while an answer is on its way', () => {
     })
   })
 
-  test('a text that was typed is gone from the field when all filters are cleared at once', async () => {
+  test('clearing all filters right after typing clears the text field', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
     await onPage('/issues?severity=high', async (screen, page) => {
       await screen.sees('table', 'Issues')

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 
-const MOST_PAGES = 2
+const MAX_PAGES = 2
 
-test('the weekly report on paper: one or two A4 pages, light, without the shell, and no text cut', async () => {
+test('the weekly report prints on one or two A4 pages, in the light theme, without navigation or cut text', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen
@@ -16,7 +16,7 @@ test('the weekly report on paper: one or two A4 pages, light, without the shell,
   expect(await screen.has('button', 'Print')).toBe(true)
   const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)
 
-  // As the browser does around printing.
+  // Simulates printing.
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
   await page.emulateMediaType('print')
   expect(await scheme()).toBe('light')
@@ -46,5 +46,5 @@ test('the weekly report on paper: one or two A4 pages, light, without the shell,
   const pdf = Buffer.from(await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1')
   const pages = pdf.match(/\/Type\s*\/Page\b/g) ?? []
   expect(pages.length).toBeGreaterThan(0)
-  expect(pages.length).toBeLessThanOrEqual(MOST_PAGES)
+  expect(pages.length).toBeLessThanOrEqual(MAX_PAGES)
 })

@@ -1,35 +1,35 @@
 import type { BrowserContext, Page } from 'puppeteer-core'
 import { startBrowser } from '../browser/chromium.ts'
 
-/** A page of the dashboard as a person has it before them: things have roles and names. */
+/** A page of the dashboard as a user perceives it: elements are found by role and accessible name. */
 export interface Screen extends AsyncDisposable {
   page: Page
-  /** Errors of scripts and of the console, and answers that failed; of the latter also those that a test wants. */
+  /** Script and console errors, including failed requests that a test provokes. */
   errors: string[]
-  /** Origins that the page origins. */
+  /** Origins that the page sent requests to. */
   origins: Set<string>
-  /** Opens an address anew, as from a link elsewhere. */
+  /** Loads a path, as after following a link from elsewhere. */
   open(path: string): Promise<void>
-  /** Types into the field of this name, in the place of what was there. */
+  /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
-  /** The role of the field of this name: of a text, a choice, a number. */
+  /** The role of the field with this name: text, selection or number. */
   roleOfField(name: string): Promise<string>
-  /** Presses the button, or the thing of another role, of this name. */
+  /** Clicks the button, or the element of another role, with this name. */
   press(name: string, role?: string): Promise<void>
-  /** Waits until something of this role and name is there. */
+  /** Waits for an element with this role and name. */
   sees(role: string, name: string): Promise<void>
-  /** Waits until the page says this. */
+  /** Waits until the page contains this text. */
   reads(text: string): Promise<void>
-  /** True when something of this role and name is there now. */
+  /** True when there is currently an element with this role and name. */
   has(role: string, name: string): Promise<boolean>
 }
 
-/** Puppeteer's selector of what has this role and name. */
+/** Puppeteer selector for a role and name. */
 export const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
 
 const FIELD_ROLES = ['textbox', 'searchbox', 'combobox', 'spinbutton']
 
-/** The field of this name, as soon as it is there, and which of the roles it has. */
+/** Waits for the field with this name; returns it with its role. */
 async function fieldOf(page: Page, name: string) {
   const found = new AbortController()
   const { signal } = found
@@ -41,11 +41,11 @@ async function fieldOf(page: Page, name: string) {
   }
 }
 
-/** Opens a tab of its own browser, or of the one given, for the server at `url`. */
+/** Opens a tab for the server at `url`, in the given browser or in a new one. */
 export async function openScreen(url: string, shared: Pick<BrowserContext, 'newPage'> | null = null): Promise<Screen> {
   const own = shared ? null : await startBrowser()
   const browser = shared ?? own?.browser
-  if (!browser) throw new Error('there is no browser')
+  if (!browser) throw new Error('no browser')
   const page = await browser.newPage()
   const errors: string[] = []
   const origins = new Set<string>()
@@ -76,7 +76,7 @@ export async function openScreen(url: string, shared: Pick<BrowserContext, 'newP
         try {
           return await found?.click()
         } catch (error) {
-          // Drawn anew since it was found: as people do, press what is there now.
+          // Re-rendered since it was found: try again with the new element.
           if (!String(error).includes('detached')) throw error
         }
       }

@@ -4,7 +4,7 @@ import { until } from '../run-program.ts'
 import { named } from './screen.ts'
 import { openAs, sharedTestServer } from './test-server.ts'
 
-/* The set-up page shows the code, the steps and the sampling of each system. */
+/* The set-up page shows the code, the steps and the sampling of each platform. */
 
 const here = sharedTestServer()
 let domains = 0
@@ -31,7 +31,7 @@ describe('the set-up page', () => {
     expect(steps).toEqual(guide.steps)
     for (const file of guide.files) {
       if (guide.files.length > 1) {
-        // The radio button is invisible: people press its label.
+        // The radio button is invisible; users click its label.
         await screen.page.evaluate((name) => {
           const radio = [...document.querySelectorAll('input')].find(({ value }) => value === name)
           radio?.labels?.[0]?.click()
@@ -45,7 +45,7 @@ describe('the set-up page', () => {
     expect(await screen.has('combobox', 'Devices that send in production')).toBe(isApp)
   })
 
-  test('writes a chosen share of devices into the code', async () => {
+  test('writes the selected share of devices into the code', async () => {
     const { page } = here.screen
     await openSetup('mobile_a')
     expect(await code()).toContain('mapOf("prod" to 1.0, "dev" to 1.0)')
@@ -55,7 +55,7 @@ describe('the set-up page', () => {
     await until('the share', async () => (await code()).includes('mapOf("prod" to 0.1, "dev" to 1.0)'))
   })
 
-  test('comes with settings of the capture, but not for a server', async () => {
+  test('has capture settings, except for servers', async () => {
     const { screen } = here
     for (const [system, isShown] of [
       ['server', false],
@@ -68,7 +68,7 @@ describe('the set-up page', () => {
     }
   })
 
-  test('shows a member the code, and no form', async () => {
+  test('shows members the code, but no form', async () => {
     await openSetup('mobile_b', 'member')
     expect(await code()).toContain('Bearer \\(token)')
     expect(await here.screen.has('button', 'Save rates')).toBe(false)

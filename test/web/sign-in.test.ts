@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ask, call, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
-test('whoever enters an API key sees the page, and the page asks nobody but its server', async () => {
+test('an API key opens the page, which sends requests only to its server', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
@@ -22,11 +22,11 @@ test('whoever enters an API key sees the page, and the page asks nobody but its 
   // The browser itself reports the refused key as an error.
   expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
-  // A key stays in its tab, and out of what all tabs share.
+  // A key stays in its tab and is not shared with others.
   expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
 })
 
-test('the link of the first start makes the owner, an invitation a member, and both sign in and out', async () => {
+test('the set-up link creates the owner, an invitation a member, and both can sign in and out', async () => {
   using folder = temporaryFolder()
   await using server = await startServer(join(folder.path, 'data'))
   const link = (await until('the link', () => /\/(?:setup)?#setup=[\w-]+/.exec(server.log())))[0]
@@ -52,10 +52,10 @@ test('the link of the first start makes the owner, an invitation a member, and b
   await screen.type('Password', 'correct horse battery')
   await screen.press('Set up')
   await screen.sees('navigation', 'Main')
-  // The link is not left for whoever sits down next.
+  // The link does not stay in the address bar.
   expect(page.url()).not.toContain('setup=')
 
-  // A link that somebody made up ends no session.
+  // A forged link does not end the session.
   await screen.open('/#reset=rs_made-up')
   await screen.type('Password', 'correct horse battery')
   await screen.press('Set password')
@@ -98,8 +98,8 @@ test('the link of the first start makes the owner, an invitation a member, and b
 
 test.each([
   ['signs nobody in', (key: string) => `/#key=${key}&demo`],
-  ['puts no words into the page', () => '/#signin-error=Call%20us%20at%20555'],
-])('a link from somebody else %s', async (_what, pathOf) => {
+  ['shows no text of its own', () => '/#signin-error=Call%20us%20at%20555'],
+])('a forged link %s', async (_what, pathOf) => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
@@ -108,11 +108,11 @@ test.each([
   await screen.open(pathOf(apiKey))
   await screen.sees('heading', 'Sign in')
   await screen.page.waitForNetworkIdle()
-  const said = await screen.page.$$eval('form, [role=alert], [role=status]', (parts) =>
+  const shown = await screen.page.$$eval('form, [role=alert], [role=status]', (parts) =>
     parts.map((part) => part.textContent),
   )
-  expect(said.join()).not.toContain('555')
-  const kept = await screen.page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
-  expect(kept).not.toContain('tagwarden-session')
-  expect(kept).not.toContain(apiKey)
+  expect(shown.join()).not.toContain('555')
+  const stored = await screen.page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
+  expect(stored).not.toContain('tagwarden-session')
+  expect(stored).not.toContain(apiKey)
 })

@@ -8,35 +8,35 @@ import { tx } from '../../src/store/database.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-/** The program behind an address, with things in it as a test wants them. */
+/** The program behind a URL, in the process of the test, with controllable responses. */
 export interface TestServer extends AsyncDisposable {
   app: TestApp
   url: string
-  /** Puts issues into the store, as if evaluations had opened them; the first is the last that was seen. */
+  /** Stores issues as if evaluations had opened them; the first one was seen most recently. */
   openIssues(issues: readonly Partial<IssueRecord>[]): void
-  /** An API key of a member with this role. */
+  /** Creates a member with this role and returns an API key. */
   keyOf(role: 'viewer' | 'member'): string
-  /** How many streams are open. */
+  /** Number of open streams. */
   streams(): number
-  /** How many ever were. */
+  /** Number of streams opened so far. */
   streamsOpened(): number
-  /** Breaks all of them. */
+  /** Aborts all streams. */
   endStreams(): void
-  /** What the server answers instead, to requests whose path begins so; null: what it does answer. */
+  /** Answers requests that start with `METHOD /path` with an error; null: no longer. */
   refuse(path: string | null, status?: number, sentence?: string): void
-  /** Does what requests ask whose method and path begin so, and keeps their answers back until they are let go. */
+  /** Processes requests that start with `METHOD /path`, but holds their responses until released. */
   hold(path: string): Held
 }
 
-/** Answers that are kept back. */
+/** Responses being held. */
 export interface Held {
-  /** How many there were. */
+  /** Number of held responses. */
   count(): number
-  /** Gives them, and those that come later at once. */
+  /** Releases them and stops holding. */
   release(): void
 }
 
-/** A server and a page of it for all tests of a file, which are there once these run. */
+/** A server and a page, shared by all tests of a file. */
 export function sharedTestServer(): { readonly server: TestServer; readonly screen: Screen } {
   const here = {} as { server: TestServer; screen: Screen }
   beforeAll(async () => {
@@ -50,25 +50,25 @@ export function sharedTestServer(): { readonly server: TestServer; readonly scre
   return here
 }
 
-/** Opens the program with these settings, at the time that it is. */
+/** Starts the program with these settings and the current time. */
 export async function startTestServer(settings: Parameters<typeof testApp>[0] = {}): Promise<TestServer> {
   const app = await testApp(settings)
   app.clock.set(Date.now())
   let refused: { path: string; status: number; sentence: string } | null = null
   const streams = new Set<AbortController>()
-  let held: { path: string; count: number; gone: PromiseWithResolvers<void> } | null = null
-  const answered = async (request: Request) => {
+  let held: { path: string; count: number; released: PromiseWithResolvers<void> } | null = null
+  const respond = async (request: Request) => {
     const answer = await app.app.fetch(request)
     if (held && `${request.method} ${new URL(request.url).pathname}`.startsWith(held.path)) {
       held.count++
-      await held.gone.promise
+      await held.released.promise
     }
     return answer
   }
-  let begun = 0
+  let opened = 0
   const stream = (request: Request) => {
     const end = new AbortController()
-    begun++
+    opened++
     streams.add(end)
     request.signal.addEventListener('abort', () => streams.delete(end))
     return app.app.fetch(new Request(request, { signal: AbortSignal.any([request.signal, end.signal]) }))
@@ -80,7 +80,7 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
       if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
         return Response.json({ error: refused.sentence }, { status: refused.status })
       }
-      return pathname === '/v1/stream' ? stream(request) : answered(request)
+      return pathname === '/v1/stream' ? stream(request) : respond(request)
     },
   })
   const { orgId } = app.owner
@@ -104,7 +104,7 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
       return createKey(db, app.clock, { userId, orgId, name: role, expiresInDays: null }).secret
     },
     streams: () => streams.size,
-    streamsOpened: () => begun,
+    streamsOpened: () => opened,
     endStreams() {
       for (const end of streams) end.abort()
       streams.clear()
@@ -113,32 +113,32 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
       refused = path === null ? null : { path, status, sentence }
     },
     hold(path) {
-      const mine = { path, count: 0, gone: Promise.withResolvers<void>() }
+      const mine = { path, count: 0, released: Promise.withResolvers<void>() }
       held = mine
       return {
         count: () => mine.count,
         release() {
-          mine.gone.resolve()
+          mine.released.resolve()
           if (held === mine) held = null
         },
       }
     },
     async [Symbol.asyncDispose]() {
-      held?.gone.resolve()
+      held?.released.resolve()
       await server.stop(true)
       await app[Symbol.asyncDispose]()
     },
   }
 }
 
-/** Makes something by the API, as the owner; answers it. Fails with what the server said against it. */
+/** Creates an item by the API as the owner and returns it; throws with the server's error. */
 export async function create(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
   const answer = await app.call(method, path, { body })
   if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body
 }
 
-/** Opens a page of who has this API key. */
+/** Opens a path, signed in with this API key. */
 export async function openAs(screen: Screen, key: string, path: string): Promise<void> {
   await screen.page.evaluateOnNewDocument(
     (session) => {

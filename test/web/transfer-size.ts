@@ -1,17 +1,17 @@
 import type { Page } from 'puppeteer-core'
 
-/** What a page was sent: bodies as they were on the wire. */
+/** Response bodies of a page, in bytes as transferred. */
 export interface TransferSize {
-  /** How many files of script. */
+  /** Number of script files. */
   files: number
   scriptBytes: number
-  /** All that is neither script nor an answer of `/v1`. */
+  /** Everything but scripts and responses of `/v1`. */
   otherBytes: number
 }
 
 const NOTHING: TransferSize = { files: 0, scriptBytes: 0, otherBytes: 0 }
 
-/** Counts what the page is sent from now on, with gzip. `take` returns what came since it was asked last. */
+/** Measures all transfers of the page from now on, with gzip. `take` returns the total since its last call. */
 export async function measureTransfers(page: Page): Promise<{ take(): TransferSize }> {
   let sent = { ...NOTHING }
   const cdp = await page.createCDPSession()
@@ -19,7 +19,7 @@ export async function measureTransfers(page: Page): Promise<{ take(): TransferSi
   const answers = new Map<string, { kind: string; headerBytes: number }>()
   cdp.on('Network.responseReceived', ({ requestId, type, response }) => {
     const kind = new URL(response.url).pathname.startsWith('/v1/') ? 'data' : type
-    // What the browser still has is not sent.
+    // Cached responses are not transferred.
     if (!response.fromDiskCache) answers.set(requestId, { kind, headerBytes: response.encodedDataLength })
   })
   cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {

@@ -14,7 +14,7 @@ let browser: TestBrowser
 let shop: { id: string; token: string }
 let blog: { id: string }
 
-/** A shop with some hours of orders. */
+/** A shop with six hours of orders. */
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
   const { app } = server
@@ -82,7 +82,7 @@ const everything = () => ({
   ...{ throttle: { count: 2, per: 4, unit: 'hours' }, impactValue: 900, enabled: false },
 })
 
-test('an alert with everything that there is is seen whole, also on a phone, and saved unchanged by a key', async () => {
+test('an alert that uses every feature is shown completely, also on a phone, and saved unchanged', async () => {
   const { id } = await save(everything())
   const before = await saved(id)
   await using screen = await open(`/alerts/${id}`, PHONE)
@@ -98,9 +98,9 @@ test('an alert with everything that there is is seen whole, also on a phone, and
   await screen.sees('button', 'Active hours Mon–Fri, 22:00–06:00 Europe/Berlin')
   await screen.sees('checkbox', 'Friday')
   await screen.reads('Not seen in the last 7 days. Check the spelling.')
-  // The result stays in sight below the fields, and its figures are a press away.
+  // The result stays visible below the fields; its details can be expanded.
   await screen.reads('Would not have fired in 14 days')
-  const isInSight = (name: string) =>
+  const isVisible = (name: string) =>
     screen.page.$eval(
       `section[aria-labelledby] h2`,
       (_, name) => {
@@ -112,14 +112,14 @@ test('an alert with everything that there is is seen whole, also on a phone, and
       },
       name,
     )
-  expect(await isInSight('What would have happened')).toBe(true)
+  expect(await isVisible('What would have happened')).toBe(true)
   expect(await screen.has('radiogroup', 'Number of days')).toBe(false)
   await screen.press('Details')
   await screen.sees('radiogroup', 'Number of days')
   expect(await screen.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(screen.page)).toEqual([])
-  // Nothing was changed: leaving asks nothing.
+  // Nothing was changed, so leaving does not ask.
   await screen.press('Cancel')
   await screen.sees('heading', 'Alerts')
   await screen.page.goBack()
@@ -131,7 +131,7 @@ test('an alert with everything that there is is seen whole, also on a phone, and
   expect(screen.errors).toEqual([])
 })
 
-test('hours, groups, filters and a limit are written by hand; leaving asks, once something was written', async () => {
+test('hours, groups, filters and a limit can be edited; leaving asks once something was changed', async () => {
   const { id } = await save(validation)
   await using screen = await open(`/alerts/${id}`)
   await screen.sees('heading', 'Orders')
@@ -167,7 +167,7 @@ test('hours, groups, filters and a limit are written by hand; leaving asks, once
   })
 })
 
-test('a refusal about what is folded opens it; JSON that is none is not saved', async () => {
+test('an error in a collapsed section expands it; invalid JSON is not saved', async () => {
   await using screen = await open('/alerts/new')
   await screen.type('Parameter 1', 'order_id')
   await screen.page.keyboard.press('Tab')
@@ -186,7 +186,7 @@ test('a refusal about what is folded opens it; JSON that is none is not saved', 
   expect((await server.app.call('GET', '/v1/alerts?q=order_id')).body.alerts).toEqual([])
 })
 
-test('an anomaly rule shows its counts against what it expects; others have words for their fields', async () => {
+test('an anomaly rule shows counts against expected ranges; other types have labels for their fields', async () => {
   await using screen = await open(`/alerts/new?template=unusual&domainId=${shop.id}`)
   await screen.sees('textbox', 'Sensitivity')
   await screen.sees('figure', 'When it would have fired')
@@ -208,7 +208,7 @@ test('an anomaly rule shows its counts against what it expects; others have word
   expect(screen.errors).toEqual([])
 })
 
-test('a suggested rule opens the editor with its backtest; an alert that sees nothing is switched off', async () => {
+test('a suggested rule opens in the editor with its backtest; an alert without events can be disabled', async () => {
   const idle = { ...validation, name: 'Refunds', vendors: ['Nobody'] }
   const { id } = await save(idle)
   await using screen = await open('/alerts')

@@ -20,7 +20,7 @@ const valueFor = (op: string) => {
   if (op === 'regex' || op === 'custom_pii_regex') return fc.constantFrom('^a+$', '[0-9]{3}', 'x|y')
   return /^(?:gt|lt|length_)/.test(op) ? fc.nat(99).map(String) : text
 }
-// An operator that compares with nothing may be kept with values too.
+// Operators without values may still be stored with some.
 const condition = fc.constantFrom(...OPERATORS.filter((op) => op !== 'contains_phone')).chain((op) =>
   fc.record(
     {
@@ -83,7 +83,7 @@ const step = fc.record({
   ),
 })
 
-/** What each type has beside what all have. */
+/** Fields of each type, in addition to the shared ones. */
 const own: Readonly<Record<string, Record<string, fc.Arbitrary<unknown>>>> = {
   data_validation: {
     vendors,
@@ -127,7 +127,7 @@ const input = fc.constantFrom(...Object.keys(own)).chain((alertType) => {
   return fc.record(fields, { requiredKeys: NEEDED.filter((field) => field in fields) as never })
 })
 
-/** Where texts, numbers and lists of such stand. */
+/** Paths of texts, numbers and lists of those. */
 function leavesOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
     const isPlain = value.length > 0 && value.every((one) => typeof one !== 'object')
@@ -137,11 +137,11 @@ function leavesOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, part]) => leavesOf(part, path ? `${path}.${name}` : name))
 }
 
-test('there is a rule of every type', () => {
+test('every type has a generator', () => {
   expect(Object.keys(own).sort()).toEqual(alertTypes.map(({ kind }) => kind).sort())
 })
 
-test('an alert that is opened and not changed is saved as it was, and every part of it has a field', () => {
+test('an alert that is not changed is saved as it was, and every part of it has a field', () => {
   const row = { id: 'alr_1', orgId: 'org_1', createdAt: 1, updatedAt: 2 }
   let accepted = 0
   fc.assert(

@@ -8,10 +8,10 @@ import { HEIGHT, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
 const WAIT_MS = 60_000
-/** In narrower windows the navigation is behind a button. */
+/** Width in px below which the navigation is behind a button. */
 const PHONE = 768
 
-/** Opens each address in a window of this width (px) and fails with what is not there by its role and name, by address. */
+/** Opens each path in a window of this width (px); fails with the missing roles and names by path. */
 export async function expectAccessibleNames(browser: Browser, demo: Demo, width: number): Promise<void> {
   await using screen = await signedIn(browser, demo)
   await screen.page.setViewport({ width, height: HEIGHT })
@@ -21,8 +21,8 @@ export async function expectAccessibleNames(browser: Browser, demo: Demo, width:
   const addresses = [`/domains/${shop.id}/live`, ...(await richestPages(demo)), ...(await dashboardPaths(demo.get))]
   const found: Record<string, string[]> = {}
   for (const [address, wanted] of Object.entries(PAGES)) {
-    const isOfThis = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
-    await screen.open(addresses.find((one) => isOfThis.test(one)) ?? address)
+    const pattern = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
+    await screen.open(addresses.find((one) => pattern.test(one)) ?? address)
     await waitForPage(screen.page)
     const missing = await missingOn(screen.page, [...everywhere, ...wanted])
     if (missing.length > 0) found[address] = missing
@@ -32,12 +32,12 @@ export async function expectAccessibleNames(browser: Browser, demo: Demo, width:
 
 async function missingOn(page: Page, wanted: readonly string[]): Promise<string[]> {
   let missing: string[] = []
-  const isThere = async () => {
+  const hasAll = async () => {
     const there = namesIn(await page.accessibility.snapshot({ interestingOnly: false }))
     missing = wanted.filter((one) => !hasName(there, one))
     return missing.length === 0
   }
-  await until('what a page has', isThere, WAIT_MS).catch(() => undefined)
+  await until('the names of a page', hasAll, WAIT_MS).catch(() => undefined)
   return missing
 }
 
@@ -61,7 +61,7 @@ function hasName(there: readonly Named[], wanted: string): boolean {
   })
 }
 
-/** One each second: at night the demo has none for minutes, and the live view shows those that come. */
+/** Sends an event every second for the live view: at night the demo has none for minutes. */
 function simulateVisitors({ url }: Demo, token: string): Disposable {
   const body = { page: { url: 'https://shop.example/' }, events: [{ vendor: 'Shop', event: 'look' }] }
   const send = () => ask('POST', `${url}/api/v1/events`, token, body).catch(() => undefined)
@@ -69,7 +69,7 @@ function simulateVisitors({ url }: Demo, token: string): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Of the things with the most to show: an issue that is open, and a change that broke something. */
+/** Paths of items that show the most: an open issue, and a change that broke something. */
 async function richestPages({ get }: Demo): Promise<string[]> {
   const one = (path: string, noun: string, isWanted: (thing: Record<string, unknown>) => boolean = () => true) =>
     until(path, async () => (await get(path))?.[noun].find(isWanted) ?? null, TEST_MS)

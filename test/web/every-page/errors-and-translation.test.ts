@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const SENTENCE = 'the warehouse is busy with 2 other questions'
 
-/** Pages that are drawn without an answer, so that they have nothing to say of a refusal. */
+/** Pages that render without API data, so that they show no error. */
 const SILENT = [
   '/domains/new',
   '/explore/orders',
@@ -28,7 +28,7 @@ const SILENT = [
   '/settings/preferences',
 ]
 
-test('a page whose every question is refused shows the sentence of the server, and recovers at a press', async () => {
+test('every page shows the error of the server when all requests fail, and recovers on retry', async () => {
   await using screen = await signedIn(browser.browser, demo)
   const { page } = screen
   let isRefusing = true
@@ -38,44 +38,44 @@ test('a page whose every question is refused shows the sentence of the server, a
     const body = Buffer.from(JSON.stringify({ error: SENTENCE })).toString('base64')
     const responseHeaders = [
       { name: 'content-type', value: 'application/json' },
-      // Longer than anything here waits, so that nothing recovers before it is pressed.
+      // Longer than any wait here, so that no page recovers before the retry.
       { name: 'retry-after', value: '3600' },
     ]
     return void cdp
       .send('Fetch.fulfillRequest', { requestId, responseCode: 503, responseHeaders, body })
       .catch(() => {})
   })
-  // Only questions: to look at every file would take the browser its cache.
+  // Only API requests: intercepting every file would disable the cache.
   await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*/v1/*' }] })
   const found: Record<string, string> = {}
   for (const address of await dashboardPaths(demo.get)) {
     isRefusing = true
     await screen.open(address)
     if (SILENT.includes(address)) {
-      if (!(await page.waitForSelector('h1').catch(() => null))) found[address] = 'not drawn'
+      if (!(await page.waitForSelector('h1').catch(() => null))) found[address] = 'not rendered'
       continue
     }
-    const says = (text: string) => document.body.textContent?.includes(text)
-    const said = await page.waitForFunction(says, { polling: 50 }, SENTENCE).catch(() => null)
+    const hasText = (text: string) => document.body.textContent?.includes(text)
+    const isShown = await page.waitForFunction(hasText, { polling: 50 }, SENTENCE).catch(() => null)
     isRefusing = false
-    if (!said) {
-      found[address] = 'no sentence'
+    if (!isShown) {
+      found[address] = 'no error shown'
       continue
     }
-    const isWell = (text: string) => {
+    const hasRecovered = (text: string) => {
       for (const button of document.querySelectorAll<HTMLElement>('[role=alert] button:not([data-pressed])')) {
         button.dataset.pressed = 'true'
         button.click()
       }
       return !document.body.textContent?.includes(text) && document.querySelector('h1')
     }
-    const recovered = await page.waitForFunction(isWell, { polling: 50 }, SENTENCE).catch(() => null)
+    const recovered = await page.waitForFunction(hasRecovered, { polling: 50 }, SENTENCE).catch(() => null)
     if (!recovered) found[address] = 'does not recover'
   }
   expect(found).toEqual({})
 })
 
-test('in the pseudo-language every text that is ours is bracketed, and nothing is cut', async () => {
+test('in the pseudo-language every translatable text is bracketed, and nothing overflows', async () => {
   await using screen = await signedIn(browser.browser, demo, { language: 'pseudo' })
   const found: Record<string, string[]> = {}
   for (const address of await dashboardPaths(demo.get)) {

@@ -1,9 +1,9 @@
 /*
- * Roles and names by which people and scripts find things, as they were promised for each address: `role Name`. A `field` is
- * a text, a choice, a number or a switch. Letter case does not matter, and a count may follow a name after a comma.
+ * Roles and names by which people and scripts find elements on each page: `role Name`. A `field` is a text, selection, number or
+ * switch. Matching ignores case, and a count may follow a name after a comma.
  */
 
-/** On every page, for who is signed in and looks at a wide window. */
+/** On every page, for signed-in users in a wide window. */
 export const EVERYWHERE = [
   ...['banner', 'navigation Main', 'main', 'link Skip to content'],
   ...['Overview', 'Issues', 'Alerts', 'Signals', 'Domains', 'Explore', 'Changes', 'Compliance', 'Tests'].map(link),
@@ -19,14 +19,14 @@ export const ON_PHONES = [
 
 const DOMAIN = ['Set-up', 'Live', 'Hostnames', 'Vendors', 'Sampling', 'Settings'].map(link)
 
-/** Of the form of an alert. */
+/** The form of an alert. */
 const ALERT = [
   ...['Name', 'Type', 'Domain', 'Vendor', 'Event', 'Parameter 1', 'Operator 1', 'Values 1', 'Period'].map(field),
   ...['Severity', 'Value', 'Channel 1', 'Target 1'].map(field),
   ...['button Add a condition', 'button Add a channel', 'button Cancel', 'region What would have happened'],
 ]
 
-/** By address, with `{id}` for that of a thing. */
+/** By path, with `{id}` for the id of an item. */
 export const PAGES: Record<string, readonly string[]> = {
   '/': [
     ...['heading Overview', 'region Verdict', 'link Open the issue', 'link What changed', 'region Needs attention'],

@@ -6,33 +6,33 @@ import { dashboardPaths } from '../dashboard-paths.ts'
 import { openScreen, type Screen } from '../screen.ts'
 
 /*
- * What holds for every page, looked at by the tests of this folder: on the demo, and on a server with nothing on it.
+ * Checks for every page, used by the tests of this folder on the demo and on an empty server.
  */
 
 export const TEST_MS = 600_000
 
 export const HEIGHT = 900
 
-/** How a page is looked at: in a width (px) and a theme; what is heard is the same in all, so not each is heard. */
+/** A width in px and a theme. Axe findings are mostly independent of both, so it does not run in every viewport. */
 export interface Viewport {
   width: number
   theme: 'light' | 'dark'
-  isHeard: boolean
+  runsAxe: boolean
 }
 
-/** Where pages are looked at, and with which API key. */
+/** The server to check, and an API key. */
 export interface Target {
   url: string
   key: string
 }
 
-/** Waits until the page has its heading and nothing of it is loading. */
+/** Waits until the page has its heading and nothing is loading. */
 export async function waitForPage(page: Page): Promise<void> {
-  const isThere = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
-  await page.waitForFunction(isThere, { polling: 50 })
+  const isLoaded = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
+  await page.waitForFunction(isLoaded, { polling: 50 })
 }
 
-/** Opens a tab that is signed in. */
+/** Opens a signed-in tab. */
 export async function signedIn(browser: Browser, { url, key }: Target, preferences: object = {}): Promise<Screen> {
   const screen = await openScreen(url, browser)
   await screen.page.setViewport({ width: 1280, height: HEIGHT })
@@ -48,8 +48,8 @@ export async function signedIn(browser: Browser, { url, key }: Target, preferenc
   return screen
 }
 
-/** Says what is wrong with the page as it stands, in every width and theme; empty when nothing is. */
-async function faultsOf({ page }: Screen, looks: readonly Viewport[]): Promise<string[]> {
+/** Faults of the current page in each viewport, one per line; empty if there are none. */
+async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promise<string[]> {
   const faults: string[] = []
   const { headings, title } = await page.evaluate(() => ({
     headings: document.querySelectorAll('h1').length,
@@ -57,30 +57,30 @@ async function faultsOf({ page }: Screen, looks: readonly Viewport[]): Promise<s
   }))
   if (headings !== 1) faults.push(`${headings} h1`)
   if (!title.endsWith(' · Tagwarden')) faults.push(`titled ${title}`)
-  for (const { width, theme, isHeard } of looks) {
+  for (const { width, theme, runsAxe } of viewports) {
     await page.setViewport({ width, height: HEIGHT })
-    // Colours that change slowly would be looked at half-way.
+    // Without transitions, so that axe does not see intermediate colours.
     const still = { name: 'prefers-reduced-motion', value: 'reduce' }
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, still])
     await waitForPage(page)
     const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     if (over > 0) faults.push(`${over} px too wide at ${width}`)
-    if (!isHeard) continue
+    if (!runsAxe) continue
     for (const finding of await axeFindings(page)) faults.push(`${width} ${theme} ${finding}`)
   }
   await page.setViewport({ width: 1280, height: HEIGHT })
   return faults
 }
 
-/** Opens every page there and fails with what is wrong, by address. `looks` are looked at, and only the server is asked. */
-export async function expectNoFaults(browser: Browser, place: Target, looks: readonly Viewport[]) {
-  const { url, key } = place
-  await using screen = await signedIn(browser, place)
+/** Opens every page in these viewports; fails with the faults by path, and with any request to another origin. */
+export async function expectNoFaults(browser: Browser, target: Target, viewports: readonly Viewport[]) {
+  const { url, key } = target
+  await using screen = await signedIn(browser, target)
   const found: Record<string, string[]> = {}
   for (const address of await dashboardPaths((path) => ask('GET', url + path, key))) {
     await screen.open(address)
     await waitForPage(screen.page)
-    const faults = [...(await faultsOf(screen, looks)), ...screen.errors.splice(0)]
+    const faults = [...(await faultsOf(screen, viewports)), ...screen.errors.splice(0)]
     if (faults.length > 0) found[address] = faults
   }
   expect(found).toEqual({})

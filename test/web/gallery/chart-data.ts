@@ -5,7 +5,7 @@ import type { Flows } from '../../../src/web/charts/flow.ts'
 const HOUR = 3_600_000
 const BEGIN = Date.UTC(2026, 2, 9, 8)
 
-/** Three days and a half of hours with nights; the tag stops 9 hours before the end, whose last hour still runs. */
+/** 82 hours with nights. The tag stops 9 hours before the end; the last hour is partial. */
 export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour) => {
   const at = BEGIN + hour * HOUR
   const day = Math.max(0, Math.sin(((((at / HOUR) % 24) - 6) / 16) * Math.PI))
@@ -17,7 +17,7 @@ export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour)
   }
 })
 
-/** Without expectation; two hours are not known, one is missing. */
+/** Without an expected range; two hours are unknown, one is missing. */
 export const PARTIAL: readonly BandPoint[] = SERIES.slice(0, 30)
   .map((point, index) => ({
     ...{ ...point, low: null, high: null },

@@ -22,7 +22,7 @@ import { StatusMark } from '../../../src/web/parts/status-mark.tsx'
 import { cssVariables, theme } from '../../../src/web/theme/theme.ts'
 import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './chart-data.ts'
 
-// All charts and marks of the pages on one page, for tests and for looking: `?scheme=dark` chooses the colours.
+// All charts and marks on one page, for tests and visual checks: `?scheme=dark` selects the theme.
 const scheme = new URLSearchParams(location.search).get('scheme') === 'dark' ? 'dark' : 'light'
 
 function Gallery() {
@@ -92,9 +92,9 @@ const router = createRouter({
   stringifySearch: writeSearch,
 })
 
-const place = document.getElementById('root')
-if (place === null) throw new Error('the document has no root')
-createRoot(place).render(
+const container = document.getElementById('root')
+if (container === null) throw new Error('the document has no #root')
+createRoot(container).render(
   <MantineProvider theme={theme} cssVariablesResolver={cssVariables} forceColorScheme={scheme}>
     <RouterProvider router={router as never} />
   </MantineProvider>,

@@ -23,9 +23,9 @@ const parse = parser(SettingsSchema)
 
 const NUMBER = /^\d{4}$/
 
-/** A made-up channel that can be an integration too: pagers, by number or by team. */
+/** A fictional provider of pagers: a channel by number, an integration by team. */
 export const pager = provider<Settings>({
-  // No file of the program knows this type.
+  // Not part of the program's type.
   type: 'pager' as never,
   title: 'Pager',
   help: 'Rings pagers.',

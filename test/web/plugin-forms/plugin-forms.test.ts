@@ -3,15 +3,15 @@ import { resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../../..')
 
-test('a channel, a provider, a type of alert and an insight that the pages do not know have their forms there', async () => {
+test('channels, providers, alert types and insights that the pages do not know have forms', async () => {
   const here = './test/web/plugin-forms'
-  const story = Bun.spawn(
+  const child = Bun.spawn(
     [
       ...[process.execPath, 'test', '--timeout=60000'],
       ...['--preload', `${here}/preload.ts`, `${here}/with-plugins.ts`],
     ],
     { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
   )
-  const [said, code] = await Promise.all([new Response(story.stderr).text(), story.exited])
-  expect({ said, code }).toMatchObject({ code: 0 })
+  const [output, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  expect({ output, code }).toMatchObject({ code: 0 })
 })

@@ -1,7 +1,7 @@
 import { Closed, Int, Text, Type } from '../../../src/core/schema.ts'
 import { insight } from '../../../src/insights/insight.ts'
 
-/** A made-up insight. */
+/** A fictional insight. */
 export const rings = insight({
   id: 'countRings',
   summary: 'How often pagers rang',

@@ -6,7 +6,7 @@ import { named, openScreen, type Screen } from '../screen.ts'
 import { openAs, startTestServer, type TestServer } from '../test-server.ts'
 
 /*
- * Run by plugin-forms.test.ts, in a process whose lists have a type of alert, a provider and an insight more than the program knows.
+ * Run by plugin-forms.test.ts, in a process with an additional alert type, provider and insight.
  */
 
 let server: TestServer
@@ -28,11 +28,11 @@ async function open(path: string): Promise<Screen> {
 
 const get = async (path: string) => (await server.app.call('GET', path)).body
 
-/** What is pressed and typed into by keyboard: a pointer may miss what moves while an answer comes. */
+/** Focuses an element. Input is by keyboard, since a click may miss elements that move while a response arrives. */
 async function focus({ page }: Screen, role: string, name: string): Promise<void> {
   const selector = named(role, name)
   await page.waitForSelector(selector)
-  // Drawn anew between the two it would be another.
+  // If it re-renders in between, the focus is lost.
   await until(`the focus on ${name}`, () =>
     page.$eval(selector, (element) => {
       ;(element as HTMLElement).focus()
@@ -46,7 +46,7 @@ async function press(screen: Screen, name: string, role = 'button'): Promise<voi
   await screen.page.keyboard.press('Space')
 }
 
-/** Types in the place of what is there, however the field writes it, and leaves the field. */
+/** Replaces the value of a field, and leaves it. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
   const { keyboard } = screen.page
   await focus(screen, await screen.roleOfField(name), name)
@@ -63,28 +63,28 @@ async function choose({ page }: Screen, name: string, value: string): Promise<vo
   await field?.select(value)
 }
 
-/** How far the button is from the top of the window, in pixels. */
-async function placeOf({ page }: Screen, name: string): Promise<number> {
+/** Distance of the button from the top of the window, in px. */
+async function topOf({ page }: Screen, name: string): Promise<number> {
   const button = await page.waitForSelector(named('button', name))
   return (await button?.boundingBox())?.y ?? Number.NaN
 }
 
-/** Waits until the refusal of a field stands at it. */
-const refused = ({ page }: Screen, sentence: string) =>
+/** Waits until the error is shown at its field. */
+const showsError = ({ page }: Screen, sentence: string) =>
   page.waitForFunction(
-    (said) =>
+    (expected) =>
       [...document.querySelectorAll('[aria-invalid=true]')].some(
         (field) =>
           document
             .getElementById(field.getAttribute('aria-describedby')?.split(' ').at(-1) ?? '')
-            ?.parentElement?.textContent?.includes(said) ||
-          field.closest('.mantine-InputWrapper-root')?.textContent?.includes(said),
+            ?.parentElement?.textContent?.includes(expected) ||
+          field.closest('.mantine-InputWrapper-root')?.textContent?.includes(expected),
       ),
     {},
     sentence,
   )
 
-test('an integration with a provider that the pages do not know is filled in, refused at its field, saved and changed', async () => {
+test('an unknown provider can be connected and changed, with errors at its fields', async () => {
   await using screen = await open('/integrations')
   await screen.reads('Rings pagers.')
   await screen.open('/integrations/new')
@@ -100,14 +100,14 @@ test('an integration with a provider that the pages do not know is filled in, re
   await screen.page.keyboard.press('Enter')
   expect(await axeFindings(screen.page)).toEqual([])
   await press(screen, 'Connect')
-  await refused(screen, 'has no pagers')
+  await showsError(screen, 'has no pagers')
   await fill(screen, 'Team', 'shop')
   await press(screen, 'Connect')
   await screen.sees('heading', 'On call')
   const [{ id }] = (await get('/v1/integrations')).integrations
   const config = { team: 'shop', ringSeconds: 20, urgency: 'loud', isNightly: true, words: ['wake up'] }
   expect((await get(`/v1/integrations/${id}`)).config).toEqual(config)
-  // What is secret is said to be there, and stays unless another is typed.
+  // A stored secret is indicated, and kept unless a new one is entered.
   await screen.sees('button', 'Replace Pass phrase')
   await fill(screen, 'Ring for', '30')
   await press(screen, 'Save')
@@ -118,22 +118,22 @@ test('an integration with a provider that the pages do not know is filled in, re
   expect(screen.errors.filter((one) => !one.includes('400'))).toEqual([])
 })
 
-test('an alert of a type, with a channel, that the pages do not know is filled in and saved', async () => {
+test('an alert with an unknown type and channel can be saved', async () => {
   await using screen = await open('/alerts/new')
-  const before = await placeOf(screen, 'Save and enable')
+  const before = await topOf(screen, 'Save and enable')
   await fill(screen, 'Name', 'Large orders')
   await choose(screen, 'Type', 'order_limit')
   await screen.reads('Fires for orders above a limit.')
   await fill(screen, 'Parameter', 'value')
   await fill(screen, 'Most', '100')
   await choose(screen, 'Channel 1', 'pager')
-  // One of the integrations that fit, or an address.
+  // A matching integration, or an address.
   await screen.sees('combobox', 'Integration 1')
   await fill(screen, 'Target 1', 'ann')
   await press(screen, 'Save and enable')
-  await refused(screen, 'must have four digits')
-  // Neither a shorter form nor what is told of the past moves it from under a pointer.
-  expect(Math.abs((await placeOf(screen, 'Save and enable')) - before)).toBeLessThan(2)
+  await showsError(screen, 'must have four digits')
+  // Neither a shorter form nor the preview moves the button.
+  expect(Math.abs((await topOf(screen, 'Save and enable')) - before)).toBeLessThan(2)
   await fill(screen, 'Target 1', '1234')
   await press(screen, 'Save and enable')
   await screen.sees('heading', 'Alerts')
@@ -151,7 +151,7 @@ test('an alert of a type, with a channel, that the pages do not know is filled i
   expect((await get(`/v1/alerts/${alert.id}`)).limit).toEqual({ parameter: 'value', most: 200 })
 })
 
-test('an insight has its form, and answers', async () => {
+test('an additional insight has a form and an endpoint', async () => {
   const { insights } = await get('/v1/forms')
   const form = insights.find(({ kind }: { kind: string }) => kind === 'countRings')
   expect(form).toMatchObject({ schema: { properties: { team: { title: 'Team' } } } })

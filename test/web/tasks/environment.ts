@@ -6,22 +6,22 @@ import { type Keyboard, keyboardOf } from './keyboard.ts'
 
 export const OWNER = { email: 'a@example.com', password: 'correct horse battery' }
 
-/** A server of its own, the sources or the executable, and people before it. Gone at the end of its block. */
+/** A server, run from the sources or the executable, with browsers for its users. Stopped when disposed. */
 export interface TestEnvironment extends AsyncDisposable {
   url: string
-  /** Of the owner. */
+  /** The owner's API key. */
   apiKey: string
-  /** Asks the API as the owner; fails with what it refuses. */
+  /** Calls the API as the owner; throws on an error status. */
   call(method: string, path: string, body?: object): ReturnType<typeof ask>
-  /** A session of the owner. */
+  /** Creates a session of the owner and returns its token. */
   session(): Promise<string>
-  /** Makes a domain, and returns what sends events of it. */
+  /** Creates a domain, to send events to. */
   createShop(name?: string): Promise<Shop>
-  /** Makes an alert that fires when this event comes without an order's id. */
+  /** Creates an alert that fires when this event has no order id. */
   createAlert(name: string, event: string, more?: object): Promise<void>
-  /** Somebody before a browser of their own, signed in with the credential unless it is null, the owner's unless told. */
+  /** A user with a separate browser, signed in with the credential (null: not signed in), by default the owner's API key. */
   person(path: string, credential?: string | null): Promise<Person>
-  /** Ends the server as the signal does, and starts it on the same address. */
+  /** Stops the server by signal, and starts it again on the same address. */
   restart(meanwhile?: () => unknown): Promise<void>
 }
 
@@ -102,7 +102,7 @@ export async function startEnvironment(around: Surroundings = {}): Promise<TestE
   }
 }
 
-/** Keeps the credential as the pages do: a key in its tab, a session for all tabs. */
+/** Stores the credential as the pages do: a key for one tab, a session for all tabs. */
 async function signIn({ page, open }: Screen, credential: string): Promise<void> {
   await open('/')
   await page.evaluate((credential) => {

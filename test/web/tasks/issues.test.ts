@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** The names of the alerts whose issues are listed, in their order. */
+/** Names of the alerts of the listed issues, in order. */
 const listed = ({ page }: Screen) =>
   page.$$eval('tbody tr[data-id] [data-row-link]', (links) =>
     links.map(({ textContent }) => /^\w+/.exec(textContent ?? '')?.[0]),
   )
 
-/** Waits until these are listed, in any order. */
+/** Waits until exactly these alerts are listed, in any order. */
 async function lists(screen: Screen, ...names: string[]): Promise<void> {
   await until(`the list ${names}`, async () => Bun.deepEquals((await listed(screen)).toSorted(), names))
 }
@@ -36,7 +36,7 @@ const statuses = async () => {
   return issues.map(({ status }: { status: string }) => status).join(' ')
 }
 
-test('three issues at once: acknowledged, taken back, and resolved by the toolbar', async () => {
+test('acknowledges three issues at once, undoes it, and uses the toolbar', async () => {
   await using person = await env.person('/')
   const { sees, reads, keys, press, page } = person
   await sees('heading', 'Overview')
@@ -62,7 +62,7 @@ test('three issues at once: acknowledged, taken back, and resolved by the toolba
   expect(person.errors).toEqual([])
 })
 
-test('what is filtered survives reloading, going back and forward, and another tab', async () => {
+test('filters survive a reload, going back and forward, and opening the URL in another tab', async () => {
   await using person = await env.person('/issues', await env.session())
   const { sees, keys, reach, type, choose, pick, page } = person
   await sees('table', 'Issues')
@@ -72,7 +72,7 @@ test('what is filtered survives reloading, going back and forward, and another t
   await lists(person, 'Alpha', 'Beta', 'Gamma')
   await type('Search', 'a')
   await choose('Sort by', 'First seen')
-  // Letters and figures are for the field that has the focus.
+  // Single-key shortcuts do not work while a text field is focused.
   await reach('button', 'Without Severity')
   await keys('3')
   await page.waitForFunction(() => location.search.includes('range=7d'))

@@ -1,25 +1,25 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { named, type Screen } from '../screen.ts'
 
-/** Somebody at the keyboard: things are reached by Tab, by their role and name, and nothing is pressed that has no key. */
+/** Uses a page by keyboard alone: elements are reached with Tab, by role and name. */
 export interface Keyboard {
-  /** Presses keys one after the other: `'g', 'i'`, `'Shift+j'`, `'Control+Enter'`. */
+  /** Presses keys in sequence: `'g', 'i'`, `'Shift+j'`, `'Control+Enter'`. */
   keys(...names: string[]): Promise<void>
-  /** Presses Tab, or Shift and Tab for what stands before, until this has the focus; it must then be in sight. */
+  /** Presses Tab or Shift+Tab until the element is focused; it must then be visible. */
   reach(role: string, name: string): Promise<void>
-  /** Reaches a button, or a thing of another role, and presses it. */
+  /** Moves to a button, or an element of another role, and presses it. */
   press(name: string, role?: string): Promise<void>
-  /** Types into the field of this name, in the place of what was there. */
+  /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
-  /** Goes by the arrows to the option of this name. */
+  /** Selects the option with this name by arrow keys. */
   choose(name: string, option: string): Promise<void>
-  /** Opens a list of which several can be chosen, chooses this one too, and closes it. */
+  /** Adds an option in a multi-select field. */
   pick(name: string, option: string): Promise<void>
 }
 
-/** More presses than any page has things to reach. */
-const MOST_PRESSES = 400
-/** What Space presses, and Enter does not. */
+/** More than the number of tab stops on any page. */
+const MAX_PRESSES = 400
+/** Roles that are activated by Space, not Enter. */
 const BY_SPACE = ['checkbox', 'switch', 'radio']
 
 export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
@@ -31,13 +31,13 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
     for (const part of parts.toReversed()) await page.keyboard.up(part)
   }
   const reach = async (role: string, name: string) => {
-    for (let presses = 0; presses < MOST_PRESSES; presses++) {
+    for (let presses = 0; presses < MAX_PRESSES; presses++) {
       const thing = await page.waitForSelector(named(role, name))
-      const way = thing && (await wayTo(thing))
-      if (way === 'here') return inSight(thing as ElementHandle<Element>)
-      await press(way === 'before' ? 'Shift+Tab' : 'Tab')
+      const position = thing && (await positionOf(thing))
+      if (position === 'here') return waitUntilVisible(thing as ElementHandle<Element>)
+      await press(position === 'before' ? 'Shift+Tab' : 'Tab')
     }
-    throw new Error(`the ${role} ${name} is not reached by Tab`)
+    throw new Error(`the ${role} ${name} can't be reached by Tab`)
   }
   const reachField = async (name: string) => reach(await roleOfField(name), name)
   return {
@@ -57,9 +57,9 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
     async choose(name, option) {
       await reach('combobox', name)
       for (;;) {
-        const way = await page.evaluate(optionAhead, option)
-        if (way === 0) return
-        await press(way > 0 ? 'ArrowDown' : 'ArrowUp')
+        const distance = await page.evaluate(optionDistance, option)
+        if (distance === 0) return
+        await press(distance > 0 ? 'ArrowDown' : 'ArrowUp')
       }
     },
     async pick(name, option) {
@@ -75,16 +75,16 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
   }
 }
 
-/** How many options lie between the chosen one and that of this name, in the list that has the focus. */
-function optionAhead(name: string): number {
+/** Number of options between the selected one and the one with this name, in the focused list; negative if it is above. */
+function optionDistance(name: string): number {
   const { options, selectedIndex } = document.activeElement as HTMLSelectElement
   const index = [...options].findIndex(({ text }) => text === name)
   if (index === -1) throw new Error(`there is no ${name} among ${[...options].map(({ text }) => text)}`)
   return index - selectedIndex
 }
 
-/** Where the thing stands seen from the focus. */
-const wayTo = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 'behind'> =>
+/** The position of the element relative to the focus. */
+const positionOf = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 'behind'> =>
   thing.evaluate((element) => {
     const active = document.activeElement ?? document.body
     if (active === element) return 'here'
@@ -92,12 +92,12 @@ const wayTo = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 'behi
     return isBefore && active !== document.body && !active.contains(element) ? 'before' : 'behind'
   })
 
-/** Waits until what has the focus is in the window and nothing covers it. */
-async function inSight(thing: ElementHandle<Element>): Promise<void> {
+/** Waits until the focused element is in the window and nothing covers it. */
+async function waitUntilVisible(thing: ElementHandle<Element>): Promise<void> {
   const isSeen = (element: Element) => {
     const { left, top, width, height } = element.getBoundingClientRect()
     const shown = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20))
-    // What takes a press may be drawn by its label or by what is around it.
+    // A control may be drawn by its label or by an element around it.
     return shown !== null && (element.contains(shown) || shown.contains(element) || shown.closest('label') !== null)
   }
   await thing.frame.page().waitForFunction(isSeen, { polling: 50 }, thing)

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Signs in by the form, as the owner. */
+/** Signs in as the owner with the form. */
 async function signIn({ sees, type, keys }: Person): Promise<void> {
   await sees('heading', 'Sign in')
   await type('E-mail address', OWNER.email)
@@ -16,11 +16,11 @@ async function signIn({ sees, type, keys }: Person): Promise<void> {
   await keys('Enter')
 }
 
-/** What stands in the field of this name. */
-const writtenIn = async ({ page }: Person, name: string) =>
+/** The value of the field with this name. */
+const textOf = async ({ page }: Person, name: string) =>
   page.$eval(`aria/[name=${JSON.stringify(name)}][role="textbox"]`, (field) => (field as HTMLInputElement).value)
 
-test('a key is made, used and revoked', async () => {
+test('an API key is created, used and revoked', async () => {
   await using person = await env.person('/settings/keys', null)
   const { sees, reads, press, type, choose, keys } = person
   await signIn(person)
@@ -31,7 +31,7 @@ test('a key is made, used and revoked', async () => {
   await press('Read only', 'checkbox')
   await press('Make the key')
   await sees('textbox', 'Secret key')
-  const key = await writtenIn(person, 'Secret key')
+  const key = await textOf(person, 'Secret key')
   const statusOf = async (method: string, path: string, body?: object) =>
     (await call(method, env.url + path, { as: key, body })).status
   expect(await statusOf('GET', '/v1/issues')).toBe(200)
@@ -40,14 +40,14 @@ test('a key is made, used and revoked', async () => {
   expect(made).toContainEqual(expect.objectContaining({ name: 'pipeline', readOnly: true }))
 
   await press('I have stored it')
-  // The focus is where it was before the dialog.
+  // The focus returns to where it was before the dialog.
   await person.page.waitForFunction(() => document.activeElement?.textContent === 'New API key')
   await press('Revoke pipeline')
   await sees('dialog', 'Revoke API key')
   await press('Revoke key')
   await reads('pipeline revoked.')
   expect(await statusOf('GET', '/v1/issues')).toBe(401)
-  // A second thought: a question can be left by its key.
+  // Escape closes the dialog.
   await press('New API key')
   await sees('dialog', 'New API key')
   await keys('Escape')
@@ -55,7 +55,7 @@ test('a key is made, used and revoked', async () => {
   expect(person.errors).toEqual([])
 })
 
-test('an invitation is sent, accepted, and signed in with', async () => {
+test('an invited member accepts the invitation and signs in', async () => {
   await using owner = await env.person('/', null)
   await signIn(owner)
   await owner.sees('heading', 'Overview')
@@ -70,7 +70,7 @@ test('an invitation is sent, accepted, and signed in with', async () => {
   await owner.choose('Role', 'Viewer')
   await owner.press('Send invitation')
   await owner.sees('textbox', 'Invitation link')
-  const { pathname, hash } = new URL(await writtenIn(owner, 'Invitation link'))
+  const { pathname, hash } = new URL(await textOf(owner, 'Invitation link'))
 
   await using guest = await env.person(pathname + hash, null)
   await guest.sees('heading', 'Accept the invitation')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Signs in in the dialog that lies over the page. */
+/** Signs in with the dialog over the page. */
 async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promise<void> {
   await sees('dialog', 'Sign in')
   await type('E-mail address', OWNER.email)
@@ -21,8 +21,8 @@ async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promi
   await page.waitForFunction(() => !document.querySelector('[role=dialog]'))
 }
 
-describe('a session that ends in mid-form costs nothing of what was typed:', () => {
-  test('an alert', async () => {
+describe('when a session ends, unsaved input is kept in', () => {
+  test('the form of an alert', async () => {
     const session = await env.session()
     await using person = await env.person('/alerts/new', session)
     const { type, choose, keys, sees, reads, press } = person
@@ -53,7 +53,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
     ])
   })
 
-  test('a test', async () => {
+  test('the form of a test', async () => {
     const session = await env.session()
     await using person = await env.person('/tests/new', session)
     const { type, choose, keys, sees, press } = person
@@ -76,7 +76,7 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
     })
   })
 
-  test('an integration', async () => {
+  test('the form of an integration', async () => {
     const session = await env.session()
     await using person = await env.person('/integrations/new', session)
     const { type, choose, keys, sees, press, reads } = person
@@ -95,14 +95,14 @@ describe('a session that ends in mid-form costs nothing of what was typed:', () 
     await sees('heading', 'Our hooks')
   })
 
-  test('what stands in another tab of the browser', async () => {
+  test('another tab of the browser', async () => {
     const session = await env.session()
     await using person = await env.person('/alerts/new', session)
     await person.type('Name', 'Half written')
     await using other = await person.openTab('/settings/organization')
     await other.sees('heading', 'Organization')
     await ask('POST', `${env.url}/v1/auth/logout`, session)
-    // The stream ends with the session, so that it is told without a press.
+    // The stream ends with the session, so the tab notices without a request.
     await other.sees('dialog', 'Sign in')
     await person.page.bringToFront()
     await person.sees('dialog', 'Sign in')

@@ -7,12 +7,12 @@ let env: TestEnvironment
 let viewer: string
 beforeAll(async () => {
   env = await startEnvironment({ env: { TAGWARDEN_CHROMIUM: '/bin/true' } })
-  viewer = await furnish(env)
+  viewer = await createItems(env)
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Makes one of everything, and returns the session of a viewer. */
-async function furnish({ call, createShop: makeShop, url }: TestEnvironment): Promise<string> {
+/** Creates one of everything, and returns the session of a viewer. */
+async function createItems({ call, createShop: makeShop, url }: TestEnvironment): Promise<string> {
   const { inviteUrl } = await call('POST', '/v1/org/members', { email: 'ben@example.com', role: 'viewer' })
   const invited = { token: new URL(inviteUrl).hash.replace('#invite=', ''), password: 'battery staple horse' }
   const { token } = await ask('POST', `${url}/v1/auth/invite`, '', invited)
@@ -43,18 +43,18 @@ async function furnish({ call, createShop: makeShop, url }: TestEnvironment): Pr
   return token
 }
 
-/** Goes there as a link of the page does, and waits until all is there. */
+/** Navigates to the path on the client, as links do, and waits until the page has loaded. */
 async function goTo({ page }: Person, address: string): Promise<void> {
   await page.evaluate((address) => {
     document.querySelector('h1')?.setAttribute('data-before', '')
     history.pushState({}, '', address)
   }, address)
-  const isThere = () =>
+  const isLoaded = () =>
     document.querySelector('main h1:not([data-before])') !== null && !document.querySelector('[aria-busy=true]')
-  await page.waitForFunction(isThere, { polling: 50 })
+  await page.waitForFunction(isLoaded, { polling: 50 })
 }
 
-/** What can be pressed, switched or written on the page, by name; filters and explanations aside. */
+/** Names of the enabled controls on the page, except filters and help. */
 const controlsOf = ({ page }: Person): Promise<string[]> =>
   page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -70,10 +70,10 @@ const controlsOf = ({ page }: Person): Promise<string[]> =>
     return [...new Set([...all].filter(isMeant).map((element) => nameOf(element) ?? ''))]
   })
 
-/** Pages on which everybody changes what is their own. */
+/** Pages with personal settings, which everybody may change. */
 const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
-/** Controls that change what one sees, and nothing else. */
+/** Controls that change only the view. */
 const HARMLESS = [
   ...[
     'Copy link',
@@ -93,11 +93,11 @@ const HARMLESS = [
 
 interface Seen {
   controls: readonly string[]
-  /** True when the page says that one can look only. */
-  isTold: boolean
+  /** True when the page says that it is read-only. */
+  saysReadOnly: boolean
 }
 
-/** What somebody finds on each page. */
+/** The controls that a user finds on each page. */
 async function seenOn(addresses: readonly string[], credential: string): Promise<Map<string, Seen>> {
   await using person = await env.person(addresses.at(-1) ?? '/', credential)
   const { page } = person
@@ -105,16 +105,18 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
   const seen = new Map<string, Seen>()
   for (const address of addresses) {
     await goTo(person, address)
-    const isTold = await page.evaluate(() => /You can look\./.test(document.querySelector('main')?.textContent ?? ''))
-    seen.set(address, { controls: await controlsOf(person), isTold })
+    const saysReadOnly = await page.evaluate(() =>
+      /You can look\./.test(document.querySelector('main')?.textContent ?? ''),
+    )
+    seen.set(address, { controls: await controlsOf(person), saysReadOnly })
   }
-  // Of things that are not there the page is told so by the server.
+  // Some paths have the id of a missing item.
   expect(person.errors.filter((line) => !line.includes('404'))).toEqual([])
   return seen
 }
 
-test('a viewer finds nothing to change on any page, and is told who can', async () => {
-  const addresses = await dashboardPaths((path) => env.call('GET', path), 'everything')
+test('viewers can change nothing on any page, and see which role can', async () => {
+  const addresses = await dashboardPaths((path) => env.call('GET', path), 'all')
   const members = await seenOn(addresses, env.apiKey)
   const viewers = await seenOn(addresses, viewer)
   const toChange = ({ controls }: Seen) => controls.filter((name) => !HARMLESS.includes(name))
@@ -125,9 +127,9 @@ test('a viewer finds nothing to change on any page, and is told who can', async 
     const [theirs, others] = [toChange(seen), toChange(members.get(address) as Seen)]
     if (others.length > 0) changes++
     if (theirs.length > 0) found[address] = theirs
-    else if (others.length > 0 && !seen.isTold) found[address] = `not told who can: ${others}`
+    else if (others.length > 0 && !seen.saysReadOnly) found[address] = `does not say which role can: ${others}`
   }
   expect(found).toEqual({})
-  // Else the test would not have seen what it looks for.
+  // Makes sure that the comparison found editing controls at all.
   expect(changes).toBeGreaterThan(20)
 })
