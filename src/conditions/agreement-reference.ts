@@ -2,7 +2,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Condition, Rule } from './condition.ts'
 
 /*
- * Reference implementation of conditions for `agreement.test.ts`: as simple as possible, without regard to speed, and
+ * Reference implementation of conditions for `agreement.long.test.ts`: as simple as possible, without regard to speed, and
  * without any code in common with the predicate and the SQL.
  */
 
