@@ -77,10 +77,10 @@ describe('the editor', () => {
     await fill(screen, 'Target 1', 'ann@example.com')
     await screen.press('Save and enable')
     await screen.sees('heading', 'Alerts')
-    await screen.reads('purchase: order_id is a saved and enabled.')
+    await screen.reads('purchase: order_id equals a saved and enabled.')
     expect(await alerts()).toMatchObject([
       {
-        ...{ name: 'purchase: order_id is a', enabled: true, alertType: 'data_validation', period: '1h' },
+        ...{ name: 'purchase: order_id equals a', enabled: true, alertType: 'data_validation', period: '1h' },
         filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
         conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'equals', values: ['a'] }] },
         channels: [{ type: 'email', target: 'ann@example.com' }],
