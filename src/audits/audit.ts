@@ -1,5 +1,5 @@
 import { ChannelSchema, SEVERITIES } from '../alerts/alert.ts'
-import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } from '../browser/input.ts'
+import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } from '../browser/input-schema.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'
 
@@ -14,49 +14,61 @@ const ExpectedPageSchema = Closed(
   {
     path: Type.Optional(
       Text(1, 1000, {
-        description: 'Of pages whose path has this pattern (RE2); left out: of all',
+        description: 'Pages whose path matches this pattern (RE2); default: all pages',
         examples: ['^/cart'],
       }),
     ),
     ...expectedEventFields,
     withinMs: ExpectationSchema.properties.withinMs,
   },
-  { description: 'What each page must send, or must not' },
+  { description: 'Events that each page must or must not send' },
 )
 export type ExpectedPage = Static<typeof ExpectedPageSchema>
 
-/** What a crawl is told; of a stored audit every field is there. */
+/** Settings of a crawl. Stored audits have every field. */
 const settings = {
-  name: Text(1, 200, { description: 'Audits of one name are one series: each is compared with the one before' }),
-  domainId: Nullable(Type.String({ maxLength: 100, description: 'The property that it looks at' })),
-  startUrls: Type.Array(address('A page at which it starts'), {
+  name: Text(1, 200, {
+    description: 'Audits with the same name form a series; each is compared with the previous one',
+  }),
+  domainId: Nullable(Type.String({ maxLength: 100, description: 'The audited domain' })),
+  startUrls: Type.Array(address('A start page'), {
     maxItems: 50,
-    description: 'Pages at which it starts; pages of these hosts and ports are looked at, and no others',
+    description: 'Start pages. Only pages of these hosts and ports are visited',
     examples: [['https://shop.example/']],
   }),
-  sitemap: Nullable(address('In place of start pages: the address of a sitemap, of an index of them, or of a list')),
-  maxPages: Int({ minimum: 1, maximum: 2000, default: 50, description: 'So many pages at most' }),
-  maxDepth: Int({ minimum: 0, maximum: 10, default: 3, description: 'So many links away from a start page at most' }),
-  include: patterns('Only pages whose address has one of these; start pages are always looked at'),
-  exclude: patterns('No pages whose address has one of these'),
-  respectRobots: Type.Boolean({ default: true, description: 'Whether robots.txt is read first, and obeyed' }),
-  delayMs: Int({ minimum: 0, maximum: 60_000, default: 500, description: 'Between page loads of one host' }),
-  settleMs: Int({ minimum: 0, maximum: 10_000, default: 1000, description: 'Silence that ends a page' }),
+  sitemap: Nullable(address('Address of a sitemap, a sitemap index or a list of addresses, instead of start pages')),
+  maxPages: Int({ minimum: 1, maximum: 2000, default: 50, description: 'Maximum number of pages' }),
+  maxDepth: Int({ minimum: 0, maximum: 10, default: 3, description: 'Maximum number of links from a start page' }),
+  include: patterns('Visit only pages whose address matches one of these; start pages are always visited'),
+  exclude: patterns('Skip pages whose address matches one of these'),
+  respectRobots: Type.Boolean({ default: true, description: 'Whether robots.txt is obeyed' }),
+  delayMs: Int({
+    minimum: 0,
+    maximum: 60_000,
+    default: 500,
+    description: 'Milliseconds between page loads from one host',
+  }),
+  settleMs: Int({
+    minimum: 0,
+    maximum: 10_000,
+    default: 1000,
+    description: 'Milliseconds of silence after which a page is done',
+  }),
   expect: Type.Array(ExpectedPageSchema, {
     maxItems: 100,
-    description: 'What each page must send',
+    description: 'Events that each page must send',
     examples: [[{ vendor: 'Google Analytics 4', event: 'page_view' }]],
   }),
   consent: consentSchema(['none', 'accept', 'deny', 'compare'], {
-    description: 'How consent banners are answered; `compare`: each page is loaded without consent and with it',
+    description: 'How consent banners are answered; `compare`: load each page without and with consent',
     examples: [{ mode: 'compare' }],
   }),
   device: DeviceSchema,
   vendorRequests: VendorRequestsSchema,
   ...scheduleFields,
-  severity: OneOf(SEVERITIES, { default: 'medium', description: 'How grave its issues are' }),
+  severity: OneOf(SEVERITIES, { default: 'medium', description: 'Severity of its issues' }),
 }
-const channels = Type.Array(ChannelSchema, { maxItems: 10, description: 'Who is told of its issues' })
+const channels = Type.Array(ChannelSchema, { maxItems: 10, description: 'Channels notified of its issues' })
 
 export const AuditInputSchema = Closed(
   {
@@ -96,26 +108,26 @@ const PAGE = {
 
 const PageSchema = Closed(
   {
-    url: Type.String({ description: 'Where it ended, without what makes no other page' }),
+    url: Type.String({ description: 'Final address, without parameters that do not change the page' }),
     status: Nullable(Int({ description: 'Null: no answer' })),
     depth: Int({ description: 'Links from a start page' }),
     title: Type.String(),
     loadMs: Int(),
     bytes: Int(),
     requests: Int(),
-    error: Nullable(Type.String({ description: 'Why it could not be loaded' })),
+    error: Nullable(Type.String({ description: 'Why it could not be loaded; null: it was loaded' })),
     tags: Type.Array(
       Closed({ vendor: Type.String(), event: Type.String(), account: Nullable(Type.String()), count: Int() }),
-      { description: 'What fired; with `compare`: after consent' },
+      { description: 'Events that fired; with `compare`: after consent' },
     ),
-    missing: Type.Array(VendorEventSchema, { description: 'What was expected and did not fire as it should' }),
+    missing: Type.Array(VendorEventSchema, { description: 'Expected events that did not fire as they should' }),
     duplicates: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
-      description: 'What was sent again with the same data',
+      description: 'Events sent more than once with the same data',
     }),
     beforeConsent: Type.Array(Closed({ vendor: Type.String(), event: Type.String() }), {
-      description: 'With `compare`: what fired without consent',
+      description: 'With `compare`: events that fired without consent',
     }),
-    errors: Type.Array(Type.String(), { description: 'Of its scripts, and of its console' }),
+    errors: Type.Array(Type.String(), { description: 'Errors of its scripts and its console' }),
   },
   { $id: 'AuditPage', examples: [PAGE] },
 )
@@ -123,8 +135,8 @@ export type AuditPage = Static<typeof PageSchema>
 
 const SummarySchema = Closed({
   pagesTotal: Int(),
-  pagesFailed: Int({ description: 'Without an answer, or with a status from 400' }),
-  vendors: Int({ description: 'Vendors of whom an event was seen' }),
+  pagesFailed: Int({ description: 'Pages without a response or with a status of 400 or above' }),
+  vendors: Int({ description: 'Vendors with at least one event' }),
   missing: Int(),
   duplicates: Int(),
   beforeConsent: Int(),
@@ -135,7 +147,7 @@ export type AuditSummary = Static<typeof SummarySchema>
 const CHANGES = ['tag_new', 'tag_gone', 'page_new', 'page_gone', 'status'] as const
 
 const DifferencesSchema = Closed({
-  since: Type.String({ description: 'Id of the audit that it is compared with' }),
+  since: Type.String({ description: 'Id of the previous audit' }),
   pages: Type.Array(
     Closed({
       url: Type.String(),
@@ -158,7 +170,7 @@ const auditFields = {
   finishedAt: Nullable(InstantSchema),
   durationMs: Nullable(Int()),
   region: Type.String(),
-  error: Nullable(Type.String({ description: 'What ended it before its time; what it had seen is kept' })),
+  error: Nullable(Type.String({ description: 'Why it ended early; pages visited until then are kept' })),
   summary: SummarySchema,
 }
 
@@ -193,7 +205,7 @@ export const AuditPageListSchema = Closed(
   { $id: 'AuditPageList', examples: [{ pages: [PAGE], nextCursor: null }] },
 )
 
-/** What a caller chose, with defaults filled in. */
+/** Settings chosen by the caller, with defaults filled in. */
 export type AuditSettings = Omit<
   Audit,
   'id' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'durationMs' | 'region' | 'error' | 'summary'

@@ -6,7 +6,7 @@ import { Audits } from './audits.ts'
 import { readAudit } from './input.ts'
 import { cancelAudit, findAudit, queueAudit } from './store.ts'
 
-test.each([false, true])('an audit that the server can not carry out has failed, begun or not: %p', async (begins) => {
+test.each([false, true])('an audit that the server cannot execute fails, started or not: %p', async (begins) => {
   const db = memoryDb()
   const clock = testClock()
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
@@ -29,7 +29,7 @@ test.each([false, true])('an audit that the server can not carry out has failed,
   await audits.idle()
   expect(findAudit(db, { orgId, id }).audit).toMatchObject({
     status: 'failed',
-    error: 'the server could not carry it out; its log says why',
+    error: 'the server could not execute it; see its log for the reason',
   })
   expect(reported).toEqual([fault])
   audits.start()
@@ -37,7 +37,7 @@ test.each([false, true])('an audit that the server can not carry out has failed,
   expect(reported).toHaveLength(1)
 })
 
-test.each([false, true])('an audit that is cancelled ends, and its pages so far stay; begun: %p', async (begins) => {
+test.each([false, true])('a cancelled audit ends and keeps its pages so far; started: %p', async (begins) => {
   const db = memoryDb()
   const clock = testClock()
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })

@@ -1,6 +1,6 @@
 import { version } from '../../package.json'
-import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
-import { UnderWay } from '../browser/under-way.ts'
+import { ActiveRuns } from '../browser/active-runs.ts'
+import { type Browsers, INTERNAL_FAULT, type ServerBrowsing } from '../browser/browsers.ts'
 import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy.ts'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
@@ -10,24 +10,24 @@ import { AUDIT } from '../issues/kinds.ts'
 import { applyRunFindings } from '../issues/run-findings.ts'
 import { membersOf } from '../labels/store.ts'
 import { type Db, tx } from '../store/database.ts'
-import type { Audit, Differences } from './audit.ts'
+import type { Audit, AuditPage, Differences } from './audit.ts'
+import { AuditTally } from './audit-summary.ts'
 import type { CrawlMessage, CrawlPlan } from './crawl-plan.ts'
-import { differencesBetween } from './differences.ts'
+import { isFailed } from './expected-page.ts'
 import { type PageJudge, pageJudge } from './judge-page.ts'
 import {
   addPage,
   beginAudit,
   endAudit,
-  failCutOffAudits,
+  failInterruptedAudits,
   finishedBefore,
-  type KeptAudit,
   pagesOf,
   queueDueAudits,
+  type StoredAudit,
   waitingAudits,
 } from './store.ts'
-import { Tally } from './tally.ts'
 
-export interface AuditsParts {
+export interface AuditsDeps {
   db: Db
   clock: Clock
   browsers: Pick<Browsers, 'run' | 'fault'>
@@ -36,24 +36,24 @@ export interface AuditsParts {
   report(error: unknown, where: string): void
 }
 
-/** The longest that a crawl may take; 2,000 pages of a host that asks for a pause of 10 s are done in less. */
+/** Maximum duration of a crawl; 2,000 pages of a host that requires a delay of 10 s take less. */
 const CRAWL_MAX_MS = 6 * HOUR_MS
 
-/** Carries out the audits that wait. */
+/** Executes queued audits. */
 export class Audits {
-  private readonly underWay = new UnderWay<KeptAudit & { id: string }>()
+  private readonly underWay = new ActiveRuns<StoredAudit & { id: string }>()
 
-  /** Audits that a stop or a kill cut off are ended. */
-  constructor(private readonly parts: AuditsParts) {
-    failCutOffAudits(parts.db, parts.clock.now())
+  /** Audits interrupted by a stop or a kill are marked as failed. */
+  constructor(private readonly parts: AuditsDeps) {
+    failInterruptedAudits(parts.db, parts.clock.now())
   }
 
-  /** Returns why none can be carried out, and what to do; null: they can. */
+  /** Returns why audits can't run and what to do; null when they can. */
   fault(): string | null {
     return this.parts.browsers.fault()
   }
 
-  /** Queues what is due, and begins what waits; returns at once. */
+  /** Queues audits that are due and starts queued ones. Returns at once. */
   start(): void {
     const { db, clock, report } = this.parts
     if (this.underWay.isClosed || this.fault() !== null) return
@@ -65,25 +65,25 @@ export class Audits {
     }
   }
 
-  /** Ends an audit that was cancelled. */
+  /** Stops a cancelled audit. */
   stop(auditId: string): void {
     this.underWay.cancel(({ id }) => id === auditId)
   }
 
-  /** Resolves when no audit is under way. */
+  /** Resolves when no audit is active. */
   idle(): Promise<void> {
     return this.underWay.idle()
   }
 
-  /** Ends the audits under way, which are failed with what they saw; those that wait are begun after the next start. */
+  /** Stops active audits, which fail with the pages visited so far. Queued audits start after the next start. */
   close(): Promise<void> {
     return this.underWay.close()
   }
 
-  private async carryOut(kept: KeptAudit, stopping: AbortSignal): Promise<void> {
+  private async carryOut(kept: StoredAudit, stopping: AbortSignal): Promise<void> {
     const { db, clock, browsers, privacyOf } = this.parts
     const { orgId, audit } = kept
-    const tally = new Tally()
+    const tally = new AuditTally()
     let judge: PageJudge | null = null
     let labels: LabelMembers = {}
     let told: { error: string | null } | null = null
@@ -105,13 +105,13 @@ export class Audits {
         }
       },
     })
-    // It waits on: the next start begins it.
+    // It stays queued and starts with the next start of the server.
     if (judge === null && stopping.aborted) return
     const ended = told as { error: string | null } | null
-    this.end(kept, tally, error ?? (ended ? ended.error : 'the crawl ended without its last word'))
+    this.end(kept, tally, error ?? (ended ? ended.error : 'the crawl ended unexpectedly'))
   }
 
-  private end({ orgId, seriesId, audit }: KeptAudit, tally: Tally, error: string | null): void {
+  private end({ orgId, seriesId, audit }: StoredAudit, tally: AuditTally, error: string | null): void {
     const { db, clock, enqueue, privacyOf } = this.parts
     const { id, name, domainId, severity, channels } = audit
     const now = clock.now()
@@ -127,11 +127,11 @@ export class Audits {
     })
   }
 
-  /** Ends an audit that could not be carried out for a fault of ours; what it saw is kept. */
-  private failFor({ audit: { id } }: KeptAudit, fault: unknown): void {
+  /** Marks an audit as failed when it could not be executed because of an internal error; its pages are kept. */
+  private failFor({ audit: { id } }: StoredAudit, fault: unknown): void {
     const { db, clock, report } = this.parts
     report(fault, `audit ${id}: ${messageOf(fault)}`)
-    endAudit(db, id, { error: FAULT_OF_OURS, now: clock.now(), differences: null })
+    endAudit(db, id, { error: INTERNAL_FAULT, now: clock.now(), differences: null })
   }
 
   private differencesOf(orgId: string, audit: Audit): Differences | null {
@@ -146,7 +146,7 @@ export class Audits {
   }
 }
 
-function planOf(audit: Audit, labels: LabelMembers, own: OwnBrowsing): CrawlPlan {
+function planOf(audit: Audit, labels: LabelMembers, own: ServerBrowsing): CrawlPlan {
   const { device, vendorRequests, consent, startUrls, sitemap, include, exclude } = audit
   const { maxPages, maxDepth, respectRobots, delayMs, settleMs, expect } = audit
   return {
@@ -155,7 +155,7 @@ function planOf(audit: Audit, labels: LabelMembers, own: OwnBrowsing): CrawlPlan
       device: device as CrawlPlan['browsing']['device'],
       vendorRequests,
       secrets: [],
-      // An audit takes no screenshots.
+      // Audits take no screenshots.
       privacy: PLAIN_PRIVACY,
       userAgentSuffix: `Tagwarden/${version}`,
     },
@@ -163,4 +163,51 @@ function planOf(audit: Audit, labels: LabelMembers, own: OwnBrowsing): CrawlPlan
     ...{ expect, labels },
     consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
   }
+}
+
+const DIFFERENCES_MAX = 1000
+
+/** One crawl. */
+export interface Crawled {
+  id: string
+  pages: readonly AuditPage[]
+  /** True when it visited every page, not only as many as allowed. */
+  isAll: boolean
+}
+
+/**
+ * Returns the differences from the previous crawl. A page missing in one crawl counts as new or gone only when the
+ * other crawl visited all pages. For pages that could not be loaded, only the status is compared.
+ */
+export function differencesBetween(before: Crawled, after: Crawled): Differences {
+  const old = new Map(before.pages.map((page) => [page.url, page]))
+  const present = new Map(after.pages.map((page) => [page.url, page]))
+  const all = [
+    ...after.pages.flatMap((page) => {
+      const was = old.get(page.url)
+      if (was) return changesOf(was, page)
+      return before.isAll ? [{ url: page.url, change: 'page_new', vendor: null, event: null } as const] : []
+    }),
+    ...before.pages.flatMap(({ url }) =>
+      after.isAll && !present.has(url) ? [{ url, change: 'page_gone', vendor: null, event: null } as const] : [],
+    ),
+  ]
+  return { since: before.id, pages: all.slice(0, DIFFERENCES_MAX) }
+}
+
+function changesOf(was: AuditPage, is: AuditPage): Differences['pages'] {
+  const { url } = is
+  const status = was.status === is.status ? [] : [{ url, change: 'status', vendor: null, event: null } as const]
+  if (isFailed(was) || isFailed(is)) return status
+  const gone = tagsMissingIn(is, was).map((tag) => ({ url, change: 'tag_gone', ...tag }) as const)
+  const added = tagsMissingIn(was, is).map((tag) => ({ url, change: 'tag_new', ...tag }) as const)
+  return [...status, ...gone, ...added]
+}
+
+/** Tags of `other` that `page` lacks, each once. */
+function tagsMissingIn(page: AuditPage, other: AuditPage): { vendor: string; event: string }[] {
+  const spell = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
+  const there = new Set(page.tags.map(spell))
+  const missing = new Map(other.tags.map(({ vendor, event }) => [spell({ vendor, event }), { vendor, event }]))
+  return [...missing].filter(([key]) => !there.has(key)).map(([, tag]) => tag)
 }

@@ -3,28 +3,28 @@ import type { Consent } from '../browser/consent.ts'
 import type { LabelMembers } from '../flows/match-expectations.ts'
 import type { ExpectedPage } from './audit.ts'
 
-/** One crawl: all that the browser process is told. */
+/** One crawl: everything the browser process is given. */
 export interface CrawlPlan {
   browsing: BrowsingOptions
   startUrls: readonly string[]
-  /** Address of a sitemap in place of `startUrls`; null: none. */
+  /** Address of a sitemap to use instead of `startUrls`; null: none. */
   sitemap: string | null
   maxPages: number
   maxDepth: number
-  /** RE2, on the whole address. */
+  /** RE2 patterns for the whole address. */
   include: readonly string[]
   exclude: readonly string[]
   respectRobots: boolean
   delayMs: number
   settleMs: number
-  /** What pages are expected to send: it is waited for. */
+  /** Expected events of pages, which the crawl waits for. */
   expect: readonly ExpectedPage[]
-  /** The members of each label that is named in it. */
+  /** Members of each label named in it. */
   labels: LabelMembers
   consent: Omit<Consent, 'mode'> & { mode: Consent['mode'] | 'compare' }
 }
 
-/** A vendor's event that a page sent. */
+/** A vendor's event sent by a page. */
 export interface PageEvent {
   vendor: string
   event: string
@@ -32,30 +32,30 @@ export interface PageEvent {
   params: Record<string, string>
 }
 
-/** What the crawl saw of one page. */
+/** Results of one page. */
 export interface SeenPage {
-  /** Where it ended after redirects, in the spelling by which pages are told apart. */
+  /** Final address after redirects, as normalised by `pageAddress`. */
   url: string
-  /** Null: no answer. */
+  /** Null when there was no response. */
   status: number | null
-  /** Links from a start page; 0: a start page, or of the sitemap. */
+  /** Links from a start page; 0: a start page or a page of the sitemap. */
   depth: number
   title: string
   loadMs: number
   bytes: number
   requests: number
-  /** Why it could not be loaded; null: it could. */
+  /** Why it could not be loaded; null: it was loaded. */
   error: string | null
-  /** With `compare`, after consent. */
+  /** With `compare`, the events after consent. */
   events: readonly PageEvent[]
-  /** With `compare`, what fired without consent; else empty. */
+  /** With `compare`, the events without consent; otherwise empty. */
   beforeConsent: readonly PageEvent[]
-  /** Of the page's scripts and console. */
+  /** Errors of the page's scripts and console. */
   errors: readonly string[]
 }
 
-/** What the browser process tells while it crawls. */
+/** Messages of the browser process during a crawl. */
 export type CrawlMessage =
   | { kind: 'page'; page: SeenPage }
-  /** The crawl ended: null, or why before its time. */
+  /** The crawl ended: null, or the reason for an early end. */
   | { kind: 'done'; error: string | null }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AuditPage } from './audit.ts'
-import { type Crawled, differencesBetween } from './differences.ts'
+import { type Crawled, differencesBetween } from './audits.ts'
 import { loaded } from './page.fixture.ts'
 
 const page = (path: string, events: readonly string[], fields: Partial<AuditPage> = {}): AuditPage => ({
@@ -27,7 +27,7 @@ test.each<[string, Crawled, Crawled, string[]]>([
   expect(changes(before, after)).toEqual(expected)
 })
 
-test('no more than 1,000 are kept', () => {
+test('at most 1,000 are stored', () => {
   const many = Array.from({ length: 1500 }, (_, n) => page(`/${n}`, []))
   expect(differencesBetween(crawled([]), crawled(many)).pages).toHaveLength(1000)
 })

@@ -2,13 +2,13 @@ import { compilePattern } from '../conditions/pattern.ts'
 import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 
-/** What says whether anything is expected of a page, and what. */
+/** The part of a page that decides what is expected of it. */
 export type LoadedPage = Pick<AuditPage, 'url' | 'status' | 'error'>
 
-/** Returns what is expected of a page; of one that could not be loaded: nothing. */
+/** Returns the expectations of a page; none for a page that could not be loaded. */
 export type Expected = (page: LoadedPage) => CompiledExpectation[]
 
-/** `labels`: the members of each label that is named. */
+/** `labels`: members of each named label. */
 export function expectedOf(expect: readonly ExpectedPage[], labels: LabelMembers): Expected {
   const compiled = compileExpectations(
     expect.map(({ path: _, ...expectation }) => expectation),
@@ -22,6 +22,6 @@ export function expectedOf(expect: readonly ExpectedPage[], labels: LabelMembers
   }
 }
 
-/** True for a page without an answer, or with a status from 400. */
+/** True for a page without a response or with a status of 400 or above. */
 export const isFailed = ({ error, status }: Pick<LoadedPage, 'error' | 'status'>): boolean =>
   error !== null || status === null || status >= 400

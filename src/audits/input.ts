@@ -6,21 +6,21 @@ import { AppError, atField } from '../core/error.ts'
 import { checkSchedule } from '../core/schedule.ts'
 import { checkExpected } from '../flows/match-expectations.ts'
 import type { AuditInput, AuditSettings } from './audit.ts'
-import { pageAddress } from './crawl/address.ts'
+import { pageAddress } from './crawl/page-address.ts'
 
 /**
- * Returns what was given with defaults filled in. Fails with `invalid`, naming the field, for what can't be crawled or
- * planned. Domains and channels are not checked here.
+ * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the audit can't be crawled or
+ * scheduled. Domains and channels are not checked here.
  */
 export function readAudit(input: AuditInput, now: Instant): AuditSettings {
   const { startUrls = [], sitemap = null, include = [], exclude = [], expect = [] } = input
   const { schedule = null, timezone = 'UTC' } = input
   if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
   if (startUrls.length === 0 && sitemap === null) {
-    throw new AppError('invalid', 'startUrls: name a start page, or a sitemap in its place')
+    throw new AppError('invalid', 'startUrls: a start page or a sitemap is required')
   }
   if (startUrls.length > 0 && sitemap !== null) {
-    throw new AppError('invalid', 'sitemap: stands in place of startUrls; name one of both')
+    throw new AppError('invalid', 'sitemap: cannot be combined with startUrls')
   }
   for (const [index, url] of startUrls.entries()) checkAddress(url, `startUrls[${index}]`)
   if (sitemap !== null) checkAddress(sitemap, 'sitemap')

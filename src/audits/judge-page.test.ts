@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import type { ExpectedPage } from './audit.ts'
+import { AuditTally } from './audit-summary.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
 import { pageJudge } from './judge-page.ts'
 import { loaded } from './page.fixture.ts'
-import { Tally } from './tally.ts'
 
 const event = (name: string, params: Record<string, string> = {}): PageEvent => ({
   ...{ vendor: 'Shop', event: name, account: null, params },
@@ -35,8 +35,8 @@ test.each<[string, ExpectedPage[], SeenPage, string[]]>([
   expect(judged(expected, seen).faults.map(({ kind }) => String(kind))).toEqual(kinds)
 })
 
-test('the same on several pages is one finding, and counts are sums', () => {
-  const tally = new Tally()
+test('the same fault on several pages is one finding with summed counts', () => {
+  const tally = new AuditTally()
   for (const path of ['/a', '/b']) {
     const { page: kept, faults } = judged([BUY], page(path, [event('view')]))
     tally.add(kept, faults)

@@ -8,24 +8,24 @@ import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
 import { expectedOf } from './expected-page.ts'
 
-/** What is wrong with one page; on several pages the same is one finding. */
+/** A fault of one page. The same fault on several pages is one finding. */
 export interface PageFault {
   kind: 'missing' | 'wrong_data' | 'unexpected' | 'duplicate'
   vendor: string | null
   event: string | null
-  /** What happened, without where: `Google Analytics 4 purchase did not fire`. */
+  /** Text without the page: `Google Analytics 4 purchase did not fire`. */
   what: string
   expected: string | null
   observed: string | null
 }
 
-/** Holds pages against what is expected of them. */
+/** Compares pages with their expectations. */
 export interface PageJudge {
-  /** Returns the page as it is kept, and what is wrong with it. Nothing is expected of one that could not be loaded. */
+  /** Returns the page to store and its faults. Nothing is expected of a page that could not be loaded. */
   judge(page: SeenPage): { page: AuditPage; faults: PageFault[] }
 }
 
-/** `labels`: the members of each label that is named. */
+/** `labels`: members of each named label. */
 export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
   const expected = expectedOf(expect, labels)
   return {
@@ -101,7 +101,7 @@ function tooMany(
   const [first] = fired
   if (max === null || !first || fired.length <= max) return []
   const { vendor, event } = first
-  const fault = max === 0 ? 'which must not happen' : `at most ${timesText(max)} is right`
+  const fault = max === 0 ? 'it must not fire' : `expected at most ${timesText(max)}`
   return [
     {
       ...{ kind: 'unexpected', vendor, event },

@@ -1,6 +1,7 @@
 import type { Channel } from '../alerts/alert.ts'
-import { acceptChannels } from '../alerts/channel-target.ts'
+import { acceptChannels, showChannels } from '../alerts/channel-target.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
+import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -11,39 +12,39 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
+import type { Audit, AuditPage, Differences } from './audit.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
 import type { Audits } from './audits.ts'
 import { readAudit } from './input.ts'
-import { shownAudit, shownDifferences, shownPages } from './shown.ts'
-import { cancelAudit, findAudit, type KeptAudit, listAudits, pagesAfter, queueAudit } from './store.ts'
+import { cancelAudit, findAudit, listAudits, pagesAfter, queueAudit, type StoredAudit } from './store.ts'
 
-export interface AuditParts {
+export interface AuditRouteDeps {
   db: Db
-  /** Seals the targets of channels. */
+  /** Seals channel targets. */
   box: SecretBox
   clock: Clock
   region: string
   audits: Pick<Audits, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
-  /** Throws an `AppError` that names it for a channel that can't deliver. */
+  /** Throws an `AppError` that names the channel when it can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   privacyOf(orgId: string): Privacy
 }
 
 const tag = 'Audits'
-/** Pages that are shown with an audit. */
+/** Number of pages returned with an audit. */
 const PAGES_SHOWN = 200
 
 const ListQuery = Closed({
-  name: Type.Optional(Type.String({ maxLength: 200, description: 'Only of this name' })),
+  name: Type.Optional(Type.String({ maxLength: 200, description: 'Only audits with this name' })),
   status: Type.Optional(OneOf(AUDIT_STATUSES)),
   ...pagingFields,
 })
 
-/** Audits under `/v1/audits`. */
-export function auditRoutes(parts: AuditParts): Route[] {
+/** Routes under `/v1/audits`. */
+export function auditRoutes(parts: AuditRouteDeps): Route[] {
   const { db, box, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
-  const detailOf = ({ orgId, audit, differences }: KeptAudit, principal: Principal) => {
+  const detailOf = ({ orgId, audit, differences }: StoredAudit, principal: Principal) => {
     const privacy = privacyOf(orgId)
     const pages = pagesAfter(db, audit.id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
     return {
@@ -78,10 +79,10 @@ export function auditRoutes(parts: AuditParts): Route[] {
       path: '/v1/audits',
       access: 'edit',
       tag,
-      summary: 'Crawl the pages of a site, and say of each which tags fired',
+      summary: 'Queue an audit that crawls a site and reports which tags fire on each page',
       description:
-        'It begins as soon as a browser is free. The last audit that was made of a name says whether and when the next ones of ' +
-        'that name begin by themselves: one without `schedule` ends that.',
+        'It starts as soon as a browser is free. The most recently created audit with a name decides whether and when the next ones ' +
+        'with that name run automatically; one without `schedule` ends the series.',
       refusals: ['conflict', 'notFound', 'rateLimited'],
       tool: true,
       body: AuditInputSchema,
@@ -109,7 +110,7 @@ export function auditRoutes(parts: AuditParts): Route[] {
       path: '/v1/audits/{id}',
       access: 'read',
       tag,
-      summary: 'An audit, with its first 200 pages and what is different from the one before',
+      summary: 'Get an audit with its first 200 pages and the differences from the previous one',
       tool: true,
       params: ById,
       answer: AuditDetailSchema,
@@ -121,7 +122,7 @@ export function auditRoutes(parts: AuditParts): Route[] {
       path: '/v1/audits/{id}/cancel',
       access: 'edit',
       tag,
-      summary: 'Cancel an audit that waits or goes on; its pages so far stay',
+      summary: 'Cancel a queued or running audit; its pages so far are kept',
       refusals: ['conflict'],
       tool: true,
       params: ById,
@@ -138,7 +139,7 @@ export function auditRoutes(parts: AuditParts): Route[] {
       path: '/v1/audits/{id}/pages',
       access: 'read',
       tag,
-      summary: 'Pages of an audit, in the order in which they were seen',
+      summary: 'List pages of an audit, in the order of their visits',
       tool: true,
       params: ById,
       query: Closed(pagingFields),
@@ -152,4 +153,47 @@ export function auditRoutes(parts: AuditParts): Route[] {
       },
     }),
   ]
+}
+
+type Show = <T extends string | null>(text: T) => T
+
+function shower(privacy: Privacy): Show {
+  return ((text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))) as Show
+}
+
+/** Returns an audit as the caller may see it: channel targets are masked for viewers and read-only keys. */
+function shownAudit(
+  audit: Audit,
+  { box, principal, privacy }: { box: SecretBox; principal: Principal; privacy: Privacy },
+) {
+  const channels = showChannels(box, audit.channels, principal)
+  return { ...audit, channels, error: shower(privacy)(audit.error) }
+}
+
+/** Returns pages with personal data masked. */
+function shownPages(pages: readonly AuditPage[], privacy: Privacy): AuditPage[] {
+  const show = shower(privacy)
+  const named = <T extends { vendor: string | null; event: string | null }>(one: T) => ({
+    ...one,
+    ...{ vendor: show(one.vendor), event: show(one.event) },
+  })
+  return pages.map((page) => ({
+    ...page,
+    ...{ url: show(page.url), title: show(page.title), error: show(page.error), errors: page.errors.map(show) },
+    tags: page.tags.map((tag) => ({ ...named(tag), account: show(tag.account) })),
+    missing: page.missing.map(named),
+    duplicates: page.duplicates.map(named),
+    beforeConsent: page.beforeConsent.map(named),
+  }))
+}
+
+/** Returns differences with personal data masked. */
+function shownDifferences(differences: Differences | null, privacy: Privacy): Differences | null {
+  if (differences === null) return null
+  const show = shower(privacy)
+  const pages = differences.pages.map((one) => ({
+    ...one,
+    ...{ url: show(one.url), vendor: show(one.vendor), event: show(one.event) },
+  }))
+  return { ...differences, pages }
 }

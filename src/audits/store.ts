@@ -7,7 +7,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
 
-/** The most audits of an organization that wait; further ones are refused. */
+/** Maximum number of waiting audits per organization; further ones are refused. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
@@ -16,10 +16,10 @@ export interface AuditKey {
   id: string
 }
 
-/** An audit as it is stored. */
-export interface KeptAudit {
+/** A stored audit. */
+export interface StoredAudit {
   orgId: string
-  /** Id of the first audit of that name. */
+  /** Id of the first audit with that name. */
   seriesId: string
   audit: Audit
   differences: Differences | null
@@ -34,7 +34,7 @@ interface AuditRow
   differences: string | null
 }
 
-function keptOf({ orgId, seriesId, input, summary, differences, ...row }: AuditRow): KeptAudit {
+function keptOf({ orgId, seriesId, input, summary, differences, ...row }: AuditRow): StoredAudit {
   const { id, domainId, status, region, createdAt, startedAt, finishedAt, error } = row
   const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
   return {
@@ -52,21 +52,21 @@ const NOTHING: AuditSummary = {
 }
 
 /**
- * Stores an audit that waits. It takes the place of earlier ones of its name in what runs by itself. Fails with
- * `rateLimited` when too many of the organization wait.
+ * Stores a queued audit, which replaces earlier ones with its name in the schedule. Throws `rateLimited` when too many
+ * audits of the organization are waiting.
  */
 export function queueAudit(
   db: Db,
   now: Instant,
   { orgId, settings, region }: { orgId: string; settings: AuditSettings; region: string },
-): KeptAudit {
+): StoredAudit {
   return tx(db, () => {
     const waiting = prepared<[string], { count: number }>(
       db,
       `SELECT count(*) AS count FROM audit WHERE status = 'queued' AND orgId = ?`,
     ).get(orgId)
     if ((waiting?.count ?? 0) >= MAX_WAITING) {
-      throw new AppError('rateLimited', `${MAX_WAITING} audits wait already; try again later`, RETRY_AFTER_S)
+      throw new AppError('rateLimited', `${MAX_WAITING} audits are already waiting; try again later`, RETRY_AFTER_S)
     }
     const { name, domainId, schedule, timezone } = settings
     const id = newId('run', now)
@@ -88,7 +88,7 @@ export function queueAudit(
   })
 }
 
-/** Queues the audits that are due, each once however late it is; not while one of that name waits or runs. */
+/** Queues the audits that are due, each once however late it is, unless one with that name is queued or running. */
 export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) => void): void {
   const due = prepared<[Instant], AuditRow>(
     db,
@@ -105,21 +105,21 @@ export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) =>
   }
 }
 
-/** Returns what the caller chose. */
+/** Returns the settings chosen by the caller. */
 export function settingsOf(audit: Audit): AuditSettings {
   const { id: _, status: _1, createdAt: _2, startedAt: _3, finishedAt: _4, durationMs: _5, ...rest } = audit
   const { region: _6, error: _7, summary: _8, ...settings } = rest
   return settings
 }
 
-/** Returns the audit. Fails with `notFound` when the organization has no such audit. */
-export function findAudit(db: Db, { orgId, id }: AuditKey): KeptAudit {
+/** Returns the audit. Throws `notFound` when the organization has no such audit. */
+export function findAudit(db: Db, { orgId, id }: AuditKey): StoredAudit {
   const row = prepared<[string, string], AuditRow>(db, 'SELECT * FROM audit WHERE orgId = ? AND id = ?').get(orgId, id)
   if (!row) throw new AppError('notFound', 'no such audit')
   return keptOf(row)
 }
 
-/** Returns one page of audits, newest first. Fails with `invalid` for a cursor of another list. */
+/** Returns one page of audits, newest first. Throws `invalid` for a cursor of another list. */
 export function listAudits(
   db: Db,
   orgId: string,
@@ -136,18 +136,18 @@ export function listAudits(
   return { audits: items.map((row) => keptOf(row).audit), nextCursor }
 }
 
-/** Returns the audits of all organizations that wait, oldest first. */
-export function waitingAudits(db: Db): KeptAudit[] {
+/** Returns the queued audits of all organizations, oldest first. */
+export function waitingAudits(db: Db): StoredAudit[] {
   return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(keptOf)
 }
 
-/** Notes that the crawl begins. False when the audit is gone, or began before. */
+/** Records the start of the crawl. Returns false when the audit was deleted or started before. */
 export function beginAudit(db: Db, id: string, now: Instant): boolean {
   const sql = `UPDATE audit SET status = 'running', startedAt = ? WHERE id = ? AND status = 'queued'`
   return prepared<[Instant, string]>(db, sql).run(now, id).changes > 0
 }
 
-/** Stores a page of a running audit, and what is counted up to it. False when the audit is gone, or ended. */
+/** Stores a page of a running audit and the summary so far. Returns false when the audit was deleted or has ended. */
 export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSummary): boolean {
   return tx(db, () => {
     const sql = `UPDATE audit SET summary = ? WHERE id = ? AND status = 'running'`
@@ -162,7 +162,7 @@ export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSumma
   })
 }
 
-/** Stores how an audit ended, once. False, with nothing stored, when it is gone or has ended. */
+/** Stores the outcome of an audit once. Returns false, storing nothing, when it was deleted or has ended. */
 export function endAudit(
   db: Db,
   id: string,
@@ -179,7 +179,7 @@ export function endAudit(
   return changes > 0
 }
 
-/** Ends an audit that waits or goes on; its pages stay. Fails with `notFound`, and with `conflict` when it has ended. */
+/** Cancels a queued or running audit; its pages are kept. Throws `notFound`, or `conflict` when it has ended. */
 export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void {
   findAudit(db, { orgId, id })
   const { changes } = prepared<[object]>(
@@ -190,8 +190,8 @@ export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void
   if (changes === 0) throw new AppError('conflict', 'the audit has ended')
 }
 
-/** Ends the audits that a stop or a kill of the server cut off. Those that waited are left to wait. */
-export function failCutOffAudits(db: Db, now: Instant): void {
+/** Fails the audits that were interrupted by a stop or kill of the server. Queued audits stay queued. */
+export function failInterruptedAudits(db: Db, now: Instant): void {
   prepared<[Instant]>(
     db,
     `UPDATE audit SET status = 'failed', finishedAt = max(?, startedAt), error = 'the server stopped while it ran'
@@ -199,7 +199,7 @@ export function failCutOffAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** Returns pages in the order in which they were seen, after a number; at most `limit + 1`. */
+/** Returns at most `limit + 1` pages after a number, in the order of their visits. */
 export function pagesAfter(
   db: Db,
   auditId: string,
@@ -218,7 +218,7 @@ export function pagesAfter(
 export const pagesOf = (db: Db, auditId: string): AuditPage[] =>
   pagesAfter(db, auditId, 0, 10_000).map(({ page }) => page)
 
-/** Returns the finished audit of this name that was made before this one; null when there is none. */
+/** Returns the finished audit with this name created before this one; null when there is none. */
 export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string; name: string }): Audit | null {
   const row = prepared<[string, string, string], AuditRow>(
     db,
@@ -227,7 +227,7 @@ export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string
   return row ? keptOf(row).audit : null
 }
 
-/** Deletes audits that are older than records are kept; not the one that goes on by itself. */
+/** Deletes audits older than the retention time, except those with a schedule. */
 export function removeOldAudits(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed', 'cancelled') AND nextAt IS NULL`,

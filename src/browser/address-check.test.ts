@@ -27,7 +27,7 @@ describe('addresses that a browser may open', () => {
     '%s is not',
     (address) => addressCheck([])(address, 'startUrl'),
   )
-  test('what the operator allows is not', () => {
+  test('addresses that the operator allows are accepted', () => {
     const check = addressCheck(['127.0.0.0/8', '::1', 'localhost', '10.1.2.3'])
     for (const address of ['http://127.0.0.1:8080/', 'http://10.1.2.3/', 'http://[::1]/', 'http://localhost:3000/']) {
       check(address, 'startUrl')
@@ -35,7 +35,7 @@ describe('addresses that a browser may open', () => {
   })
 })
 
-test('a flow test and an audit of a private address are refused when they are saved, naming the field', async () => {
+test('a flow test and an audit of a private address are refused when saved, naming the field', async () => {
   await using world = await testApp({ outboundAllow: '127.0.0.2' })
   const url = 'http://127.0.0.1/'
   const open = (address: string) => ({ type: 'navigate', url: address })

@@ -1,35 +1,35 @@
 import { mkdirSync, rmSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workerEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { createsProcessGroup } from '../core/process-priority.ts'
 import { programCommand } from '../core/program-command.ts'
-import { type BrowserPlace, BrowserPlaces } from './browser-place.ts'
+import { type BrowserSlot, BrowserSlots } from './browser-slots.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
-import { diskUseOf } from './disk.ts'
-import { memoryOf, processesOf } from './memory.ts'
+import { memoryOf, processesOf } from './process-memory.ts'
 
-/** Why a run ended that failed for a fault of the server's; what it was is for the operator. */
-export const FAULT_OF_OURS = 'the server could not carry it out; its log says why'
+/** Error of a run that failed because of an internal error, whose details are in the log. */
+export const INTERNAL_FAULT = 'the server could not execute it; see its log for the reason'
 
-/** What a server has of its own for every browser. */
-export type OwnBrowsing = Pick<
+/** Options of the server that are the same for every browser. */
+export type ServerBrowsing = Pick<
   BrowsingOptions,
   'chromium' | 'folder' | 'outboundAllow' | 'outboundProxy' | 'outboundCa'
 >
 
-export interface BrowsersOptions extends Omit<OwnBrowsing, 'folder'> {
+export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
   /** `TAGWARDEN_CHROMIUM`. */
   chromium: string
-  /** Where browsers have their folders. What a kill left in it is removed at once. */
+  /** Folder for the browsers' folders. Leftovers of a kill are removed at start. */
   folder: string
-  /** `TAGWARDEN_FLOW_CONCURRENCY`: browsers at once. */
+  /** `TAGWARDEN_FLOW_CONCURRENCY`: concurrent browsers. */
   concurrency: number
-  /** What a browser with all its processes may take; default 2 GiB. */
+  /** Maximum memory of a browser with all its processes; default 2 GiB. */
   memoryBytes?: number
-  /** What its profile with caches, stored data and temporary files may take; default 1 GiB. */
+  /** Maximum size of its profile with caches, stored data and temporary files; default 1 GiB. */
   diskBytes?: number
   /** Starts this program; replaced in tests. */
   command?: readonly string[]
@@ -38,52 +38,52 @@ export interface BrowsersOptions extends Omit<OwnBrowsing, 'folder'> {
 export interface Asked<Plan, Message> {
   orgId: string
   task: TaskName
-  /** Called when there is a place. */
-  plan: (own: OwnBrowsing) => Plan
-  /** How long the browser may run, its pauses included, the time in which it waits for a place not. */
+  /** Called when there is a free slot. */
+  plan: (own: ServerBrowsing) => Plan
+  /** Maximum running time of the browser, including pauses but not the wait for a slot. */
   limitMs: number
-  /** True when the task gives its place up while it waits. An organization has few of them at once. */
+  /** True when the task gives up its slot while it waits. Limited per organization. */
   pauses?: boolean
-  /** Ends the run, or its waiting for a place. */
+  /** Stops the run, or its wait for a slot. */
   stopping: AbortSignal
-  /** Called when there is a place. */
+  /** Called when there is a free slot. */
   onStart(): void
-  /** Called with what the task tells, in order. */
+  /** Called with the messages of the task, in order. */
   onMessage(message: Message): void
 }
 
 const MEMORY_BYTES = 2 * 2 ** 30
 const DISK_BYTES = 2 ** 30
 const LOOK_EVERY_MS = SECOND_MS
-/** How long a task that is told to stop may take to tell what it has. */
+/** Time for a stopped task to send its remaining results. */
 const GRACE_MS = SECOND_MS
-/** How long processes that were killed may take to be gone. */
+/** Time for killed processes to exit. */
 const GONE_MS = 10 * SECOND_MS
 const GONE_POLL_MS = 10
 
 /**
- * The browsers of a server: each runs in a process of its own, a few at once, and organizations take turns. A task that
- * waits gives its place up: its browser stays open, and goes on when there is a place again.
+ * Browsers of a server: each runs in a separate process, a few at once, and organizations take turns. A task that waits
+ * gives up its slot: its browser stays open and continues when there is a free slot.
  */
 export class Browsers {
-  private readonly places: BrowserPlaces
+  private readonly places: BrowserSlots
   private started = 0
 
   constructor(private readonly options: BrowsersOptions) {
-    this.places = new BrowserPlaces(options.concurrency)
+    this.places = new BrowserSlots(options.concurrency)
     rmSync(options.folder, { recursive: true, force: true })
   }
 
-  /** Returns why no browser can run, and what to do, as a sentence without its full stop; null: one can. */
+  /** Returns why no browser can run and what to do, without a full stop; null when one can. */
   fault(): string | null {
     const { chromium } = this.options
     return findChromium(chromium) === null ? howToGetChromium(chromium) : null
   }
 
   /**
-   * Runs a task in a browser of its own when there is a place. Returns why it ended before its time, as a sentence without its full stop, or
-   * null. Never fails for what a browser or a page did; fails as `onStart`, `plan` and `onMessage` do. When it returns, the browser
-   * and its files are gone.
+   * Runs a task in a new browser when there is a free slot. Returns the reason for an early end, without a full stop,
+   * or null. Never throws because of a browser or a page; throws like `onStart`, `plan` and `onMessage`. When it
+   * returns, the browser and its files are gone.
    */
   async run<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
     const { orgId, stopping, pauses = false } = asked
@@ -104,7 +104,7 @@ export class Browsers {
 
   private async browse<Plan, Message>(
     asked: Asked<Plan, Message>,
-    place: BrowserPlace,
+    place: BrowserSlot,
   ): Promise<{ error: string | null }> {
     const { outboundAllow, outboundProxy, outboundCa } = this.options
     const chromium = findChromium(this.options.chromium)
@@ -122,12 +122,12 @@ export class Browsers {
 
   private async inProcess<Plan, Message>(
     asked: Asked<Plan, Message>,
-    { plan, folder, place }: { plan: Plan; folder: string; place: BrowserPlace },
+    { plan, folder, place }: { plan: Plan; folder: string; place: BrowserSlot },
   ): Promise<{ error: string | null }> {
     const { command = programCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
-      // A group of its own, by which its browser can be found and ended too, is made there or here.
+      // The process group, with which the browser can be found and stopped too, is created here or by the process.
       detached: !createsProcessGroup,
       env: workerEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -156,7 +156,7 @@ export class Browsers {
     let isOver = false
     const enter = async () => {
       limit.stop()
-      // A failure means that the task is stopped.
+      // A rejection means that the task is stopped.
       const isIn = await place.enter().then(
         () => true,
         () => false,
@@ -177,14 +177,14 @@ export class Browsers {
       limit.stop()
       unwatch()
       asked.stopping.removeEventListener('abort', onStop)
-      // It may not have made its group yet.
+      // It may not have created its group yet.
       child.kill('SIGKILL')
       await endGroup(child.pid)
       await child.exited
     }
   }
 
-  /** Calls `stop` with why when a browser takes more than it may. Returns what ends that. */
+  /** Calls `stop` with a reason when a browser exceeds a limit. Returns a function that ends the watch. */
   private watchUse(group: number, folder: string, stop: (why: string) => void): () => void {
     const { memoryBytes = MEMORY_BYTES, diskBytes = DISK_BYTES } = this.options
     const sentence = (bytes: number, what: string) => `the browser took more than ${bytes / 2 ** 20} MiB of ${what}`
@@ -204,7 +204,7 @@ export class Browsers {
 
 const STOPPED = 'it was stopped with the server'
 
-/** A timer that runs from the start, and can be stopped and started again. */
+/** A timer that runs from the start and can be stopped and restarted. */
 class StoppableTimer {
   private timer: Timer | undefined
   private startedAt = 0
@@ -227,14 +227,29 @@ class StoppableTimer {
   }
 }
 
-/** Kills all processes of the group, and waits until they are gone. */
+/** Kills all processes of the group and waits until they have exited. */
 async function endGroup(group: number): Promise<void> {
   try {
     process.kill(-group, 'SIGKILL')
   } catch {
-    // They have ended by themselves.
+    // They have already exited.
     return
   }
   const end = performance.now() + GONE_MS
   while (processesOf(group).length > 0 && performance.now() < end) await Bun.sleep(GONE_POLL_MS)
+}
+
+const BLOCK_BYTES = 512
+
+/**
+ * Returns the disk space used below a folder in bytes; 0 when it does not exist. Files removed meanwhile do not count.
+ */
+async function diskUseOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  let bytes = 0
+  for (const name of names) {
+    const found = await lstat(join(folder, name)).catch(() => null)
+    bytes += (found?.blocks ?? 0) * BLOCK_BYTES
+  }
+  return bytes
 }

@@ -1,13 +1,16 @@
 import { messageOf } from '../core/error.ts'
 import { createProcessGroup, lowerPriority } from '../core/process-priority.ts'
-import type { Place, Task } from './task.ts'
+import type { Slot, Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
 
-/** What the server sends to the process of a browser. `entered` answers `enter`. */
+/** Messages of the server to the process of a browser. `entered` answers `enter`. */
 export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
-/** What the process sends. `leave` and `enter` are those of its `BatchPosition`. After `ended` it waits for the pipe to be closed. */
+/**
+ * What the process sends. `leave` and `enter` are those of its `BatchPosition`. After `ended` it waits for the pipe to
+ * be closed.
+ */
 export type FromBrowsing =
   | { kind: 'message'; message: unknown }
   | { kind: 'leave' }
@@ -15,10 +18,10 @@ export type FromBrowsing =
   | { kind: 'ended'; error: string | null }
 
 /**
- * The process of a browser: carries out the task that it is sent, and exits when the pipe closes; when
- * others want the processor, it waits. Never resolves.
+ * Main function of a browser's process: executes the task it receives and exits when the pipe closes; yields the
+ * processor to other programs. Never resolves.
  *
- * @param tasks loaded when they are begun
+ * @param tasks loaded when they start
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
   createProcessGroup()
@@ -26,7 +29,7 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
   let entered: () => void = () => undefined
-  const place: Place = {
+  const place: Slot = {
     leave: () => tell({ kind: 'leave' }),
     enter: () =>
       new Promise((resolve, reject) => {
@@ -49,13 +52,13 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
       )
   })
   process.once('disconnect', () => {
-    // Ends the browser, should it not notice the end of this process.
-    stopping.abort(new Error('nobody waits for it any more'))
+    // Ends the browser in case it does not notice the end of this process.
+    stopping.abort(new Error('the server has disconnected'))
     process.exit()
   })
-  // The server ends this process by the pipe. A signal to the whole group would cut off the reason why.
+  // The server ends this process by closing the pipe. A signal to the whole group would lose the reason.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  // Puppeteer fails promises of tabs that were closed, some of which nobody holds.
+  // Puppeteer rejects promises of closed tabs, some of which nothing awaits.
   process.on('unhandledRejection', () => undefined)
   return new Promise(() => {})
 }

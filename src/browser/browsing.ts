@@ -5,10 +5,10 @@ import type { Traffic } from './traffic.ts'
 /** `desktop` is 1,280 × 800, `mobile` a phone of 390 × 844 with touch and its user agent. */
 export type Device = 'desktop' | 'mobile' | { width: number; height: number; mobile?: boolean }
 
-/** `answer`: what a decoder knows is answered inside the browser and does not leave; `send`: it leaves. */
+/** `answer`: requests known to a decoder are answered inside the browser and do not leave; `send`: they leave. */
 export type VendorRequests = 'answer' | 'send'
 
-/** How a browser is opened. A value that goes through a pipe: no functions. */
+/** Options for opening a browser. Plain data, because it is sent through a pipe. */
 export interface BrowsingOptions {
   /** Path of the Chromium executable. */
   chromium: string
@@ -16,39 +16,42 @@ export interface BrowsingOptions {
   folder: string
   device: Device
   vendorRequests: VendorRequests
-  /** Texts that must stand in nothing that is kept or shown. */
+  /** Texts that must not appear in any stored or displayed text. */
   secrets: readonly string[]
-  /** What is personal in texts that are shown; it is covered in screenshots. */
+  /** Personal data in displayed texts, which is covered in screenshots. */
   privacy: Privacy
   /** `TAGWARDEN_OUTBOUND_ALLOW`. */
   outboundAllow: readonly string[]
   /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
   outboundProxy: string
-  /** `TAGWARDEN_OUTBOUND_CA`: authorities that the browser trusts beside its own, as PEM; empty: none. */
+  /** `TAGWARDEN_OUTBOUND_CA`: additional authorities that the browser trusts, as PEM; empty: none. */
   outboundCa: string
-  /** Added to the user agent of the browser, after a blank; empty: nothing. */
+  /** Appended to the browser's user agent after a space; empty: nothing. */
   userAgentSuffix: string
 }
 
-/** A Chromium of its own, with everything it sends watched, and judged by the guard. */
+/** A separate Chromium whose requests are all watched and judged by the guard. */
 export interface Browsing extends AsyncDisposable {
   browser: Browser
   /** The first tab: blank, with the device set. */
   page: Page
   traffic: Traffic
-  /** Address of the guard's proxy, for what is asked for beside the browser: `http://127.0.0.1:<port>`. */
+  /** Address of the guard's proxy, for requests made outside the browser: `http://127.0.0.1:<port>`. */
   proxy: string
   /**
-   * Returns why the last connection to the URL's host and port was not made, as a sentence without its full stop; null when it was made, or
-   * never asked for.
+   * Returns why the last connection to the URL's host and port failed, without a full stop; null when it succeeded or
+   * was never attempted.
    */
   faultOf(url: string): string | null
-  /** Open tabs, oldest first. A tab that a page opened is in it once it may be used, with the device set. */
+  /** Open tabs, oldest first. A tab opened by a page is included once it is ready, with the device set. */
   tabs(): readonly Page[]
   /** Texts with secrets masked: `***`. */
   mask(text: string): string
-  /** A PNG of what the page's viewport shows, with secrets and personal data in texts and fields covered. Fails when the page hangs. */
+  /**
+   * Returns a PNG of the page's viewport, with secrets and personal data in texts and fields covered. Rejects when the
+   * page hangs.
+   */
   screenshot(page: Page): Promise<Uint8Array>
-  /** Resolves with why, when the browser is gone: it crashed or was killed. Never otherwise. */
+  /** Resolves with the reason when the browser has crashed or was killed; otherwise never. */
   readonly gone: Promise<string>
 }

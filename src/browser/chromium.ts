@@ -1,7 +1,7 @@
 import { childEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 
-/** What the executable is called, the leanest first. */
+/** Names of the executable, the leanest first. */
 const NAMES = [
   'chrome-headless-shell',
   'chromium-headless-shell',
@@ -13,7 +13,7 @@ const NAMES = [
   'google-chrome-beta',
 ]
 
-/** Folders of programs, also where a service is started with a short `PATH`. */
+/** Folders of programs, also for services started with a short `PATH`. */
 const FOLDERS = [
   ...['/usr/local/bin', '/usr/bin', '/bin', '/snap/bin', '/usr/lib/chromium', '/usr/lib/chromium-browser'],
   ...['/opt/google/chrome', '/opt/chromium'],
@@ -25,10 +25,10 @@ const MAC_APPS = [
 ]
 
 /**
- * Returns the path of Chromium's executable, or null when there is none.
+ * Returns the path of Chromium's executable; null when there is none.
  *
- * @param setting `TAGWARDEN_CHROMIUM`: a path, or a name in `PATH`; only that counts then. Empty: looked for by its usual
- * names, in `PATH` and where systems put it.
+ * @param setting `TAGWARDEN_CHROMIUM`: the only path or name in `PATH` to use. Empty: search `PATH` and the usual
+ * folders for the usual names.
  */
 export function findChromium(setting: string): string | null {
   const folders = [process.env.PATH ?? '', ...FOLDERS].filter(Boolean).join(':')
@@ -40,10 +40,10 @@ export function findChromium(setting: string): string | null {
   return null
 }
 
-/** How long it may take to say its version. */
+/** Timeout for printing its version. */
 const VERSION_MS = 5 * SECOND_MS
 
-/** Returns the version that an executable says it has, such as `153.0.8010.0`; null when it says none. */
+/** Returns the version printed by an executable, such as `153.0.8010.0`; null when it prints none. */
 export async function versionOf(executable: string): Promise<string | null> {
   try {
     const said = Bun.spawn([executable, '--version'], {
@@ -54,20 +54,20 @@ export async function versionOf(executable: string): Promise<string | null> {
     })
     return versionIn(await new Response(said.stdout).text())
   } catch {
-    // It can't be started; that is told when the browser is.
+    // It can't be started, which is reported when the browser starts.
     return null
   }
 }
 
-/** The version in what a browser says of itself: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
+/** Returns the version in a browser's name: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
 export const versionIn = (said: string): string | null => /\d+(?:\.\d+){3}/.exec(said)?.[0] ?? null
 
-/** Returns what is to be done so that `findChromium` finds one, as a sentence without its full stop. */
+/** Returns what to do so that `findChromium` finds one, without a full stop. */
 export function howToGetChromium(setting: string): string {
   return setting === ''
-    ? 'there is no Chromium on this server: install it (package "chromium" or "chromium-headless-shell"), or name its executable in TAGWARDEN_CHROMIUM'
-    : `TAGWARDEN_CHROMIUM names ${setting}, which is no executable file: name one, or leave it empty`
+    ? 'there is no Chromium on this server: install it (package "chromium" or "chromium-headless-shell"), or set TAGWARDEN_CHROMIUM to its executable'
+    : `TAGWARDEN_CHROMIUM is ${setting}, which is not an executable file: set it to one, or leave it empty`
 }
 
-/** False for root: Chromium refuses to start with its sandbox there. */
+/** False for root, as whom Chromium does not start with its sandbox. */
 export const hasSandbox = (): boolean => process.getuid?.() !== 0

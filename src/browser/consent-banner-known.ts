@@ -1,9 +1,9 @@
-/** The buttons of a consent banner that many sites use: CSS selectors, which are looked for in shadow trees and frames too. */
+/** Buttons of a widely used consent banner: CSS selectors, which are also searched for in shadow trees and frames. */
 export interface KnownBanner {
   name: string
   accept: readonly string[]
   deny: readonly string[]
-  /** Pressed, where there is no button to deny, to get to one of `deny`. */
+  /** Clicked when there is no button to deny, to reach one of `deny`. */
   options?: readonly string[]
 }
 
@@ -108,7 +108,10 @@ export const KNOWN_BANNERS: readonly KnownBanner[] = [
   },
 ]
 
-/** What buttons of banners say, lower case: English, German, French, Spanish, Italian, Dutch, Polish, Portuguese, Swedish, Danish. */
+/**
+ * Texts of banner buttons in lower case: English, German, French, Spanish, Italian, Dutch, Polish, Portuguese, Swedish,
+ * Danish.
+ */
 export const BUTTON_WORDS = {
   accept: [
     ...['accept', 'accept all', 'accept all cookies', 'accept cookies', 'allow', 'allow all', 'allow all cookies'],

@@ -2,19 +2,19 @@ import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from './browsing.ts'
 import type { Consent } from './consent.ts'
 import { BUTTON_WORDS, KNOWN_BANNERS } from './consent-banner-known.ts'
-import { until } from './waiting.ts'
+import { until } from './time-limit.ts'
 
-/** A banner comes up after the page: it is waited for this long. */
+/** Time to wait for a banner, which may appear after the page. */
 const APPEARS_MS = 3000
-/** How long a banner may take to go when it was answered, and the second page of its options to come. */
+/** Time for an answered banner to disappear, and for the second page of its options to appear. */
 const GOES_MS = 2000
 const LOOK_EVERY_MS = 200
 
 /**
- * Answers the consent banner of a page, where one is or comes up soon; a banner may lie in a frame or a shadow tree.
- * @param waitMs how long one is waited for; 0: what is there now
- * @returns whether a banner was answered. With mode `none` nothing is looked for.
- * @throws when `stopping` is aborted; never for what the page did
+ * Answers the consent banner of a page if one appears in time. A banner may be in a frame or a shadow tree.
+ * @param waitMs time to wait for a banner; 0: only one that is already there
+ * @returns whether a banner was answered; false with mode `none`
+ * @throws when `stopping` is aborted; never because of the page
  */
 export async function answerConsent(
   _browsing: Browsing,
@@ -54,9 +54,9 @@ async function pressEach(
 }
 
 interface Buttons {
-  /** The first that is there and visible is pressed. */
+  /** The first existing and visible one is clicked. */
   selectors: readonly string[]
-  /** Then a button in a banner that says exactly one of these. */
+  /** Otherwise a button of a banner whose text is exactly one of these. */
   words: readonly string[]
 }
 
@@ -65,11 +65,11 @@ interface Limit {
   stopping: AbortSignal
 }
 
-/** Presses the first of the buttons that is there, and waits until it is gone. Returns which one; null: none came. */
+/** Clicks the first existing button and waits until it is gone. Returns the button; null when none appeared. */
 async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping }: Limit): Promise<number | null> {
   const found = await until(() => findButton(page, buttons), waitMs, stopping, LOOK_EVERY_MS)
   if (!found) return null
-  // By its own method and not by the mouse: banners slide in, and what a mouse meets then is anybody's.
+  // By its own method instead of the mouse, because banners slide in and the mouse could hit anything.
   const gone = async () => {
     const visible = await found.element.evaluate((element) => element.checkVisibility({ visibilityProperty: true }))
     return visible ? null : true
@@ -82,7 +82,7 @@ async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping
     )
     await until(gone, GOES_MS, stopping)
   } catch {
-    // The page that it was on has gone with it.
+    // Its page is gone as well.
     stopping.throwIfAborted()
   }
   return found.index
@@ -114,12 +114,12 @@ async function findIn(
     if (!element) await handle.dispose()
     return element
   } catch {
-    // The frame went while it was looked through.
+    // The frame was removed during the search.
     return null
   }
 }
 
-/** Runs in the page, and knows nothing of this file. */
+/** Runs in the page, so it can't use anything else of this file. */
 function buttonIn(selectors: readonly string[], words: readonly string[]): Element | null {
   const roots: (Document | ShadowRoot)[] = [document]
   const elements: Element[] = []
@@ -135,7 +135,7 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
   }
   for (const selector of selectors) {
     for (const root of roots) {
-      // A rule that reaches from outside into a shadow tree is read part by part: its last part is the button.
+      // A selector that reaches from outside into a shadow tree is matched in parts; the last part is the button.
       const last = root === document ? selector : selector.replace(/^#usercentrics-cmp-ui /, '')
       const met = [...root.querySelectorAll(last)].find(isVisible)
       if (met) return met
@@ -151,7 +151,7 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
       if (over && /cookie|consent|tracking|datenschutz|privacy|confidentialité|privacidad/i.test(at.textContent ?? ''))
         return true
     }
-    // A banner in a frame of its own fills it.
+    // A banner in a separate frame fills it.
     return window !== window.top && /cookie|consent/i.test(`${document.body.textContent} ${location.href}`)
   }
   const wanted = new Set(words)

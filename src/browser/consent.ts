@@ -1,6 +1,6 @@
-/** How a consent banner is answered, where there is one, before anything else is done. */
+/** How to answer a consent banner before the first step. */
 export interface Consent {
   mode: 'none' | 'accept' | 'deny'
-  /** CSS selectors of what is to be pressed, in this order; empty: the buttons of known banners, then by their texts. */
+  /** CSS selectors to click, in this order; empty: buttons of known banners, then buttons by their texts. */
   selectors: readonly string[]
 }

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type Spoken, spokenIn } from './first-bytes.ts'
 
-/** What a client of TLS sends first. */
+/** First message of a TLS client. */
 async function helloOf(protocols: string[]): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   const server = createServer((socket) => socket.once('data', resolve))
@@ -22,7 +22,7 @@ test.each<[string, string[]]>([
   ['a page', ['h2', 'http/1.1']],
   ['a web socket', ['http/1.1']],
   ['neither', []],
-])('the protocols that a client offers, however they are cut: %s', async (_, protocols) => {
+])('the protocols offered by a client, however fragmented: %s', async (_, protocols) => {
   const hello = await helloOf(protocols)
   expect(spokenIn(hello)).toEqual({ kind: 'tls', protocols })
   expect(spokenIn(Buffer.concat([hello, Buffer.from('more')]))).toEqual({ kind: 'tls', protocols })
@@ -42,6 +42,6 @@ test.each<[string, Spoken | null]>([
   ['\x16\x03\x01\x00\x08\x01\x00\x00\x04\x03\x03\x00\x00', { kind: 'other' }],
 ])('%j', (text, spoken) => expect(spokenIn(Buffer.from(text, 'latin1'))).toEqual(spoken))
 
-test('what is too long to be read is let pass', () => {
+test('a first message that is too long passes', () => {
   expect(spokenIn(Buffer.alloc(70_000, 'x'))).toEqual({ kind: 'other' })
 })

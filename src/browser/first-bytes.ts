@@ -1,8 +1,8 @@
-/** What a connection through the proxy is for, as its first bytes say it. */
+/** Protocol of a connection through the proxy, according to its first bytes. */
 export type Spoken =
   /** TLS; the protocols that the client offers inside it (ALPN). */
   | { kind: 'tls'; protocols: readonly string[] }
-  /** Plain HTTP; what is asked for at which host. */
+  /** Plain HTTP, with the target of the first request. */
   | { kind: 'http'; target: string }
   | { kind: 'other' }
 
@@ -10,10 +10,10 @@ const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const ALPN = 16
 const RECORD_HEAD_BYTES = 5
-/** Longer first messages are let pass unread. */
+/** Longer first messages pass unread. */
 const MAX_BYTES = 64 * 1024
 
-/** Returns what the bytes begin, and null when more of them are needed to say it. */
+/** Returns the protocol that the bytes begin; null when more bytes are needed to tell. */
 export function spokenIn(bytes: Buffer): Spoken | null {
   if (bytes.length === 0) return null
   if (bytes.length > MAX_BYTES) return { kind: 'other' }
@@ -68,7 +68,7 @@ function protocolsOf(hello: Reader): string[] {
   return []
 }
 
-/** Reads numbers and blocks behind their lengths. Fails with a `RangeError` behind the end. */
+/** Reads numbers and length-prefixed blocks. Throws a `RangeError` beyond the end. */
 class Reader {
   private at = 0
 

@@ -5,7 +5,7 @@ import { type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 const guard = addressGuard(['127.0.0.1'], { plainHttp: true })
 
-/** A site that answers with what it was asked. */
+/** A site that echoes requests. */
 function site() {
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -14,7 +14,7 @@ function site() {
   })
 }
 
-/** Sends the texts over one connection to the proxy, each when the answer to the one before has come; what came back. */
+/** Sends the texts over one connection to the proxy, each after the previous response, and returns the responses. */
 async function talk(port: number, texts: readonly string[], ends: readonly string[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let received = ''
@@ -109,7 +109,7 @@ test('through the proxy of the operator: tunnels and plain requests, with its pa
   expect(heads).toHaveLength(2)
 })
 
-test('what is no request to a proxy ends the connection', async () => {
+test('anything but a proxy request ends the connection', async () => {
   await using proxy = await open()
   expect(await talk(proxy.port, ['GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['HTTP'])).toBe('')
 })

@@ -6,36 +6,39 @@ import { type Connector, codeOf, connector } from '../integrations/transport/con
 import { type Spoken, spokenIn } from './first-bytes.ts'
 import { RequestReader } from './request-reader.ts'
 
-/** An HTTP proxy on this machine, through which a browser reaches what the guard lets it reach and nothing else. */
+/** An HTTP proxy on this machine, through which a browser reaches only what the guard allows. */
 export interface GuardProxy extends AsyncDisposable {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   port: number
   /**
-   * Returns why the last connection to the URL's host and port was not made, as a sentence without its full stop; null when it was made, or
-   * never asked for.
+   * Returns why the last connection to the URL's host and port failed, without a full stop; null when it succeeded or
+   * was never attempted.
    */
   faultOf(url: string): string | null
 }
 
 export interface GuardProxyOptions {
-  /** Judges each place when a connection to it is made, so a name is judged by what it resolves to at that time. */
+  /** Judges each address when a connection is made, so a name is judged by what it currently resolves to. */
   guard: AddressGuard
   /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
   outboundProxy?: string
   /** Replaced in tests; the system's resolver by default. */
   resolve?: Resolve | undefined
-  /** Called with `host:port` for each connection that is asked for, before it is judged. */
+  /** Called with `host:port` for each requested connection, before it is judged. */
   onAsked?: ((place: string) => void) | undefined
-  /** Whether a web socket is kept in: its connection is ended before anything of it leaves. Of `wss:` only host and port are known. */
+  /**
+   * Returns whether to block a web socket: its connection is closed before anything leaves. For `wss:` only host and
+   * port are known.
+   */
   keepsIn?: ((socketUrl: string) => boolean) | undefined
 }
 
-/** How long a connection may take to be made. */
+/** Timeout for establishing a connection. */
 const CONNECT_MS = 15 * SECOND_MS
-/** The faults of so many places are remembered. */
+/** Maximum number of remembered faults. */
 const MAX_FAULTS = 1000
 
-/** Starts the proxy. Ends with every connection that it has. */
+/** Starts the proxy. Disposing it ends all of its connections. */
 export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
   const { guard, outboundProxy = '', resolve, onAsked, keepsIn } = options
   const ways = connector({ guard, proxy: outboundProxy, ...(resolve ? { resolve } : {}) })
@@ -43,7 +46,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
   const closing = new AbortController()
   const sockets = new Set<Socket>()
 
-  /** A connection to the place, for `url` with the scheme http whatever is spoken over it. Null: the fault is noted. */
+  /** Connects to the address; `url` has the scheme http whatever protocol is used. Null: the fault was recorded. */
   const open = async (url: URL, tunnel: boolean): Promise<Socket | null> => {
     const place = placeOf(url)
     onAsked?.(place)
@@ -94,7 +97,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
 
 const DEFAULT_PORTS: Record<string, number> = { 'https:': 443, 'wss:': 443 }
 
-/** `host:port`; an IPv6 address stands in brackets. */
+/** Returns `host:port`; an IPv6 address is in brackets. */
 const placeOf = (url: URL) => `${url.hostname}:${url.port || (DEFAULT_PORTS[url.protocol] ?? 80)}`
 
 function faultFrom(error: unknown): string {
@@ -109,9 +112,9 @@ interface Ways {
   keepsIn: GuardProxyOptions['keepsIn']
 }
 
-/** Does what one connection of the browser asks for: one tunnel, or one plain request after the other. */
+/** Serves one connection of the browser: one tunnel, or plain requests one after the other. */
 function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
-  /** Where plain requests go; answers come as they are. */
+  /** Destination of plain requests; responses pass unchanged. */
   let upstream: { place: string; socket: Socket } | null = null
   const reader = new RequestReader()
   let work = Promise.resolve()
@@ -175,7 +178,10 @@ function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
   client.once('close', leave)
 }
 
-/** Returns what the client sends through its tunnel until it is known what that is; null when `isLet` says no, or when it leaves. */
+/**
+ * Returns what the client sends through its tunnel until the protocol is known; null when `isLet` returns false or the
+ * client disconnects.
+ */
 function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boolean): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()
   let bytes = Buffer.alloc(0)
@@ -196,7 +202,7 @@ function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boole
   return promise
 }
 
-/** Browsers send nothing but web sockets by tunnels without TLS, and for nothing else offer HTTP/1.1 alone inside it. */
+/** Browsers use tunnels without TLS only for web sockets, and offer only HTTP/1.1 inside TLS only for web sockets. */
 function isKeptIn(spoken: Spoken, { host }: URL, keepsIn: (socketUrl: string) => boolean): boolean {
   if (spoken.kind === 'http') return keepsIn(`ws://${host}${spoken.target}`)
   return spoken.kind === 'tls' && spoken.protocols.join() === 'http/1.1' && keepsIn(`wss://${host}/`)

@@ -69,7 +69,7 @@ describe('an archive', () => {
     expect(await bodiesOf(files)).toEqual(['en=scroll'])
   })
 
-  test('has a body for each request, whatever the others miss', async () => {
+  test('has a body for each request, even when others lack theirs', async () => {
     const files = [
       { name: 'x.har', content: harWith('a.dat', 'none.dat', 'b.dat', 'big.dat', 'secret.dat', 5, '', 'a.dat') },
       { name: 'a.dat', content: 'en=a' },
@@ -79,12 +79,12 @@ describe('an archive', () => {
     ]
     expect(await bodiesOf(files)).toEqual([
       'en=a',
-      'the recording has it in the attachment "none.dat", which is not in the archive',
+      'it is in the attachment "none.dat", which is not in the archive',
       'H4sIAA==',
       `its attachment "big.dat" is larger than ${MAX_ATTACHMENT_BYTES} bytes`,
       'its attachment "secret.dat" is encrypted',
-      'the recording does not have it',
-      'the recording does not have it',
+      'it is missing from the recording',
+      'it is missing from the recording',
       'en=a',
     ])
   })
@@ -146,7 +146,7 @@ describe('an archive', () => {
     await expect(reading).rejects.toThrow(message)
   })
 
-  test('with too many entries is refused, whether it says so or not', async () => {
+  test('with too many entries is refused, whether it declares them or not', async () => {
     const many = Array.from({ length: 101 }, (_, n) => ({ name: `${n}.dat`, content: '' }))
     await expect(readHarArchive(zipOf(many), LIMITS)).rejects.toThrow('contains more than 100 files')
     await expect(readHarArchive(zipOf(many.slice(0, 2), 65_000), LIMITS)).rejects.toThrow(
@@ -154,7 +154,7 @@ describe('an archive', () => {
     )
   })
 
-  test('unpacks attachments up to a size in all, each once', async () => {
+  test('unpacks attachments up to a total size, each once', async () => {
     const content = 'x'.repeat(MIB)
     const names = ['a', 'b', 'c', 'd']
     const files = [
@@ -176,7 +176,7 @@ describe('an archive', () => {
     expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" is beyond the limit for all attachments'])
   })
 
-  test('that is cut or changed anywhere is read or refused, and never throws anything else', async () => {
+  test('that is truncated or modified anywhere is read or refused, and never throws anything else', async () => {
     const whole = zipOf([
       { name: 'x.har', content: harWith('a.dat') },
       { name: 'a.dat', content: 'en=a' },

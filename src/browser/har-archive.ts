@@ -3,11 +3,11 @@ import { messageOf } from '../core/error.ts'
 import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from './har-body.ts'
 import { attachmentsOfHar } from './har-requests.ts'
 
-/** What an archive may contain. What it claims and what it unpacks to are both held to it. */
+/** Limits of an archive, for both claimed and actual sizes. */
 export interface ArchiveLimits {
   /** Unpacked size of the HAR, in bytes. */
   harBytes: number
-  /** Unpacked size of all attachments that are read, in bytes. */
+  /** Unpacked size of all attachments read, in bytes. */
   attachmentBytes: number
   entries: number
 }
@@ -19,15 +19,15 @@ const RATIO_FROM_BYTES = 1024 * 1024
 /** Stored and deflated: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.4.5 */
 const METHODS = [0, 8]
 
-/** Thrown for an archive that can't be read; its message completes a sentence that begins with the archive's name. */
+/** Thrown for an archive that can't be read. The message continues a sentence that begins with the archive's name. */
 export class ArchiveError extends Error {}
 
-/** How a ZIP archive begins: with an entry, or, when it is empty, with the end of its directory. */
+/** Returns whether bytes begin like a ZIP archive: with an entry, or with the end of the directory when it is empty. */
 export function isZip([a, b, c, d]: Uint8Array): boolean {
   return a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))
 }
 
-/** A HAR out of an archive. */
+/** A HAR from an archive. */
 export interface ArchivedHar {
   /** The HAR, parsed. */
   value: unknown
@@ -35,9 +35,9 @@ export interface ArchivedHar {
 }
 
 /**
- * Reads the HAR in a ZIP archive, and the attachments that its requests name, as Playwright writes them (`.har.zip`).
- * Nothing is written to disk, and other entries are not unpacked. An attachment that can't be read costs only its
- * request. Throws `ArchiveError`: no archive, not exactly one HAR in it, or beyond the limits.
+ * Reads the HAR in a ZIP archive and the attachments named by its requests, as written by Playwright (`.har.zip`).
+ * Nothing is written to disk, and other entries are not unpacked. An unreadable attachment affects only its request.
+ * Throws `ArchiveError` when it is not an archive, does not contain exactly one HAR, or exceeds the limits.
  */
 export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): Promise<ArchivedHar> {
   const { zip, entries } = await directoryOf(bytes, limits)
@@ -57,7 +57,7 @@ export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): 
   return { value, attachmentOf: (file) => attachments.get(file) ?? absent(file) }
 }
 
-/** Returns the files of an archive by name, the first of each name. */
+/** Returns the files of an archive by name; of duplicate names the first. */
 async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   const entries = new Map<string, Entry>()
   try {
@@ -73,7 +73,7 @@ async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   }
 }
 
-/** What macOS adds to archives. */
+/** Returns whether a file was added to the archive by macOS. */
 function isHidden(name: string): boolean {
   return /(?:^|\/)(?:__MACOSX\/|\.[^/]*$)/.test(name)
 }
@@ -101,7 +101,7 @@ async function attachmentIn(
 ): Promise<Attachment> {
   if (!entry) return absent(file)
   try {
-    // Known before it is unpacked: an entry unpacks to at most what it claims.
+    // Known before unpacking: an entry unpacks to at most the size it claims.
     if (Math.min(entry.uncompressedSize, MAX_ATTACHMENT_BYTES) > left) {
       throw new Error('is beyond the limit for all attachments')
     }
@@ -112,14 +112,14 @@ async function attachmentIn(
 }
 
 const absent = (file: string): Attachment => ({
-  fault: `the recording has it in the attachment ${quoted(file)}, which is not in the archive`,
+  fault: `it is in the attachment ${quoted(file)}, which is not in the archive`,
 })
 
-/** Returns an entry's content. Throws with the second half of a sentence that begins with its name. */
+/** Returns the content of an entry. Errors continue a sentence that begins with its name. */
 async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buffer> {
   const { uncompressedSize, compressedSize } = entry
   if (entry.isEncrypted()) throw new Error('is encrypted')
-  if (!METHODS.includes(entry.compressionMethod)) throw new Error('is compressed by another method than deflate')
+  if (!METHODS.includes(entry.compressionMethod)) throw new Error('uses a compression method other than deflate')
   if (uncompressedSize > limit) throw new Error(`is larger than ${limit} bytes`)
   if (uncompressedSize > RATIO_FROM_BYTES && uncompressedSize > MAX_RATIO * compressedSize) {
     throw new Error(`unpacks to more than ${MAX_RATIO} times its size`)

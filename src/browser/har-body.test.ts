@@ -15,7 +15,7 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** Returns the body of a request as it is decoded, or why it is missing. */
+/** Returns the decoded body of a request, or why it is missing. */
 function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): string | null {
   const pairs = Object.entries(headers).map(([name, value]) => ({ name, value }))
   const [request] = requestsOfHar({ log: { entries: [{ request: { url, method, headers: pairs, ...sent } }] } }) ?? []
@@ -23,12 +23,12 @@ function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): st
   return readBody(request?.hit ?? {}).text
 }
 
-const MISSING = 'missing: the recording does not have it'
+const MISSING = 'missing: it is missing from the recording'
 const NAMELESS = `${MISSING}, and the URL names no event`
-const DAMAGED = 'missing: the recording has its binary data as text, which damaged it'
+const DAMAGED = 'missing: the recording has damaged its binary data by storing it as text'
 const text = (value: string, more = {}) => ({ mimeType: 'text/plain', text: value, ...more })
 
-describe('a body that is not there', () => {
+describe('a missing body', () => {
   test.each<[string, Sent, string | null]>([
     ['postData is absent', { bodySize: 82 }, `${MISSING} (82 bytes were sent)`],
     ['the text is empty', { bodySize: 82, postData: text('') }, `${MISSING} (82 bytes were sent)`],
@@ -45,7 +45,7 @@ describe('a body that is not there', () => {
     [
       'it is cut, as the recorder says',
       { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
-      'missing: the recording has only a part of it',
+      'missing: the recording has only part of it',
     ],
     ['it is cut', { bodySize: 82, postData: text('en=scroll') }, 'missing: the recording has only 9 of 82 bytes'],
     ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
@@ -55,7 +55,7 @@ describe('a body that is not there', () => {
     [
       'the attachment is elsewhere',
       { postData: text('', { _file: 'a.dat' }) },
-      'missing: the recording has it in the attachment "a.dat", which is not part of the HAR',
+      'missing: it is in the attachment "a.dat", which is not part of the HAR',
     ],
     ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
   ])('because %s', (_, sent, expected) => {
@@ -102,11 +102,11 @@ describe('a body', () => {
     ['gzip', (body: string) => gzipSync(body)],
     ['zlib', (body: string) => deflateSync(body)],
   ] as const
-  /** As Python's `surrogateescape` writes bytes that are no UTF-8, one by one. */
+  /** Encodes bytes that are not UTF-8 one by one, like Python's `surrogateescape`. */
   const escaped = (bytes: Buffer) =>
     [...bytes].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
 
-  test.each(packed)('in %s is unpacked, however the recorder wrote its bytes', (name, pack) => {
+  test.each(packed)('in %s is unpacked, however the recorder stored its bytes', (name, pack) => {
     const body = fc.string({ unit: 'binary', minLength: 1 }).filter((one) => one.isWellFormed())
     fc.assert(
       fc.property(body, (one) => {
@@ -128,8 +128,8 @@ describe('a body', () => {
     expect(bodyOf({ postData: text(shown), headers: { 'content-encoding': 'gzip' } })).toBe(DAMAGED)
   })
 
-  test('of binary data in its place names no event', () => {
-    const inPlace = 'missing: the recording has binary data in its place, and the URL names no event'
+  test('replaced by binary data names no event', () => {
+    const inPlace = 'missing: the recording has unreadable binary data instead, and the URL names no event'
     const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('base64'), { encoding: 'base64' }) })).toBe(inPlace)
@@ -147,11 +147,11 @@ describe('parameters', () => {
   const bodyOfParams = (params: unknown, mimeType = 'application/x-www-form-urlencoded') =>
     bodyOf({ postData: { mimeType, text: '', params } })
 
-  test('give the form that was sent, encoded or not', () => {
+  test('give the submitted form, encoded or not', () => {
     const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
     fc.assert(
       fc.property(pairs, (sent) => {
-        // A URL shows whether a list is encoded, in which a percent sign could mean both.
+        // A URL shows whether a list is encoded when a percent sign is ambiguous.
         const named = [['dl', 'https://shop.example/'], ...sent.map(([name, value]) => [`k[${name}]`, value])] as [
           string,
           string,

@@ -6,18 +6,18 @@ export type Attachment = { bytes: Uint8Array } | { fault: string }
 /** Reads an attachment by the name that the HAR gives it. */
 export type AttachmentReader = (name: string) => Attachment
 
-/** A larger attachment is not read. Equals the largest body that is decoded. */
+/** Maximum size of an attachment, equal to the largest body that is decoded. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024
 
-/** The body of a request. All fields are left out when it had none. */
+/** The body of a request; empty when it had none. */
 export interface HarBody {
   body?: string
   bodyBase64?: string
-  /** Why the recording does not have the body; completes a sentence that begins with `body:`. */
+  /** Why the recording lacks the body; continues a sentence that begins with `body:`. */
   fault?: string
 }
 
-/** The fields of a HAR's `postData` that are read. `_file` is Playwright's name of an attachment. */
+/** The fields of a HAR's `postData` that are read. `_file` is Playwright's name for an attachment. */
 export type PostData =
   | { mimeType?: unknown; text?: unknown; encoding?: unknown; params?: unknown; comment?: unknown; _file?: unknown }
   | null
@@ -35,25 +35,25 @@ export interface RecordedBody {
   contentEncoding: string
 }
 
-/** Methods whose requests have no body, or none that matters here. */
+/** Methods whose requests have no relevant body. */
 const WITHOUT_BODY = /^(?:GET|HEAD|OPTIONS|CONNECT|TRACE)$/i
-/** First two bytes of gzip and zlib; recorders write the second one as U+FFFD or as a lone surrogate too. */
+/** First two bytes of gzip and zlib; recorders may also write the second one as U+FFFD or a lone surrogate. */
 const COMPRESSED: ReadonlyMap<number, readonly number[]> = new Map([
   [0x1f, [0x8b, 0xfffd, 0xdc8b]],
   [0x78, [0x01, 0x5e, 0x9c, 0xda, 0xfffd, 0xdc9c, 0xdcda]],
 ])
-/** Control characters that no text has: neither tabs nor line ends. */
+/** Control characters that never occur in text: all except tabs and line breaks. */
 const CONTROL = /[^\P{Cc}\t\n\v\f\r]/u
-/** Comments of recorders that leave a part of a body out. */
+/** Recorders' comments about a truncated body. */
 const SAYS_CUT = /\b(?:cut|truncated)\b/i
 const MAX_NAME_SHOWN = 100
 
-/** A name from a HAR, in quotes, at most 100 characters, for messages. */
+/** Returns a name from a HAR for messages, in quotes and cut to 100 characters. */
 export const quoted = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_SHOWN))
 
 /**
- * Returns the body from the first of its sources that has it: the attachment, the text, the parameters. Without any
- * of them, and for a body that is cut or damaged, returns the reason if the request had a body.
+ * Returns the body from the first source that has it: attachment, text or parameters. Without any of them, and for a
+ * truncated or damaged body, returns the reason if the request had a body.
  */
 export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader): HarBody {
   const { method, postData, contentEncoding } = recorded
@@ -66,21 +66,21 @@ export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader
   if (attached) return { fault: attached.fault }
   if (WITHOUT_BODY.test(method)) return {}
   const sent = bytesSent(recorded)
-  if (sent === null) return postData?.mimeType ? { fault: 'the recording does not have it' } : {}
-  return sent > 0 ? { fault: `the recording does not have it (${sent} bytes were sent)` } : {}
+  if (sent === null) return postData?.mimeType ? { fault: 'it is missing from the recording' } : {}
+  return sent > 0 ? { fault: `it is missing from the recording (${sent} bytes were sent)` } : {}
 }
 
-/** True when a text has characters that only binary data has. */
+/** Returns whether a text has characters that only occur in binary data. */
 export function isBinary(text: string): boolean {
   return CONTROL.test(text)
 }
 
-/** True when a request may have had a body that its recording does not mention. */
+/** Returns whether a request may have had a body that its recording does not mention. */
 export function mayHaveBody(method: string): boolean {
   return !WITHOUT_BODY.test(method)
 }
 
-/** Bytes that the request had on the wire; null: unknown. Recorders write 0 for bodies that they did not see. */
+/** Returns the bytes the request had on the wire; null when unknown. Recorders write 0 for bodies they did not see. */
 function bytesSent({ bodySize, contentLength }: RecordedBody): number | null {
   if (contentLength !== undefined && /^\d{1,15}$/.test(contentLength)) return Number(contentLength)
   return typeof bodySize === 'number' && bodySize >= 0 ? bodySize : null
@@ -103,25 +103,25 @@ function bodyOfText(text: string, recorded: RecordedBody): HarBody {
   }
   const isMultipart = text.startsWith('--')
   if (!isMultipart && text.includes('\ufffd') && isBinary(text)) return { fault: DAMAGED }
-  if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'the recording has only a part of it' }
-  // Recorders leave files out of multipart forms, and show compressed bodies unpacked.
+  if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'the recording has only part of it' }
+  // Recorders omit files from multipart forms and show compressed bodies unpacked.
   if (!isMultipart && recorded.contentEncoding === '' && sent !== null && isCut(text, sent)) {
     return { fault: `the recording has only ${Buffer.byteLength(text)} of ${sent} bytes` }
   }
   return { body: text }
 }
 
-const DAMAGED = 'the recording has its binary data as text, which damaged it'
+const DAMAGED = 'the recording has damaged its binary data by storing it as text'
 
-/** True for compressed bytes that were written as a text. */
+/** Returns whether a text is compressed bytes. */
 function isCompressed(text: string, contentEncoding: string): boolean {
   if (!isBinary(text)) return false
   return contentEncoding !== '' || COMPRESSED.get(text.charCodeAt(0))?.includes(text.charCodeAt(1)) === true
 }
 
 /**
- * True for base64 that is not marked as such: of as many bytes as were sent, or, where their number is not known, of a
- * form or JSON, which no text of one word is.
+ * Returns whether a text is unmarked base64: of as many bytes as were sent, or, when their number is unknown, of a form
+ * or JSON.
  */
 function isUnmarkedBase64(text: string, sent: number | null): boolean {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false
@@ -131,8 +131,8 @@ function isUnmarkedBase64(text: string, sent: number | null): boolean {
 }
 
 /**
- * Returns the bytes of a text that has one character for each byte (Latin-1), or Python's lone surrogates U+DC80 to
- * U+DCFF for bytes that are no UTF-8. Null when some were replaced by U+FFFD.
+ * Returns the bytes of a text with one character per byte (Latin-1), or with Python's lone surrogates U+DC80 to U+DCFF
+ * for bytes that are not UTF-8. Null when some were replaced by U+FFFD.
  */
 function bytesOfText(text: string): Buffer | null {
   if (text.isWellFormed()) return /[^\0-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')
@@ -141,7 +141,7 @@ function bytesOfText(text: string): Buffer | null {
   return Buffer.concat(parts.map((part, at) => Buffer.from(part, at % 2 === 1 ? 'latin1' : 'utf8')))
 }
 
-/** True when a text is shorter than what was sent, whichever way the recorder wrote line ends and escapes. */
+/** Returns whether a text is shorter than what was sent, however the recorder wrote line breaks and escapes. */
 function isCut(text: string, sent: number): boolean {
   if (Buffer.byteLength(text) >= sent) return false
   const lines = text.replaceAll(/\r?\n/g, '\r\n')
@@ -168,12 +168,15 @@ function pairsOf(list: unknown): [name: string, value: string][] {
   )
 }
 
-/** A percent sign that encodes nothing, a character that a form always encodes, or a URL: none is in an encoded list. */
+/**
+ * A percent sign that encodes nothing, a character that a form always encodes, or a URL: none of these occurs in an
+ * encoded list.
+ */
 const DECODED = /%(?![0-9a-f]{2})|[^\x21-\x7e]|["<>\\^`{|}&]|^[a-z][a-z\d+.-]*:\/\//i
 
 /**
  * Returns parameters as the form that was sent; null when there are none. Some recorders write them percent-encoded,
- * others decoded; of a list that can be both it is the former. A JSON body that was taken for a form is put together again.
+ * others decoded; an ambiguous list counts as encoded. A JSON body that was recorded as a form is reassembled.
  */
 function formOf(list: unknown): string | null {
   const pairs = pairsOf(list)

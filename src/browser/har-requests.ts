@@ -1,7 +1,6 @@
 import { type CapturedBody, readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
 import { type AttachmentReader, harBodyOf, isBinary, mayHaveBody, type PostData, quoted } from './har-body.ts'
-import { pageFinder } from './har-page.ts'
 
 /** One request of a recording, in the collector's format. */
 export interface RecordedHit {
@@ -12,23 +11,23 @@ export interface RecordedHit {
   contentEncoding?: string
   status?: number
   durMs?: number
-  /** When it was sent, milliseconds since the epoch; left out when the recording does not have it. */
+  /** When it was sent, in milliseconds since the epoch; absent when unknown. */
   ts?: number
-  /** URL of the page: from `Referer`, else from the recording's page; null without either. */
+  /** URL of the page, from `Referer` or else the recording's page; null without either. */
   pageUrl: string | null
-  /** Why the body can't be read, though the request had one. Such a hit is reported, not decoded. */
+  /** Why the body can't be read, although the request had one. Such a hit is reported instead of decoded. */
   missingBody?: MissingBody
 }
 
-/** A body that a recording does not have, or not whole. */
+/** A body that a recording lacks or has only in part. */
 export interface MissingBody {
   /** Index in `log.entries`, from 0. */
   entry: number
-  /** Completes a sentence that begins with `body:`. */
+  /** Continues a sentence that begins with `body:`. */
   reason: string
 }
 
-/** The fields of an entry that are read. Recorders leave many out, or write other types. */
+/** The fields of an entry that are read. Recorders omit many or write other types. */
 interface HarEntry {
   pageref?: unknown
   startedDateTime?: unknown
@@ -40,18 +39,18 @@ interface HarEntry {
 /** An entry of a HAR. */
 export interface HarRequest {
   hit: RecordedHit
-  /** URL of the page that was in the tab, whichever of its frames sent the request; null where the HAR does not tell. */
+  /** URL of the page in the tab, whichever of its frames sent the request; null when the HAR does not tell. */
   tabUrl: string | null
 }
 
 const NO_ATTACHMENTS: AttachmentReader = (name) => ({
-  fault: `the recording has it in the attachment ${quoted(name)}, which is not part of the HAR`,
+  fault: `it is in the attachment ${quoted(name)}, which is not part of the HAR`,
 })
 
 /**
- * Returns the requests of a HAR that was parsed, in its order, to any URL (http://www.softwareishard.com/blog/har-12-spec/).
- * Null: it is no HAR.
- * @param attachmentOf bodies outside of the HAR's JSON; without it they are reported as missing
+ * Returns the requests of a parsed HAR to any URL, in order (http://www.softwareishard.com/blog/har-12-spec/). Null
+ * when it is not a HAR.
+ * @param attachmentOf bodies outside the HAR's JSON; without it they are reported as missing
  */
 export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): HarRequest[] | null {
   const entries = entriesOf(value)
@@ -60,7 +59,7 @@ export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): Ha
   return entries.flatMap((entry, index) => requestOf({ entry: entry ?? {}, index, pageOf, attachmentOf }) ?? [])
 }
 
-/** Returns the names of the attachments that have bodies of requests, each once. */
+/** Returns the names of the attachments that contain request bodies, each once. */
 export function attachmentsOfHar(value: unknown): Set<string> {
   const names = (entriesOf(value) ?? []).map((entry) => entry?.request?.postData?._file)
   return new Set(names.filter((name) => typeof name === 'string'))
@@ -71,7 +70,7 @@ function entriesOf(value: unknown): (HarEntry | null)[] | null {
   return Array.isArray(entries) ? entries : null
 }
 
-/** The value of the last header of this name; undefined without one. */
+/** Returns the value of the last header of this name; undefined without one. */
 function headerOf(list: unknown, wanted: string): string | undefined {
   if (!Array.isArray(list)) return undefined
   const header = (list as ({ name?: unknown; value?: unknown } | null)[]).findLast(
@@ -116,8 +115,8 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
 }
 
 /**
- * Recorders do not see the body of some requests (beacons), and then say that there was none; or they have bytes in its
- * place that nothing can read.
+ * Returns the fault of a request without an event name. Recorders do not see the bodies of some requests (beacons) and
+ * record none, or store unreadable bytes instead.
  */
 function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'method'> & CapturedBody): string | null {
   if (!mayHaveBody(method)) return null
@@ -126,6 +125,60 @@ function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'me
   const { events } = decodeHit({ url, method: method.toUpperCase(), body: text })
   if (!events.some(({ kind, event }) => kind === 'event' && event === '')) return null
   return text === null
-    ? 'the recording does not have it, and the URL names no event'
-    : 'the recording has binary data in its place, and the URL names no event'
+    ? 'it is missing from the recording, and the URL names no event'
+    : 'the recording has unreadable binary data instead, and the URL names no event'
+}
+
+/** The fields of a recording that identify the pages of entries. Recorders omit many. */
+interface HarPages {
+  pages?: unknown
+  entries: readonly (HarDocument | null)[]
+}
+
+interface HarDocument {
+  pageref?: unknown
+  startedDateTime?: unknown
+  _resourceType?: unknown
+  request?: { url?: unknown }
+  response?: { status?: unknown; content?: { mimeType?: unknown } }
+}
+
+type HarPage = { id?: unknown; title?: unknown } | null
+
+const WEB_ADDRESS = /^https?:\/\/\S+$/i
+const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
+const REDIRECTS: readonly unknown[] = [301, 302, 303, 307, 308]
+
+/**
+ * Returns a function that returns the page URL for the `pageref` of an entry; null when the recording lacks it. In
+ * Chrome's exports the title of a page is its URL; otherwise the URL is that of the first document after redirects.
+ * Entries without a page belong to the only page, or else form one page.
+ */
+function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string | null {
+  const listed = (Array.isArray(pages) ? (pages as HarPage[]) : []).filter((page) => typeof page?.id === 'string')
+  const only = listed.length === 1 ? listed[0]?.id : undefined
+  const keyOf = (pageref: unknown) => (typeof pageref === 'string' ? pageref : only)
+  const addresses = new Map<unknown, string>()
+  const add = (key: unknown, address: unknown) => {
+    if (typeof address === 'string' && WEB_ADDRESS.test(address) && !addresses.has(key)) addresses.set(key, address)
+  }
+  for (const page of listed) add(page?.id, page?.title)
+  const documents = entries.filter((entry) => entry !== null && isDocument(entry))
+  for (const entry of documents.sort(byTime)) add(keyOf(entry?.pageref), entry?.request?.url)
+  return (pageref) => addresses.get(keyOf(pageref)) ?? null
+}
+
+function isDocument({ _resourceType: type, response }: HarDocument): boolean {
+  if (REDIRECTS.includes(response?.status)) return false
+  const mimeType = response?.content?.mimeType
+  return type === undefined ? typeof mimeType === 'string' && HTML.test(mimeType) : type === 'document'
+}
+
+/** Compares by time; keeps the order of the file when a time is missing. */
+function byTime(one: HarDocument | null, other: HarDocument | null): number {
+  return timeOf(one) - timeOf(other) || 0
+}
+
+function timeOf(entry: HarDocument | null): number {
+  return typeof entry?.startedDateTime === 'string' ? Date.parse(entry.startedDateTime) : Number.NaN
 }

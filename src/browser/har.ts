@@ -2,15 +2,15 @@ import type { SeenRequest } from './traffic.ts'
 
 const time = (at: number) => new Date(at).toISOString()
 
-/** A longer body is cut to this, in bytes of UTF-8. */
+/** Maximum bytes of a body in UTF-8; longer bodies are cut. */
 export const MAX_BODY_BYTES = 256_000
-/** The size of a HAR, in bytes of its JSON: what comes when it is reached is left out. */
+/** Maximum bytes of a HAR's JSON; the rest is left out. */
 export const MAX_HAR_BYTES = 20_000_000
 
 /**
- * The requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without the bodies of responses. What is
- * under way or failed has status 0. Chrome's own fields, and ours, begin with `_`. A body of more than 256 kB is cut, and
- * beyond 20 MB in all bodies, then entries, are left out; comments of the entries and of the log say so.
+ * Returns the requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without response bodies. Requests
+ * that are active or failed have status 0. Fields that begin with `_` are Chrome's or Tagwarden's. Bodies over 256 kB
+ * are cut, and beyond 20 MB all bodies and then entries are left out; comments of the entries and the log say so.
  */
 export function harOf(requests: readonly SeenRequest[]): object {
   const pages = pagesOf(requests)
@@ -39,19 +39,19 @@ export function harOf(requests: readonly SeenRequest[]): object {
   }
 }
 
-/** An entry and its bytes as JSON; null when it has more than are left. */
+/** Returns an entry and its bytes as JSON; null when it does not fit. */
 function fitting(left: number, entry: () => object): [object, number] | null {
   const made = entry()
   const bytes = Buffer.byteLength(JSON.stringify(made))
   return bytes <= left ? [made, bytes] : null
 }
 
-/** The body of a request as a HAR shows it. */
+/** The body of a request as shown in a HAR. */
 interface ShownBody {
   text: string
-  /** Bytes of all of it. */
+  /** Bytes of the whole body. */
   bytes: number
-  /** Says what is missing of it; null when nothing is. */
+  /** Says what is missing; null when nothing is. */
   comment: string | null
 }
 
@@ -68,7 +68,7 @@ type Shown = SeenRequest & { [LEFT_OUT]?: true }
 
 const withoutBody = (request: SeenRequest): Shown => ({ ...request, [LEFT_OUT]: true })
 
-/** `pagesOf` by the place of a request; a page that is visited again is one. */
+/** Returns pages by the page of their requests; a page visited again is the same page. */
 function pagesOf(
   requests: readonly SeenRequest[],
 ): Map<string, { id: string; title: string; startedDateTime: string }> {
@@ -97,7 +97,7 @@ function entryOf(request: Shown, page: string | undefined): object {
     cache: {},
     timings: { blocked: -1, dns: -1, connect: -1, ssl: -1, send: 0, wait, receive: Math.max(0, (durMs ?? 0) - wait) },
     _resourceType: resourceType,
-    ...(answered && { comment: 'Answered by Tagwarden; it did not leave the browser' }),
+    ...(answered && { comment: 'Answered by Tagwarden; the request did not leave the browser' }),
     ...(error !== null && { _error: error }),
   }
 }

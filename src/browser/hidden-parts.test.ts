@@ -14,14 +14,14 @@ const text = (text: string, more: Partial<Piece> = {}): Piece => ({
 const inLine = (one: string) => text(one, { startsLine: false })
 const field = (one: string, key = '') => text(one, { isField: true, key })
 
-/** The pieces with what is hidden in them as `#`. */
+/** Shows the pieces with their hidden parts as `#`. */
 function hidden(pieces: readonly Piece[]): string[] {
   const shown = pieces.map(({ text }) => Array.from({ length: text.length }, (_, at) => text[at]))
   for (const { piece, start, end } of find(pieces)) shown[piece]?.fill('#', start, end)
   return shown.map((characters) => characters.join(''))
 }
 
-describe('parts that are covered', () => {
+describe('covered parts', () => {
   test.each<[string, Piece[], string[]]>([
     ['a secret', [text('x abc y')], ['x ### y']],
     ['a secret in groups', [text('4929 1234 8888 7777')], ['###################']],
@@ -50,7 +50,7 @@ describe('parts that are covered', () => {
     expect(hidden(pieces)).toEqual(shown)
   })
 
-  test('a secret is found however it is grouped and spread', () => {
+  test('a secret is found however it is grouped or split', () => {
     const gaps = fc.constantFrom('', ' ', '-', '\u00a0', '.', ' - ', '/')
     const groups = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), gaps, fc.boolean()), {
       minLength: 16,
@@ -71,7 +71,7 @@ describe('parts that are covered', () => {
     )
   })
 
-  test('a very long page is covered where it is not looked through', () => {
+  test('the unsearched rest of a very long page is covered', () => {
     const pieces = [text('Blue shirt'), text('x'.repeat(300_000)), text('a@mail.example.com')]
     expect(hidden(pieces).map((shown) => shown[0])).toEqual(['B', '#', '#'])
   })

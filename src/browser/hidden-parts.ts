@@ -1,9 +1,9 @@
 import type { Span } from '../conditions/email.ts'
 import { exactSpans, personalSpans } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import { secretPattern } from './mask.ts'
+import { secretPattern } from './secret-mask.ts'
 
-/** A text that a page shows: of one text node, or of a field. */
+/** A displayed text of one text node or field. */
 export interface Piece {
   text: string
   /** Name of the field, which decides whether its digits may be a phone number; empty for other texts. */
@@ -19,17 +19,17 @@ export interface HiddenPart extends Span {
   piece: number
 }
 
-/** Returns the parts of what a page shows that must be covered. */
+/** Returns the parts of a page's texts that must be covered. */
 export type FindHidden = (pieces: readonly Piece[]) => HiddenPart[]
 
-/** Longer texts are covered whole: looking through them would take too long. */
+/** Longer texts are covered completely, because searching them would take too long. */
 const MAX_CHARACTERS = 300_000
-/** Texts whose parts are remembered. */
+/** Maximum number of texts whose parts are cached. */
 const MAX_KNOWN = 20_000
 
 /**
- * Returns what finds secrets and personal data in a page, also where several texts or fields in a row make them up, such as
- * a card number in groups.
+ * Returns a function that finds secrets and personal data in a page, also when consecutive texts or fields form them,
+ * such as a card number in groups.
  */
 export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; privacy: Privacy }): FindHidden {
   const pattern = secretPattern(secrets)
@@ -38,7 +38,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
       ? [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
       : []
   const known = new Map<string, readonly Span[]>()
-  // The same texts are looked through before and after each picture, and phone numbers take long.
+  // The same texts are searched before and after each screenshot, and phone numbers take long.
   const personal = (text: string, key = ''): readonly Span[] => {
     const place = `${key}\n${text}`
     const spans = known.get(place) ?? personalSpans(text, key, privacy)
@@ -47,7 +47,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
     return spans
   }
   const whole = (text: string) => [...secretSpans(text), ...personal(text)]
-  // Digits of any texts in a row would look like phone numbers.
+  // Consecutive digits of unrelated texts would look like phone numbers.
   const exact = (text: string) => [...secretSpans(text), ...exactSpans(text, privacy)]
   return (pieces) => {
     const { short, long } = withinLimit(pieces)
@@ -58,7 +58,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
       ...short.flatMap((one) => partsIn([one], '', (text) => [...secretSpans(text), ...personal(text, one.key)])),
       ...lines.flatMap((line) => partsIn(line, '', whole)),
       ...[short, fields].flatMap((row) => partsIn(row, '', exact)),
-      // Groups that are apart in space only.
+      // Groups separated only visually.
       ...partsIn(short, ' ', exact),
     ]
     return [...new Map(parts.map((part) => [`${part.piece} ${part.start} ${part.end}`, part])).values()]
@@ -87,7 +87,7 @@ function linesOf(pieces: readonly Numbered[]): Numbered[][] {
   return lines
 }
 
-/** Returns what `find` finds in the texts joined by `gap`, as parts of the pieces. */
+/** Returns the matches of `find` in the texts joined by `gap`, as parts of the pieces. */
 function partsIn(pieces: readonly Numbered[], gap: string, find: (text: string) => readonly Span[]): HiddenPart[] {
   const starts: number[] = []
   let all = ''
@@ -106,7 +106,7 @@ function partsIn(pieces: readonly Numbered[], gap: string, find: (text: string) 
   })
 }
 
-/** Index of the last number that is at most `value`. */
+/** Returns the index of the last number that is at most `value`. */
 function lastAtOrBefore(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length]
   while (high - low > 1) {

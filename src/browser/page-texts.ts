@@ -8,15 +8,17 @@ export interface Box {
   height: number
 }
 
-/** What looks at a frame's texts, in the frame. */
+/** Access to a frame's texts, inside the frame. */
 export interface PageTexts {
-  /** Returns the texts in view: text nodes, values of fields, and texts of pseudo-elements, also in open shadow roots. */
+  /**
+   * Returns the texts in view: text nodes, values of fields, and texts of pseudo-elements, also in open shadow roots.
+   */
   read(): Piece[]
-  /** Returns where these parts of what was last read are. */
+  /** Returns the positions of parts of the texts last read. */
   boxesOf(parts: readonly HiddenPart[]): Box[]
 }
 
-/** Runs in the page, apart from its scripts. It is sent as its text, so it knows nothing of this file. */
+/** Runs in an isolated world of the page. It is sent as text, so it can't use anything else of this file. */
 export function pageTexts(): PageTexts {
   const fields = 'input:not([type=file],[type=hidden]),textarea,select'
   let sources: (Text | Element)[] = []
@@ -111,7 +113,7 @@ export function pageTexts(): PageTexts {
   }
 }
 
-/** Runs in the page: lays one black box over each place, above everything else, in an element named `layer`. */
+/** Runs in the page: draws a black box over each position, above everything else, in an element named `layer`. */
 export function drawCover(boxes: readonly Box[], layer: string): true {
   document.querySelector(layer)?.remove()
   if (boxes.length === 0) return true

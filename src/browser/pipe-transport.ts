@@ -4,14 +4,14 @@ import type { ConnectionTransport } from 'puppeteer-core'
 const END = 0
 const ATTACHED = '{"method":"Target.attachedToTarget"'
 
-/** Speaks with a Chromium over two pipes: messages in UTF-8, each ended by a byte 0. */
+/** Communicates with a Chromium over two pipes: UTF-8 messages, each terminated by a zero byte. */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
-  /** Ids of sessions with targets that waited for the debugger when they were attached: new tabs, frames and workers. */
+  /** Ids of sessions with targets that waited for the debugger when attached: new tabs, frames and workers. */
   readonly waiting = new Set<string>()
   private readonly newTabs = new Set<string>()
-  /** Of a message whose end has not come. */
+  /** Parts of a message whose end has not been received. */
   private parts: Buffer[] = []
   private isClosed = false
 
@@ -42,7 +42,7 @@ export class PipeTransport implements ConnectionTransport {
       const message = this.parts.length === 0 ? last : Buffer.concat([...this.parts, last])
       this.parts = []
       from = end + 1
-      // What one message makes others wait for is done before the next one.
+      // Effects of one message are processed before the next one.
       setImmediate(() => this.deliver(message.toString()))
     }
     if (from < chunk.length) this.parts.push(from === 0 ? chunk : chunk.subarray(from))
@@ -51,7 +51,7 @@ export class PipeTransport implements ConnectionTransport {
   private deliver(message: string): void {
     if (message.startsWith(ATTACHED)) {
       const { params, sessionId: parent } = JSON.parse(message)
-      // The page of a new tab is attached by way of the tab, and only the tab is said to wait.
+      // The page of a new tab is attached through the tab, and only the tab is reported as waiting.
       if (params.waitingForDebugger || this.newTabs.delete(parent)) this.waiting.add(params.sessionId)
       if (params.waitingForDebugger && params.targetInfo.type === 'tab') this.newTabs.add(params.sessionId)
     }

@@ -1,26 +1,29 @@
 import { AppError } from '../core/error.ts'
 import type { Proxy as OutboundProxy } from '../integrations/transport/connection.ts'
 
-/** What a browser sends to its HTTP proxy, in parts. */
+/** A part of what a browser sends to its HTTP proxy. */
 export type RequestPart =
-  /** It asks for a tunnel; all that follows goes through it, `rest` first. */
+  /** A request for a tunnel; all further bytes go through it, `rest` first. */
   | { kind: 'tunnel'; url: URL; rest: Buffer }
   /** The head of a plain request. */
   | { kind: 'head'; url: URL; headFor(outboundProxy: OutboundProxy | null): string }
-  /** A part of its body. */
+  /** A part of the request's body. */
   | { kind: 'body'; bytes: Buffer }
 
 const END = '\r\n\r\n'
-/** Chromium itself sends no longer ones. */
+/** Chromium itself sends no longer heads. */
 const MAX_HEAD_BYTES = 512 * 1024
 
-/** Parts what a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), however it was cut on its way. */
+/**
+ * Splits what a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), regardless of how it was
+ * fragmented.
+ */
 export class RequestReader {
   private waiting: Buffer = Buffer.alloc(0)
-  /** Bytes of the body that are still to come. */
+  /** Remaining bytes of the body. */
   private bodyLeft = 0
 
-  /** Returns the parts that are whole by now. Fails with `invalid` at what is no request to a proxy. */
+  /** Returns the parts that are complete. Throws `invalid` for anything but a request to a proxy. */
   read(chunk: Buffer): RequestPart[] {
     const parts: RequestPart[] = []
     let rest = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
@@ -52,7 +55,7 @@ export class RequestReader {
     const [method = '', target = '', version] = requestLine.split(' ')
     const url = URL.parse(method === 'CONNECT' ? `http://${target}/` : target)
     if (version !== 'HTTP/1.1' || url?.protocol !== 'http:') {
-      throw new AppError('invalid', 'it is no request to a proxy')
+      throw new AppError('invalid', 'not a request to a proxy')
     }
     if (method === 'CONNECT') return { kind: 'tunnel', url, rest }
     this.bodyLeft = bodyLength(fields)
@@ -66,12 +69,12 @@ function bodyLength(fields: readonly string[]): number {
     const field = fields.find((one) => one.toLowerCase().startsWith(`${name}:`))
     return field?.slice(name.length + 1).trim()
   }
-  // Its end is not looked for: no other request follows on this connection.
+  // Its end is irrelevant: no other request follows on this connection.
   if (fieldOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
   return Number(fieldOf('content-length') ?? 0)
 }
 
-/** To a host its own path is sent, to another proxy the whole address. */
+/** A host receives only the path, another proxy the whole address. */
 function headOf(method: string, target: string, fields: readonly string[], proxy: OutboundProxy | null): string {
   const path = target.replace(/^http:\/\/[^/?#]*/i, '')
   const asked = proxy ? target : path.startsWith('/') ? path : `/${path}`

@@ -4,21 +4,21 @@ import type { FindHidden } from './hidden-parts.ts'
 import { type Box, drawCover, pageTexts } from './page-texts.ts'
 import { apart } from './puppeteer-internals.ts'
 
-/** A page whose scripts never end draws nothing more. */
+/** A page whose scripts never end can't be drawn. */
 const LIMIT_MS = 10 * SECOND_MS
-/** Larger viewports, and screens with several pixels for one, are shown smaller. */
+/** Larger viewports and high-density screens are scaled down. */
 const MAX_PIXELS = 2_000_000
-/** A frame that hangs costs the picture no more than this. */
+/** Maximum delay caused by a frame that hangs. */
 const FRAME_MS = 2 * SECOND_MS
 const HANGS = 'The page hangs: it can not be drawn'
-/** How often a picture is taken of a page that moves what has to be covered. */
+/** Maximum attempts for a page that moves the parts to cover. */
 const ATTEMPTS = 4
 const MOVES = 'The page keeps moving or changing, so that its texts can not be covered: it can not be drawn'
 
 /**
- * A PNG of what the page's viewport shows, at most 2 million pixels, with black boxes over the parts that `find` finds in
- * its texts and fields, also in frames and open shadow roots. Fails after `limitMs`, by default 10 s, when the page hangs, and
- * when such parts change or move from one attempt to the next. A frame that hangs by itself is hidden.
+ * Returns a PNG of the page's viewport of at most 2 million pixels, with black boxes over the parts that `find` finds
+ * in its texts and fields, also in frames and open shadow roots. Rejects after `limitMs`, by default 10 s, when the
+ * page hangs, and when such parts change or move with each attempt. A frame that hangs is hidden.
  */
 export async function screenshotOf(page: Page, find: FindHidden, limitMs = LIMIT_MS): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -66,18 +66,18 @@ async function capture(page: Page, session: CDPSession): Promise<Uint8Array> {
   return Buffer.from(data, 'base64')
 }
 
-/** What covers a frame while its picture is taken. */
+/** Covers a frame while the screenshot is taken. */
 interface Cover {
-  /** False when what has to be covered is other than it was, or elsewhere. */
+  /** Resolves with false when the parts to cover have changed or moved. */
   isStill(): Promise<boolean>
   remove(): Promise<unknown>
 }
 
 const LAYER = 'tagwarden-cover'
-/** Of a frame that went away there is nothing to be seen; one that could not be looked at spoils the picture. */
+/** Nothing of a detached frame is visible; a frame that could not be read invalidates the screenshot. */
 const unseen = (frame: Frame): Cover => ({ isStill: async () => frame.detached, remove: async () => undefined })
 
-/** Covers what of a frame has to be hidden, the whole frame when it hangs. */
+/** Covers the hidden parts of a frame, or the whole frame when it hangs. */
 async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
   const boxes = await hiddenBoxes(frame, find)
   if (boxes === 'late') return hideFrame(frame)
@@ -94,7 +94,7 @@ async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
   }
 }
 
-/** Resolves with `late` when the frame does not answer in time; with null when it fails. */
+/** Resolves with `late` when the frame does not respond in time, with null when it fails. */
 async function inTime<T>(work: Promise<T>): Promise<T | 'late' | null> {
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => resolve('late'), FRAME_MS)
@@ -105,7 +105,9 @@ async function inTime<T>(work: Promise<T>): Promise<T | 'late' | null> {
   }
 }
 
-/** Returns what of a frame has to be covered; `late` when the frame does not answer in time; null when it can't be looked at. */
+/**
+ * Returns the boxes to cover in a frame; `late` when the frame does not respond in time; null when it can't be read.
+ */
 async function hiddenBoxes(frame: Frame, find: FindHidden): Promise<Box[] | 'late' | null> {
   const texts = await inTime(apart(frame).evaluateHandle(pageTexts))
   if (texts === null || texts === 'late') return texts

@@ -6,23 +6,23 @@ import { childEnv } from '../core/child-env.ts'
 import { hasSandbox } from './chromium.ts'
 import { PipeTransport } from './pipe-transport.ts'
 
-/** A Chromium that runs. */
+/** A running Chromium. */
 export interface RunningChromium {
   transport: PipeTransport
-  /** Resolves with why, when it has ended; a sentence without its full stop. */
+  /** Resolves with the reason, without a full stop, when it has ended. */
   gone: Promise<string>
-  /** What it last wrote to stderr, one line; empty: nothing. */
+  /** Returns its last output to stderr as one line; empty: none. */
   lastWords(): string
   /** Ends it at once. */
   kill(): void
 }
 
-/** What is switched off: everything that Chromium asks of its maker, shows to its user, or waits for. */
+/** Disabled features: everything that Chromium requests from its maker, shows to its user, or waits for. */
 const OFF_FEATURES = [
   ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
   ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
   ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
-  // Search, of the full browser.
+  // Search features of the full browser.
   ...['PreconnectToSearch', 'AimEnabled', 'AimServerEligibilityEnabled', 'AimServerRequestOnStartupEnabled'],
   // Puppeteer can't follow targets with them: https://crbug.com/1348106, https://crbug.com/1492053.
   ...['AcceptCHFrame', 'ProcessPerSiteUpToMainFrameThreshold', 'IsolateSandboxedIframes'],
@@ -39,7 +39,7 @@ const FIXED = [
   ...['--safebrowsing-disable-auto-update', '--metrics-recording-only', '--no-default-browser-check'],
   ...['--disable-breakpad', '--disable-crash-reporter', '--disable-search-engine-choice-screen', '--noerrdialogs'],
   ...['--disable-infobars', '--disable-hang-monitor', '--disable-prompt-on-repost', '--deny-permission-prompts'],
-  // Pages go on although nobody looks at them.
+  // Pages keep running although they are not visible.
   ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows'],
   ...['--disable-renderer-backgrounding', '--disable-popup-blocking', '--disable-ipc-flooding-protection'],
   ...['--allow-pre-commit-input', '--enable-automation'],
@@ -48,10 +48,10 @@ const FIXED = [
   `--disable-features=${OFF_FEATURES.join(',')}`,
 ]
 
-/** A name that nobody has. The full browser asks its maker who is signed in, and can't be told not to. */
+/** An unresolvable name. The full browser asks its maker who is signed in, which can't be disabled. */
 const NOBODY = 'nobody.invalid'
 
-/** All that the browser sends goes to the proxy: loopback too, no name is asked for here, and nothing goes by UDP. */
+/** Sends all traffic to the proxy, including loopback; no name is resolved here, and nothing uses UDP. */
 const throughProxy = (port: number) => [
   `--proxy-server=http://127.0.0.1:${port}`,
   `--proxy-bypass-list=<-loopback>;${NOBODY}`,
@@ -67,10 +67,10 @@ const throughProxy = (port: number) => [
 const SANDBOX = hasSandbox() ? [] : ['--no-sandbox']
 
 export interface ChromiumOptions {
-  /** Where all of its files are. */
+  /** Folder for all of its files. */
   folder: string
   proxyPort: number
-  /** How it names itself where a tab, frame or worker was told nothing else; null: as it does. */
+  /** User agent of tabs, frames and workers without another one; null: Chromium's own. */
   userAgent: string | null
 }
 
@@ -88,7 +88,7 @@ export function startChromium(executable: string, { folder, proxyPort, userAgent
   return running(chromium)
 }
 
-/** Kept of what it writes to stderr. */
+/** Maximum characters stored of its stderr. */
 const MAX_WORDS = 4000
 
 function running(chromium: ChildProcess): RunningChromium {

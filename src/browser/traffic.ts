@@ -1,43 +1,45 @@
 import type { Instant } from '../core/clock.ts'
 
-/** The page that a request belongs to: the tab's own document, also for requests of its frames and workers. */
+/** The page of a request: the document of its tab, also for requests of frames and workers. */
 export interface PagePlace {
-  /** Null for a page that is no address on the web, such as `about:blank`. */
+  /** Null for a page that is not a web address, such as `about:blank`. */
   host: string | null
   path: string | null
 }
 
-/** One request that left the browser, or would have left it: a redirect is one more. Texts have secrets masked. */
+/**
+ * One request that left the browser or would have left it; each redirect is another one. Secrets in texts are masked.
+ */
 export interface SeenRequest extends PagePlace {
-  /** From 1, in the order in which requests were made. */
+  /** From 1, in the order of requests. */
   number: number
   at: Instant
-  /** Id of its tab, as `tabOf` says it; null for what belongs to no single tab, such as a shared worker. */
+  /** Id of its tab, as returned by `tabOf`; null for what belongs to no single tab, such as a shared worker. */
   tab: string | null
   url: string
   /** Upper case. */
   method: string
-  /** As Chrome names it, lower case: `document`, `script`, `xhr`, `ping`, … */
+  /** Chrome's name in lower case: `document`, `script`, `xhr`, `ping`, … */
   resourceType: string
   requestHeaders: readonly Header[]
-  /** As text; null when there was none or it is no text. */
+  /** Body as text; null when there was none or it is not text. */
   body: string | null
-  /** Vendor whose decoder knows the request; null: none does. */
+  /** Vendor whose decoder recognises the request; null: none. */
   vendor: string | null
-  /** True when it did not leave, because it was answered here. */
+  /** True when it did not leave because Tagwarden answered it. */
   answered: boolean
-  /** Null while it is under way, and when it failed. */
+  /** Null while it is active, and when it failed. */
   status: number | null
   statusText: string
   responseHeaders: readonly Header[]
   mimeType: string
-  /** Bytes of the response's body as they came; 0 while unknown. */
+  /** Bytes of the response body on the wire; 0 while unknown. */
   bytes: number
-  /** From the request to the first of its response; null while there is none. */
+  /** Milliseconds from the request to the start of its response; null without a response. */
   waitMs: number | null
-  /** From the request to the end of its response; null while it is under way. */
+  /** Milliseconds from the request to the end of its response; null while it is active. */
   durMs: number | null
-  /** Why it failed, in a sentence without its full stop; the guard's reason where that refused it. Null: it did not. */
+  /** Why it failed, without a full stop, with the guard's reason if it was refused. Null when it did not fail. */
   error: string | null
 }
 
@@ -46,40 +48,40 @@ export interface Header {
   value: string
 }
 
-/** One event that a request of a vendor carried. */
+/** One event of a vendor's request. */
 export interface SeenEvent extends PagePlace {
   /** `number` of its request; several events may share one. */
   request: number
   at: Instant
   vendor: string
-  /** Empty when the vendor's request names none. */
+  /** Empty when the request names no event. */
   event: string
   account: string | null
   params: Record<string, string>
-  /** Of the response; null when there was none. */
+  /** Status of the response; null when there was none. */
   status: number | null
   answered: boolean
 }
 
-/** What a browser has sent so far. Lists grow, and their items are filled in as responses come. */
+/** Requests of a browser so far. The lists grow, and their items are completed as responses arrive. */
 export interface Traffic {
   readonly requests: readonly SeenRequest[]
-  /** Loads of vendors' libraries are requests and no events. */
+  /** Loads of vendors' libraries are requests but not events. */
   readonly events: readonly SeenEvent[]
-  /** Uncaught errors of pages, frames and workers, and what they wrote to the console as errors; each text once. */
+  /** Uncaught errors of pages, frames and workers, and their console errors; each text once. */
   readonly errors: readonly string[]
-  /** Calls `listener` with each event when its request is made; returns a function that ends that. */
+  /** Calls `listener` with each event when its request is made. Returns a function that unsubscribes. */
   onEvent(listener: (event: SeenEvent) => void): () => void
-  /** Drops requests with a number below this one, and their events, where nobody asks for them again: a crawl is long. */
+  /** Drops requests below this number and their events, because a crawl is long. */
   forget(before: number): void
-  /** Number of requests that are under way. Those that were answered here, event streams and web sockets are not. */
+  /** Number of active requests, without answered ones, event streams and web sockets. */
   readonly underWay: number
-  /** When a request was last made, or ended. */
+  /** Time of the most recent start or end of a request. */
   readonly activeAt: Instant
   /**
-   * Resolves when nothing was under way for `silenceMs`, with true; after `atMostMs` with false. Fails when `stopping` is
+   * Resolves with true when nothing was active for `silenceMs`; with false after `atMostMs`. Rejects when `stopping` is
    * aborted.
-   * @param tab left out: of the whole browser
+   * @param tab default: the whole browser
    */
   quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal, tab?: string): Promise<boolean>
 }

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 
-/** The library of which Chromium on Linux takes further authorities; it can't be installed without it. */
+/** The library from which Chromium on Linux reads further authorities; Chromium requires it. */
 const LIBRARY = 'libnss3.so'
 
 const { ptr: pointer, i32, cstring } = FFIType
@@ -27,11 +27,11 @@ type Nss = ReturnType<typeof dlopen<typeof FUNCTIONS>>['symbols']
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
- * Makes a Chromium on Linux trust authorities beside its own, by the database of NSS in its home folder. Must be called before it is
- * started. Fails, with a sentence without its full stop, where the database can't be made.
+ * Makes a Chromium on Linux trust additional authorities with the NSS database in its home folder. Must be called
+ * before Chromium starts. Throws, without a full stop, when the database can't be created.
  *
  * @param home the `HOME` of Chromium
- * @param pem certificates of authorities, or of single servers; empty: nothing is done
+ * @param pem certificates of authorities or single servers; empty: does nothing
  */
 export function trustIn(home: string, pem: string): void {
   if (pem === '') return
@@ -41,7 +41,7 @@ export function trustIn(home: string, pem: string): void {
     using library = openLibrary()
     trustAll(library.nss, folder, pem.match(CERTIFICATE) ?? [])
   } catch (error) {
-    throw new Error(`Chromium can not be given the authorities of TAGWARDEN_OUTBOUND_CA: ${messageOf(error)}`)
+    throw new Error(`Chromium could not load the authorities of TAGWARDEN_OUTBOUND_CA: ${messageOf(error)}`)
   }
 }
 
@@ -55,7 +55,7 @@ function openLibrary() {
 }
 
 function trustAll(nss: Nss, folder: string, certificates: readonly string[]): void {
-  require(nss.NSS_InitReadWrite(text(`sql:${folder}`)), 'its database could not be made')
+  require(nss.NSS_InitReadWrite(text(`sql:${folder}`)), 'its database could not be created')
   try {
     const slot = required(nss.PK11_GetInternalKeySlot(), 'its database could not be opened')
     try {
@@ -79,7 +79,8 @@ function trust(nss: Nss, slot: Pointer, pem: string, index: number): void {
   const certificate = required(nss.CERT_NewTempCertificate(database, item, null, 0, 1), `${what} read`)
   try {
     require(nss.PK11_ImportCert(slot, certificate, 0, name, 0), `${what} stored`)
-    // CERTCertTrust: flags for servers, mail and code. An authority signs others; a server's own certificate stands for itself.
+    // CERTCertTrust: flags for servers, mail and code. An authority signs other certificates; a server's certificate is
+    // trusted directly.
     const flags = new Uint32Array(3)
     require(nss.CERT_DecodeTrustString(flags, text(ca ? 'C,,' : 'P,,')), `${what} trusted`)
     require(nss.CERT_ChangeCertTrust(database, certificate, flags), `${what} trusted`)

@@ -6,7 +6,7 @@ const ASKED: Asked = { method: 'GET', resourceType: 'xhr', isPage: false, header
 const COLLECT = 'https://www.google-analytics.com/g/collect?v=2&tid=G-A&en=page_view'
 const decode = (url: string, method = 'GET', body: string | null = null) => decodeHit({ url, method, body })
 
-describe('what does not leave', () => {
+describe('requests that do not leave', () => {
   const CASES: [string, boolean, string, Partial<Asked>][] = [
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
@@ -23,12 +23,12 @@ describe('what does not leave', () => {
     })
   }
 
-  test('what a vendor sends that cannot be read does not leave', () => {
+  test('unreadable requests to a vendor do not leave', () => {
     const broken = { ...decode(COLLECT), events: [], kind: null, error: 'it is broken' }
     expect(isAnswered(broken, ASKED)).toBe(true)
   })
 
-  test('a vendor’s request without an event leaves when it asks for something', () => {
+  test('a vendor’s request without an event leaves when it fetches something', () => {
     const silent = { ...decode(COLLECT), events: [], kind: null }
     expect(isAnswered(silent, ASKED)).toBe(false)
     expect(isAnswered(silent, { ...ASKED, method: 'POST' })).toBe(true)
@@ -36,7 +36,7 @@ describe('what does not leave', () => {
   })
 })
 
-describe('an answer is what the page expects', () => {
+describe('an answer meets the expectations of the page', () => {
   const CASES: [Partial<Asked>, number, string | undefined][] = [
     [{ resourceType: 'image' }, 200, 'image/gif'],
     [{ resourceType: 'script' }, 200, 'text/javascript'],
@@ -56,7 +56,7 @@ describe('an answer is what the page expects', () => {
     })
   }
 
-  test('its origin may read it, with credentials and with the headers that it asks for', () => {
+  test('its origin may read it, with credentials and the requested headers', () => {
     const headers = {
       Origin: 'https://shop.example',
       'Access-Control-Request-Method': 'POST',
@@ -71,7 +71,7 @@ describe('an answer is what the page expects', () => {
     })
   })
 
-  test('a library that waits for its vendor’s words gets them', () => {
+  test('a library that waits for its vendor’s confirmation receives it', () => {
     expect(String(Buffer.from(answerTo('Segment', ASKED).body))).toBe('{"success":true}')
   })
 })

@@ -18,11 +18,11 @@ export interface VendorAnswer {
   body: Uint8Array
 }
 
-/** Transparent, one pixel. */
+/** A transparent pixel. */
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 /**
- * What libraries take for success. Others repeat what was not confirmed in these words, which would look like a tag that
+ * Responses that libraries accept as success. Without them they repeat the request, which would look like a tag that
  * fires twice.
  */
 const CONFIRMATIONS: Record<string, string> = {
@@ -34,8 +34,8 @@ const CONFIRMATIONS: Record<string, string> = {
 }
 
 /**
- * True when a vendor's request is answered in its place: it carries events, repeats some, or could not be read. The code
- * and the settings of a vendor come from the vendor, because pages need them; so does a page that somebody goes to.
+ * Returns whether Tagwarden answers a vendor's request: it carries or repeats events, or could not be read. Code and
+ * settings come from the vendor, because pages need them, and so do pages a visitor navigates to.
  */
 export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Asked): boolean {
   if (vendor === null || kind === 'library' || asked.isPage) return false
@@ -43,14 +43,17 @@ export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Aske
   return asked.method !== 'GET' || ['image', 'ping'].includes(asked.resourceType)
 }
 
-/** True for a web socket to a vendor: it can't be answered, and is kept in. Of one over TLS the host decides. */
+/**
+ * Returns whether a web socket to a vendor is blocked, because it can't be answered. For a web socket over TLS the host
+ * decides.
+ */
 export function isVendorSocket(url: string): boolean {
   const { protocol = '', origin = '' } = URL.parse(url) ?? {}
   const known = protocol === 'wss:' ? `${origin}/` : url
   return decodeHit({ url: known, method: 'GET', body: null }).vendor !== null
 }
 
-/** What a vendor's server would say, so that the page goes on as it does with it. Kept in no cache. */
+/** Returns a response like the vendor's, so that the page continues as usual. It is not cached. */
 export function answerTo(vendor: string, asked: Asked): VendorAnswer {
   const { status, type, body } = contentFor(vendor, asked)
   const headers = {
@@ -83,7 +86,10 @@ function contentFor(vendor: string, { method, resourceType, headers }: Asked): C
   return { status: 200, type: 'application/json', body: confirmation ?? '{}' }
 }
 
-/** https://fetch.spec.whatwg.org/#http-cors-protocol; the last two let isolated pages and timing scripts see the answer. */
+/**
+ * https://fetch.spec.whatwg.org/#http-cors-protocol; the last two let isolated pages and timing scripts see the
+ * response.
+ */
 function accessHeaders(headers: Asked['headers']): Record<string, string> {
   const origin = headerOf(headers, 'origin')
   const method = headerOf(headers, 'access-control-request-method')

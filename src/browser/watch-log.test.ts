@@ -13,7 +13,7 @@ function request(log: TrafficLog, tab: string): SeenRequest {
   }
 }
 
-test('silence comes when the last request has ended, in one tab and in all', async () => {
+test('silence begins when the last request has ended, in one tab and in all', async () => {
   const log = new TrafficLog()
   const [one, other] = [request(log, 'one'), request(log, 'other')]
   log.add(one, true)
@@ -29,14 +29,14 @@ test('silence comes when the last request has ended, in one tab and in all', asy
   expect(other.durMs).toBeGreaterThanOrEqual(0)
 })
 
-test('what is not awaited does not disturb the silence', async () => {
+test('requests that are not awaited do not break the silence', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), false)
   expect(log.underWay).toBe(0)
   expect(await log.quiet(1, 10_000, never)).toBe(true)
 })
 
-test('a wait for silence ends when it is stopped', async () => {
+test('a wait for silence can be stopped', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), true)
   const stopping = new AbortController()
@@ -45,7 +45,7 @@ test('a wait for silence ends when it is stopped', async () => {
   expect(await silence.catch(String)).toContain('stopped')
 })
 
-test('what is forgotten is gone with its events, and numbers go on', () => {
+test('dropped requests are gone with their events, and numbering continues', () => {
   const log = new TrafficLog()
   for (const tab of ['one', 'other', 'one']) log.add(request(log, tab), false)
   for (const number of [1, 3]) {

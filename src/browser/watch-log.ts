@@ -2,22 +2,25 @@ import { type Instant, systemClock } from '../core/clock.ts'
 import { cutText } from '../core/text.ts'
 import type { PagePlace, SeenEvent, SeenRequest, Traffic } from './traffic.ts'
 
-/** A page that never stops asking must not fill the memory: later requests pass, and are not kept. */
+/**
+ * Maximum number of recorded requests, so that a page that never stops sending does not fill the memory. Later requests
+ * pass unrecorded.
+ */
 const MAX_REQUESTS = 20_000
 const MAX_EVENTS = 20_000
 const MAX_ERRORS = 100
 const MAX_ERROR_LENGTH = 500
 
-/** What a browser has sent, as it is written down. */
+/** Records the requests of a browser. */
 export class TrafficLog implements Traffic {
   requests: SeenRequest[] = []
   events: SeenEvent[] = []
   readonly errors: string[] = []
   activeAt: Instant = systemClock.now()
-  /** Requests under way, with the time of their beginning, which has no jumps. */
+  /** Active requests, with their start time from a monotonic clock. */
   private readonly flying = new Map<SeenRequest, number>()
   private readonly listeners = new Set<(event: SeenEvent) => void>()
-  /** Those that wait for silence. */
+  /** Callbacks waiting for silence. */
   private readonly waiting = new Set<() => void>()
   private readonly activity = new Map<string | null, number>()
   private lastNumber = 0
@@ -30,7 +33,7 @@ export class TrafficLog implements Traffic {
     return this.flying.size
   }
 
-  /** @param isAwaited false for what never ends by itself, or has ended already */
+  /** @param isAwaited false for requests that never end on their own or have already ended */
   add(request: SeenRequest, isAwaited: boolean): void {
     if (this.requests.length < MAX_REQUESTS) this.requests.push(request)
     if (isAwaited) this.flying.set(request, performance.now())
@@ -47,24 +50,24 @@ export class TrafficLog implements Traffic {
     if (this.errors.length < MAX_ERRORS && !this.errors.includes(short)) this.errors.push(short)
   }
 
-  /** Milliseconds since the request began; null when it is not under way. */
+  /** Returns the milliseconds since the request began; null when it is not active. */
   age(request: SeenRequest): number | null {
     const began = this.flying.get(request)
     return began === undefined ? null : Math.round(performance.now() - began)
   }
 
-  /** A request, with its events, belongs to another page than was thought. */
+  /** Moves a request and its events to another page. */
   place(request: SeenRequest, place: PagePlace): void {
     Object.assign(request, place)
     for (const event of this.eventsOf(request)) Object.assign(event, place)
   }
 
-  /** The status of a response gets to the events of its request. */
+  /** Copies the status of a response to the events of its request. */
   outcome(request: SeenRequest): void {
     for (const event of this.eventsOf(request)) event.status = request.status
   }
 
-  /** The latest are looked at first, and events are in the order of their requests. */
+  /** Searches from the end, because events are in the order of their requests. */
   private *eventsOf({ number }: SeenRequest): Iterable<SeenEvent> {
     for (let index = this.events.length - 1; index >= 0; index--) {
       const event = this.events[index]
@@ -81,7 +84,7 @@ export class TrafficLog implements Traffic {
     this.note(request.tab)
   }
 
-  /** Waits no longer for requests of which nothing more will be heard. */
+  /** Stops waiting for requests that will receive no more messages. */
   giveUp(isLost: (request: SeenRequest) => boolean): void {
     for (const request of [...this.flying.keys()]) if (isLost(request)) this.end(request)
   }

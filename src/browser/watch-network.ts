@@ -1,13 +1,12 @@
 import type { CDPSession, Protocol } from 'puppeteer-core'
 import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
-import { failureText } from './watch-error.ts'
 import type { TrafficLog } from './watch-log.ts'
 
-/** The requests that redirects made of one, as the Network domain names them together. */
+/** A request with its redirects, which the Network domain groups together. */
 interface Exchange {
   hops: SeenRequest[]
-  /** How many of them are known to have been redirected. */
+  /** Number of them known to be redirected. */
   redirected: number
   /** Bytes of the last response's headers. */
   headBytes: number
@@ -20,33 +19,35 @@ export interface Outcome {
   mimeType: string
 }
 
-/** Fills in what became of the requests that were noted: statuses, sizes, times, errors. */
+/** Completes the recorded requests: statuses, sizes, times, errors. */
 export class Responses {
   private readonly exchanges = new Map<string, Exchange>()
-  /** Session that told of a request's beginning, so that what ends with its worker or frame is not waited for. */
+  /**
+   * Session that reported the start of a request, so that requests ending with their worker or frame are not awaited.
+   */
   private readonly tellers = new Map<string, CDPSession>()
 
   constructor(
     private readonly log: TrafficLog,
     private readonly mask: (text: string) => string,
     private readonly faultOf: (url: string) => string | null,
-    /** The addresses of requests as they are. */
+    /** Unmasked addresses of requests. */
     private readonly urls: WeakMap<SeenRequest, string>,
   ) {}
 
-  /** A request was noted whose responses will be told under this id. */
+  /** Called when a request was recorded whose responses will be reported with this id. */
   expect(id: string, request: SeenRequest): void {
     const known = this.exchanges.get(id)
     if (known) known.hops.push(request)
     else this.exchanges.set(id, { hops: [request], redirected: 0, headBytes: 0 })
   }
 
-  /** The latest request of this id; null: none was noted. */
+  /** Returns the most recent request with this id; null when none was recorded. */
   latest(id: string): SeenRequest | null {
     return this.exchanges.get(id)?.hops.at(-1) ?? null
   }
 
-  /** Listens to what a target tells. */
+  /** Subscribes to the messages of a target. */
   follow(session: CDPSession): void {
     session.on('Network.requestWillBeSent', ({ requestId, redirectResponse }) => {
       if (!this.tellers.has(requestId)) this.tellers.set(requestId, session)
@@ -69,13 +70,13 @@ export class Responses {
     session.on('Network.loadingFailed', (event) => {
       const request = this.take(event.requestId)?.hops.at(-1)
       if (!request || request.answered) return
-      // A page that does not read what was answered gives up the rest of it.
+      // A page that does not read a response cancels the rest of it.
       if (request.status === null || !event.canceled) this.fail(request, failureText(event))
       this.log.end(request)
     })
   }
 
-  /** Also for requests of which only the interception tells. */
+  /** Also for requests that only the interception reports. */
   respond(request: SeenRequest, { status, statusText, headers, mimeType }: Outcome): void {
     if (request.answered) return
     request.status = status
@@ -106,20 +107,23 @@ export class Responses {
     return exchange
   }
 
-  /** A target is gone, and tells no more. */
+  /** Called when a target is gone and reports no more. */
   left(session: CDPSession): void {
     for (const [id, teller] of this.tellers) {
       if (teller !== session) continue
       const request = this.latest(id)
       this.tellers.delete(id)
-      // Another target may go on with it: a frame of its own process with the document that its parent asked for.
+      // Another target may continue it: a frame in a new process with the document its parent requested.
       if (request?.resourceType !== 'document') this.take(id)
       if (request && request.resourceType !== 'document') this.log.end(request)
     }
   }
 }
 
-/** Credentials are hidden although they are no secrets of the test: they give access to whoever reads the recording. */
+/**
+ * Hides credentials even if they are not secrets of the test, because they give access to every reader of the
+ * recording.
+ */
 export function shownHeader(name: string, value: string, mask: (text: string) => string): Header {
   const shown = isCredentialKey(`headers.${name}`) ? '***' : mask(value)
   return { name: mask(name), value: shown }
@@ -127,4 +131,38 @@ export function shownHeader(name: string, value: string, mask: (text: string) =>
 
 function outcomeOf({ status, statusText, headers, mimeType }: Protocol.Network.Response): Outcome {
   return { status, statusText, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), mimeType }
+}
+
+/** Text for Chromium's network errors that tests of tags encounter. */
+const NET_ERRORS: Record<string, string> = {
+  ERR_ABORTED: 'The page cancelled it',
+  ERR_ADDRESS_UNREACHABLE: 'The server cannot be reached',
+  ERR_CONNECTION_CLOSED: 'The server closed the connection',
+  ERR_CONNECTION_REFUSED: 'The server refused the connection',
+  ERR_CONNECTION_RESET: 'The server reset the connection',
+  ERR_CONNECTION_TIMED_OUT: 'The server did not answer in time',
+  ERR_EMPTY_RESPONSE: 'The server closed the connection without a response',
+  ERR_INTERNET_DISCONNECTED: 'There is no network connection',
+  ERR_NAME_NOT_RESOLVED: 'The host name could not be resolved',
+  ERR_TIMED_OUT: 'The server did not answer in time',
+  ERR_TOO_MANY_REDIRECTS: 'There were too many redirects',
+  ERR_TUNNEL_CONNECTION_FAILED: 'The host cannot be reached',
+}
+
+/** Fields of a failed request in the Network domain. */
+interface Failure {
+  errorText: string
+  canceled?: boolean
+  blockedReason?: string
+  corsErrorStatus?: { corsError: string }
+}
+
+/** Returns why a request failed, without a full stop. */
+function failureText({ errorText, canceled, blockedReason, corsErrorStatus }: Failure): string {
+  if (blockedReason) return `The browser blocked it (${blockedReason})`
+  if (corsErrorStatus) return `The browser withheld the response from the page (CORS: ${corsErrorStatus.corsError})`
+  if (canceled) return 'The page cancelled it'
+  const code = errorText.replace(/^net::/, '')
+  if (code.startsWith('ERR_CERT_')) return `The server's certificate is not valid (${code})`
+  return NET_ERRORS[code] ?? `The browser reported ${code || 'a failure'}`
 }

@@ -1,16 +1,16 @@
 import type { PagePlace } from './traffic.ts'
 
 interface Tab {
-  /** Addresses of its documents, the latest last. */
+  /** Addresses of its documents, the most recent last. */
   documents: string[]
-  /** Address that its document is asked for at, and the number of that request; null: none was. */
+  /** Address and number of the request for its next document; null when there is none. */
   coming: { url: string; number: number } | null
 }
 
-/** Requests of a page that was left may still come while the next one or two are there. */
+/** Requests of a page that was left may still arrive during the next one or two pages. */
 const MAX_DOCUMENTS = 5
 
-/** Which tab a frame or worker belongs to, and which document a tab shows. Tabs are named by the id of their target. */
+/** Maps frames and workers to tabs, and tabs to documents. Tabs are identified by their target id. */
 export class Tabs {
   private readonly tabs = new Map<string, Tab>()
   /** Tab by the id of a frame or worker in it. */
@@ -27,7 +27,7 @@ export class Tabs {
     for (const [id, owner] of this.owners) if (owner === tab) this.owners.delete(id)
   }
 
-  /** A tab got a frame or a worker. */
+  /** Called when a tab gets a frame or worker. */
   adopt(id: string, tab: string): void {
     this.owners.set(id, tab)
   }
@@ -36,17 +36,20 @@ export class Tabs {
     if (this.owners.get(id) !== id) this.owners.delete(id)
   }
 
-  /** A tab asks for its next document. */
+  /** Called when a tab requests its next document. */
   ask(tab: string, url: string, number: number): void {
     const known = this.tabs.get(tab)
     if (known) known.coming = { url, number }
   }
 
-  /** A tab shows another document, or the same under another address. Returns the number of the request that it came by. */
+  /**
+   * Called when a tab shows another document, or the same under another address. Returns the number of the request that
+   * loaded it.
+   */
   show(tab: string, url: string): number | null {
     const known = this.tabs.get(tab)
     if (!known || known.documents.at(-1) === url) return null
-    // The tab that changed last is the one that is being used.
+    // The tab that changed last is the one in use.
     this.tabs.delete(tab)
     this.tabs.set(tab, known)
     known.documents = [...known.documents, url].slice(-MAX_DOCUMENTS)
@@ -55,7 +58,7 @@ export class Tabs {
     return coming?.number ?? null
   }
 
-  /** A request says which document its tab has: that may be known before it is told. */
+  /** Called when a request shows which document its tab has, which may be known before it is reported. */
   mention(tab: string, url: string): void {
     if (this.tabs.get(tab)?.documents.includes(url) === false) this.show(tab, url)
   }
@@ -65,8 +68,8 @@ export class Tabs {
   }
 
   /**
-   * The tab of a request: that of its frame. A worker that several tabs share asks for the one that its referrer, else the
-   * referrer's origin, names; null when none does.
+   * Returns the tab of a request: that of its frame. For a shared worker, the tab named by the referrer or else by its
+   * origin; null when none is.
    */
   tabOf(frame: string, { url: asked, referrer }: Referring): string | null {
     const owner = this.owners.get(frame)
@@ -78,8 +81,8 @@ export class Tabs {
   }
 
   /**
-   * The document that a tab's request belongs to. A page's last requests may come when the next one is there already,
-   * and its first ones before it is told: the referrer says so, in whole or by its origin.
+   * Returns the document of a tab's request. The last requests of a page may arrive when the next one is already shown,
+   * and its first ones before it is reported; the referrer or its origin decides.
    */
   documentOf(tab: string, frame: string, { url: asked, referrer }: Referring): string {
     const { documents = [], coming = null } = this.tabs.get(tab) ?? {}
@@ -94,15 +97,15 @@ export class Tabs {
   }
 }
 
-/** A request, and who it says it comes from. */
+/** A request and its referrer. */
 interface Referring {
   url: string
   referrer: string | undefined
 }
 
 /**
- * Whether a referrer names a document. Others are told the origin alone (https://www.w3.org/TR/referrer-policy/), which
- * is the address of the home page as well.
+ * Returns whether a referrer names a document. Other origins receive only the origin
+ * (https://www.w3.org/TR/referrer-policy/), which is also the address of the home page.
  */
 function isNamed(url: string, referrer: string, asked: string): boolean {
   const origin = originOf(referrer)
@@ -112,7 +115,7 @@ function isNamed(url: string, referrer: string, asked: string): boolean {
 const withoutFragment = (url: string) => url.replace(/#.*$/s, '')
 const originOf = (url: string) => URL.parse(url)?.origin ?? null
 
-/** Host and path of an address; both null where it is none on the web. */
+/** Returns host and path of an address; both null when it is not a web address. */
 export function placeOf(url: string, mask: (text: string) => string): PagePlace {
   const parsed = URL.parse(url)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return { host: null, path: null }

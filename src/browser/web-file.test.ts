@@ -45,19 +45,19 @@ function read(url: string, options: Partial<WebFileOptions> = {}) {
 const textOf = async (url: string, options?: Partial<WebFileOptions>) =>
   Buffer.from((await read(url, options)).body).toString()
 
-test('reads a file under its own user agent, and says where it was found', async () => {
+test('reads a file with its own user agent and returns its final address', async () => {
   expect(await textOf(`${base}/robots.txt`)).toBe('/robots.txt for Tagwarden test')
   expect(await read(`${base}/moved?${base}/robots.txt`)).toMatchObject({ url: `${base}/robots.txt`, status: 200 })
   expect(await read(`${base}/busy`)).toMatchObject({ status: 503, retryAfter: '7' })
   await expect(read(`${base}/loop`)).rejects.toThrow('more than 5 redirects')
 })
 
-test.each(Object.keys(ENCODINGS))('unpacks %s, and cuts at the limit', async (encoding) => {
+test.each(Object.keys(ENCODINGS))('decodes %s, and cuts at the limit', async (encoding) => {
   expect(await textOf(`${base}/${encoding}`)).toBe(TEXT)
   expect(await textOf(`${base}/${encoding}`, { maxBytes: 20 })).toBe(TEXT.slice(0, 20))
 })
 
-describe('whatever the environment says of proxies', () => {
+describe('with any proxy settings in the environment', () => {
   // Bun reads these when a process starts.
   test.each(['NO_PROXY', 'no_proxy'])('with %s=* a refused address stays refused', async (name) => {
     const script = `

@@ -8,40 +8,40 @@ import { type Connector, connector } from '../integrations/transport/connection.
 import { sendRequest } from '../integrations/transport/http-request.ts'
 import type { Browsing } from './browsing.ts'
 
-/** What a host answered for an address. */
+/** A host's response. */
 export interface WebFile {
-  /** Where it was in the end, after redirects. */
+  /** Final address after redirects. */
   url: string
   status: number
-  /** `Retry-After`; null: it named none. */
+  /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
-  /** As it is behind `Content-Encoding`; cut at the limit. */
+  /** Decoded according to `Content-Encoding`, and cut at the limit. */
   body: Uint8Array
 }
 
 export interface WebFileOptions {
   browsing: Pick<Browsing, 'proxy' | 'faultOf'>
-  /** Authorities that are trusted beside the usual ones, as PEM; empty: none. */
+  /** Additional trusted authorities as PEM; empty: none. */
   ca: string
   userAgent: string
   maxBytes: number
-  /** For all of it, redirects included. */
+  /** Timeout of the whole request, including redirects. */
   limitMs: number
 }
 
 type AskOptions = Pick<WebFileOptions, 'userAgent' | 'maxBytes' | 'limitMs'> & { ways: Connector }
 
-/** RFC 9309 asks for five at least. */
+/** RFC 9309 requires at least five. */
 const REDIRECTS_MAX = 5
 
 /**
- * Returns what a host answers for an address, asked for by the guard's proxy as the browser's requests are. Fails with a
- * reason in words when no answer comes, and as soon as `stopping` is aborted.
+ * Returns a host's response, requested through the guard's proxy like the browser's requests. Rejects with a reason in
+ * words when there is no response, and as soon as `stopping` is aborted.
  */
 export async function readWebFile(url: string, options: WebFileOptions, stopping: AbortSignal): Promise<WebFile> {
   const limit = AbortSignal.timeout(options.limitMs)
   const signal = AbortSignal.any([stopping, limit])
-  // Its guard is asked for nothing: what goes by a proxy is judged there.
+  // This connection's own guard is unused: the proxy judges the requests.
   const ways = connector({ guard: addressGuard([]), proxy: options.browsing.proxy, ca: options.ca })
   let at = url
   try {
@@ -59,7 +59,7 @@ export async function readWebFile(url: string, options: WebFileOptions, stopping
   throw new Error(`more than ${REDIRECTS_MAX} redirects`)
 }
 
-/** The answer of one host; a redirect is one too. */
+/** Response of one host, possibly a redirect. */
 function ask(
   address: string,
   { ways, userAgent, maxBytes, limitMs }: AskOptions,
@@ -83,7 +83,7 @@ const DECODERS: Record<string, () => Transform> = {
 
 async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const decoder = DECODERS[incoming.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
-  // A broken connection has to end the decoder too, or its reader waits for ever.
+  // A broken connection must also end the decoder, or its reader waits for ever.
   const plain: AsyncIterable<Buffer> = decoder ? pipeline(incoming, decoder, () => undefined) : incoming
   const chunks: Uint8Array[] = []
   let size = 0

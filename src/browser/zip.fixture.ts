@@ -1,12 +1,12 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A file of a ZIP archive. Its claims are those of an archive made to harm. */
+/** A file of a ZIP archive, whose claimed sizes may be false. */
 export interface ZippedFile {
   name: string
   content: string | Uint8Array
-  /** The size that the directory claims; default: the real one. */
+  /** Size claimed by the directory; default: the actual one. */
   claimedBytes?: number
-  /** The packed size that the directory claims; default: the real one. */
+  /** Packed size claimed by the directory; default: the actual one. */
   claimedPackedBytes?: number
   isStored?: boolean
   isEncrypted?: boolean

@@ -278,7 +278,7 @@ describe('an attachment', () => {
       ['below/b.dat', NOT_NEXT],
       ['./a.dat', NOT_NEXT],
       ['.hidden', NOT_NEXT],
-      ['', /^the recording does not have it$/],
+      ['', /^it is missing from the recording$/],
       ['same.dat', 'en=a'],
       ['big.dat', /is larger than 1 MiB$/],
       ['link.dat', NOT_NEXT],

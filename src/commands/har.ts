@@ -57,7 +57,7 @@ function attachmentsNextTo(path: string): AttachmentReader {
     try {
       return attachmentIn(realpathSync(dirname(path)), name)
     } catch {
-      return { fault: `the recording has it in the attachment ${quoted(name)}, which is not next to the HAR file` }
+      return { fault: `it is in the attachment ${quoted(name)}, which is not next to the HAR file` }
     }
   }
 }

@@ -96,7 +96,7 @@ async function answerOf(response: Response): Promise<Imported> {
   throw new UsageError(`import har: the collector answered ${response.status}: ${reason}`)
 }
 
-/** A request that was not sent, because the recording does not have its body. */
+/** A request that was not sent, because its body is missing from the recording. */
 interface WithoutBody {
   file: string
   /** Index in `log.entries`, from 0. */

@@ -126,7 +126,7 @@ describe('a draft from an archive', () => {
     expect(answer.body.expectations.map(({ event }: { event: string }) => event)).toEqual([
       ...['page_view', 'add_to_cart', 'purchase'],
     ])
-    const reason = 'the recording has it in the attachment "b.dat", which is not in the archive'
+    const reason = 'it is in the attachment "b.dat", which is not in the archive'
     expect(answer.body.missingBodies).toEqual([{ entry: 3, host: 'www.google-analytics.com', reason }])
   })
 

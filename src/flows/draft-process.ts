@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
 import { ArchiveError, type ArchiveLimits, readHarArchive } from '../browser/har-archive.ts'
-import { memoryOfProcess } from '../browser/memory.ts'
+import { memoryOfProcess } from '../browser/process-memory.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
 import { workerEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'

@@ -117,7 +117,7 @@ test('a request without its body is not an event, but its page counts', () => {
   const sent = entry('02', collect, { pageref: 'p1' })
   const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]
   const found = sightingsOfHar({ log: { pages: [{ id: 'p1', title: `${SHOP}/` }], entries } }, 'har')
-  const reason = 'the recording does not have it (9 bytes were sent)'
+  const reason = 'it is missing from the recording (9 bytes were sent)'
   expect(draftOf(found, 'har', PLAIN_PRIVACY)).toMatchObject({
     recording: { steps: [{ url: `${SHOP}/` }] },
     expectations: [],

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
-import { UnderWay } from '../browser/under-way.ts'
+import { ActiveRuns } from '../browser/active-runs.ts'
+import { type Browsers, INTERNAL_FAULT, type ServerBrowsing } from '../browser/browsers.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
@@ -60,7 +60,7 @@ interface Attempt {
 
 /** Executes queued runs, each in its own browser when a slot is free. One instance per program. */
 export class FlowRuns {
-  private readonly underWay = new UnderWay<StoredRun>()
+  private readonly underWay = new ActiveRuns<StoredRun>()
 
   /** Runs interrupted by a stop or a kill are marked as failed. */
   constructor(private readonly parts: FlowRunDeps) {
@@ -137,7 +137,7 @@ export class FlowRuns {
     if (fault instanceof AppError && fault.code === 'notFound') return
     report(fault, `run of a flow test: ${messageOf(fault)}`)
     const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
-    const error = FAULT_OF_OURS
+    const error = INTERNAL_FAULT
     const headline = `The run ended early: ${error}`
     const end = { status: 'failed', finishedAt: clock.now(), pausedMs: null, headline, error } as const
     endRun(db, run.id, { ...end, summary: run.summary }, facts)
@@ -147,7 +147,7 @@ export class FlowRuns {
     run: StoredRun,
     kept: StoredFlowTest,
     version: Pick<Versioned, 'recording' | 'startUrl'>,
-    own: OwnBrowsing,
+    own: ServerBrowsing,
   ) {
     const { test, elements, refused } = kept
     const { values: secrets, hosts } = secretsOfRun(this.parts.box, kept, version, run)

@@ -39,7 +39,7 @@ export class Questions {
 
   /**
    * Runs `work` when a slot is free, and returns its result. Fails as it does; with `rateLimited` when too many queries
-   * of the caller or the organization wait already; with `unavailable` when too many wait in total, `signal` aborts, or an insight
+   * of the caller or the organization are already waiting; with `unavailable` when too many wait in total, `signal` aborts, or an insight
    * waited for 10 s.
    */
   ask<T>(

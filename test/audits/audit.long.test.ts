@@ -14,9 +14,9 @@ const beacon = (event: string) =>
   `navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=${event}&ep.x=1')`
 const BANNER = `<button id="yes" onclick="document.cookie='ok=1'; ${beacon('consented').replaceAll('"', '')}">Yes</button>`
 
-/** What the site is like: changed by tests. */
+/** The site, changed by tests. */
 let hasPurchase = true
-/** How often a page was asked for that is never answered. */
+/** Number of requests for a page that never answers. */
 let held = 0
 
 const site = Bun.serve({
@@ -58,7 +58,7 @@ const issuesOf = async (alertId: string) =>
     ({ alertType, status, title }: Record<string, string>) => ({ alertType, status, title }),
   )
 
-test('an audit says what fired, what is missing and what came twice; the next one, what is different', async () => {
+test('an audit reports fired, missing and duplicate events, and the next one the differences', async () => {
   const expect_ = [{ path: '^/thanks$', vendor: 'Google Analytics 4', event: 'purchase' }]
   const input = { name: 'Shop', startUrls: [`${ORIGIN}/`], expect: expect_ }
   const first = await audited(input)
@@ -89,7 +89,7 @@ test('an audit says what fired, what is missing and what came twice; the next on
   expect(rest.body).toMatchObject({ pages: [{}], nextCursor: null })
 })
 
-test('compare shows what fires without consent beside what fires with it', async () => {
+test('compare reports events without consent next to those with it', async () => {
   const consent = { mode: 'compare', selectors: ['#yes'] }
   const { pages } = await audited({ name: 'Consent', startUrls: [`${ORIGIN}/consent`], consent })
   expect(pages).toHaveLength(2)
@@ -99,7 +99,7 @@ test('compare shows what fires without consent beside what fires with it', async
   }
 })
 
-test('an audit goes on by its schedule, until one of its name is made without', async () => {
+test('an audit repeats on schedule until one with its name is created without a schedule', async () => {
   const input = { name: 'Daily', startUrls: [`${ORIGIN}/thanks`] }
   await audited({ ...input, schedule: '0 6 * * *' })
   const count = async () => (await world.call('GET', '/v1/audits?name=Daily')).body.audits.length
@@ -126,7 +126,7 @@ test.each<[object, RegExp]>([
   expect([status, body.error]).toEqual([400, expect.stringMatching(error)])
 })
 
-test('an audit that a kill cut off is failed with what it saw, and one that waited is carried out', async () => {
+test('an audit interrupted by a kill fails with its pages so far, and a queued one is executed', async () => {
   const { db } = world.app
   const settings = readAudit({ name: 'Cut off', startUrls: [`${ORIGIN}/thanks`], delayMs: 0, settleMs: 0 }, 0)
   const queued = () =>
@@ -151,7 +151,7 @@ test.each<[string, () => number, RegExp]>([
 ])(
   'a %s that is killed in mid-crawl ends the audit with what it saw, and the next one is whole',
   async (what, find, why) => {
-    // Each a series of its own, which begins with what was killed.
+    // Each is a series that begins with the killed audit.
     const input = { name: `A ${what} is killed`, startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
     held = 0
     const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
@@ -167,7 +167,7 @@ test.each<[string, () => number, RegExp]>([
   },
 )
 
-test('evidence of an issue of an audit says what was found, where, and names the audit', async () => {
+test('evidence of an issue of an audit names the finding, the page and the audit', async () => {
   const expect_ = [{ path: '^/twice$', vendor: 'Google Analytics 4', event: 'purchase', withinMs: 0 }]
   const { id } = await audited({ name: 'Evidence', startUrls: [`${ORIGIN}/twice`], maxDepth: 0, expect: expect_ })
   const { issues } = (await world.call('GET', `/v1/issues?alertId=${id}`)).body
@@ -182,14 +182,14 @@ test('evidence of an issue of an audit says what was found, where, and names the
   ])
 })
 
-test('without Chromium an audit is refused with what to do', async () => {
+test('without Chromium an audit is refused with instructions', async () => {
   await using without = await testApp({ chromium: '/nowhere/chromium' })
   const body = { name: 'x', startUrls: ['https://shop.example/'] }
   const answer = await without.call('POST', '/v1/audits', { body })
   expect(answer).toMatchObject({ status: 409, body: { error: expect.stringMatching(/TAGWARDEN_CHROMIUM/) } })
 })
 
-test('nothing personal of a page is shown', async () => {
+test('no personal data of a page is shown', async () => {
   const id = storeAudit(world.app.db, world.clock.now(), {
     orgId: world.owner.orgId,
     name: 'P',

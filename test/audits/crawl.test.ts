@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { crawl } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
-import { KEEPS_PLACE } from '../../src/browser/task.ts'
+import { FIXED_SLOT } from '../../src/browser/task.ts'
 import { browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
@@ -32,7 +32,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
     },
     (message) => void told.push(message),
     new AbortController().signal,
-    KEEPS_PLACE,
+    FIXED_SLOT,
   )
   const last = told.at(-1)
   return {
@@ -41,7 +41,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
   }
 }
 
-test('of a site with traps every page is seen once, with its tags', async () => {
+test('every page of a site with traps is visited once, with its tags', async () => {
   const { pages, error } = await crawled({})
   expect(error).toBeNull()
   const paths = pages.map(({ url }) => url.replace(ORIGIN, ''))
@@ -65,7 +65,7 @@ test('of a site with traps every page is seen once, with its tags', async () => 
   expect(asked.has('/private')).toBe(false)
 })
 
-test('a sitemap stands in place of start pages, and what is private is refused', async () => {
+test('a sitemap replaces start pages, and private addresses are refused', async () => {
   const { pages } = await crawled({ startUrls: [], sitemap: `${ORIGIN}/sitemap.xml`, maxDepth: 0 })
   expect(pages.map(({ url }) => url.replace(ORIGIN, '')).sort()).toEqual(['/product/1', '/product/2'])
   const refused = await crawled({ startUrls: ['http://127.0.0.2/', 'http://169.254.169.254/'] })

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { AuditPage } from '../../src/audits/audit.ts'
-import { memoryOf } from '../../src/browser/memory.ts'
+import { memoryOf } from '../../src/browser/process-memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { commandOf, startedBy } from '../proc-fs.ts'
 import { testApp } from '../test-app.ts'
@@ -8,7 +8,7 @@ import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
 const PRODUCTS = 280
 const MIB = 2 ** 20
-/** A browser that kept what 300 pages leave behind would have 600 and more; the first 100 of them take 430. */
+/** A browser that kept the memory of 300 pages would need more than 600 MB; the first 100 pages take 430 MB. */
 const MOST_MIB = 520
 
 const site = trapSite(PRODUCTS)
@@ -18,7 +18,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** The process that drives the browser, which leads the group of all of the browser's processes. */
+/** Returns the process that drives the browser and leads the group of its processes. */
 const runnerOf = () => startedBy(process.pid).find((pid) => commandOf(pid).includes('\0browse\0')) ?? 0
 
 async function pagesOf(id: string): Promise<AuditPage[]> {
@@ -32,7 +32,7 @@ async function pagesOf(id: string): Promise<AuditPage[]> {
   return pages
 }
 
-test('of 300 pages with traps every one is seen once, and memory does not grow with them', async () => {
+test('each of 300 pages with traps is visited once, and memory does not grow with them', async () => {
   const input = { name: 'Large', startUrls: [`${site.origin}/`], maxPages: 400, delayMs: 0, settleMs: 50 }
   const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
   let runner = 0

@@ -13,9 +13,9 @@ const links = (...paths: string[]) => html(paths.map((path) => `<a href="${path}
 const locs = (kind: 'sitemapindex' | 'urlset', ...urls: string[]) =>
   new Response(`<${kind}>${urls.map((url) => `<loc>${url}</loc>`).join('')}</${kind}>`)
 
-/** What the site answers, by path; put there by each test. Others are not found. */
+/** Answers of the site by path, set by each test. Other paths are not found. */
 let site: Record<string, Answer> = {}
-/** When each path was asked for. */
+/** Times of requests by path. */
 let asked: Record<string, number[]> = {}
 const shop = Bun.serve({
   hostname: '127.0.0.1',
@@ -27,7 +27,7 @@ const shop = Bun.serve({
     return site[pathname]?.(origin, times.length) ?? new Response('', { status: 404 })
   },
 })
-/** A private server at the same port, which nobody may reach. */
+/** A private server on the same port, which must not be reached. */
 const reached: string[] = []
 const inner = Bun.serve({
   hostname: '127.0.0.2',
@@ -38,7 +38,7 @@ const inner = Bun.serve({
   },
 })
 
-/** Addresses that `turning.test` has, one after the other; the last one stays. */
+/** Addresses of `turning.test` in turn; the last one is repeated. */
 let turns: string[] = []
 let browsing: Promise<Browsing> | null = null
 const shared = () => {
@@ -82,7 +82,7 @@ async function crawled(plan: Partial<CrawlPlan>) {
 
 const gaps = (path: string) => (asked[path] ?? []).slice(1).map((time, n) => time - (asked[path]?.[n] ?? 0))
 
-test('a page that is busy is asked for again when its host says, and told once', async () => {
+test('a busy page is requested again when its host says, and reported once', async () => {
   site = {
     '/': () => links('/a'),
     '/a': (_, nth) => (nth === 1 ? busy(429, '1') : nth === 2 ? busy(503, '1') : html()),
@@ -99,7 +99,7 @@ test('a page that is busy is asked for again when its host says, and told once',
   for (const ms of gaps('/a')) expect(ms).toBeGreaterThan(950)
 })
 
-test('a page that stays busy is told with its status, and others are seen', async () => {
+test('a page that stays busy is reported with its status, and others are visited', async () => {
   site = { '/': () => links('/a', '/b', '/c'), '/a': () => busy(503, '0'), '/b': () => html(), '/c': () => html() }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
   expect(pages.sort()).toEqual([
@@ -111,7 +111,7 @@ test('a page that stays busy is told with its status, and others are seen', asyn
   expect([asked['/a']?.length, error]).toEqual([3, null])
 })
 
-test('a host that stays busy ends the crawl, which keeps what it saw', async () => {
+test('a host that stays busy ends the crawl, which keeps its pages', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(429, '0')])) }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
@@ -120,16 +120,16 @@ test('a host that stays busy ends the crawl, which keeps what it saw', async () 
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
-test('a host that asks for an hour is left alone soon', async () => {
+test('a host that requires an hour is given up quickly', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(503, '3600')])) }
   const { error } = await crawled({ startUrls: [at('/')] })
-  expect(error).toMatch(/ answered with status 503 for 3 addresses in a row, and asks for a pause of 3600 s$/)
+  expect(error).toMatch(/ answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s$/)
   expect(Object.values(asked).every(({ length }) => length === 1)).toBe(true)
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
-test('robots.txt and sitemaps are asked for again, too', async () => {
+test('robots.txt and sitemaps are also requested again', async () => {
   site = {
     '/robots.txt': (_, nth) => (nth === 1 ? busy(503, '0') : new Response('User-agent: *\nDisallow: /b')),
     '/map.xml': (origin, nth) => (nth === 1 ? busy(429, '0') : locs('urlset', `${origin}/a`, `${origin}/b`)),
@@ -152,7 +152,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     'a file of a sitemap, the second time',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/index.xml', 'turning.test') },
-    { pages: [], error: expect.stringMatching(/index\.xml names no page that may be looked at/) },
+    { pages: [], error: expect.stringMatching(/index\.xml contains no page that may be visited/) },
   ],
   [
     'robots.txt',
@@ -164,7 +164,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     'robots.txt behind a sitemap',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/map.xml', 'turning.test') },
-    { pages: [], error: expect.stringContaining(`No page could be looked at: ${CANT}`) },
+    { pages: [], error: expect.stringContaining(`No page could be visited: ${CANT}`) },
   ],
   [
     'a page behind robots.txt',
@@ -172,7 +172,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { startUrls: [at('/', 'turning.test')] },
     { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },
   ],
-])('%s is not read where its name is another address', async (_name, addresses, plan, outcome) => {
+])('%s is not read when its name resolves to another address', async (_name, addresses, plan, outcome) => {
   turns = addresses
   site = {
     '/index.xml': (origin) => locs('sitemapindex', `${origin}/map.xml`),
@@ -184,7 +184,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
   expect({ pages, error } as object).toEqual(outcome)
 })
 
-test('what a page is expected to send is waited for, as long as it may take', async () => {
+test('expected events of a page are awaited until the time limit', async () => {
   const late = `<script>setTimeout(() => navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=late'), 1500)</script>`
   site = { '/late': () => html(late) }
   const expected = { vendor: 'Google Analytics 4', event: 'late' }

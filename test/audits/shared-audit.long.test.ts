@@ -7,7 +7,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { FAULTS } from '../browser/page-defects.ts'
 import { testApp } from '../test-app.ts'
 
-/** Where to leave pictures for people; nowhere unless asked. */
+/** Folder for screenshots for people; none by default. */
 const PICTURES = process.env.SHARE_PICTURES
 
 const html = (title: string, body: string) =>
@@ -33,7 +33,7 @@ const site = Bun.serve({
 afterAll(() => site.stop(true))
 const ORIGIN = `http://127.0.0.1:${site.port}`
 
-test('a shared audit shows whoever has its link what was found on the pages of a site, and nothing else', async () => {
+test('a shared audit shows only the findings on the pages of a site to anyone with its link', async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const made = await world.call('POST', '/v1/audits', {
     body: {
@@ -46,7 +46,7 @@ test('a shared audit shows whoever has its link what was found on the pages of a
   const { body: audit } = await world.call('GET', `/v1/audits/${made.body.id}`)
   expect(audit).toMatchObject({
     status: 'finished',
-    // A page that answers 404 is no error of its scripts.
+    // A page that answers 404 is not an error of its scripts.
     summary: { pagesFailed: 1, missing: 1, duplicates: 1, errors: 1 },
   })
 

@@ -6,11 +6,11 @@ const html = (title: string, body: string) =>
 
 export interface TrapSite extends AsyncDisposable {
   origin: string
-  /** How often each path was asked for, with its query. */
+  /** Number of requests for each path with its query. */
   asked: Map<string, number>
 }
 
-/** A shop with traps: a calendar, filters, sessions in addresses, circles of redirects, pages without end, and files. */
+/** A shop with traps: a calendar, filters, sessions in addresses, redirect loops, endless pages, and files. */
 export function trapSite(products: number): TrapSite {
   const asked = new Map<string, number>()
   const server = Bun.serve({
@@ -68,7 +68,7 @@ export function trapSite(products: number): TrapSite {
   }
 }
 
-/** What a crawl of it says of its other pages: status, and whether there is an error. */
+/** Results of a crawl for its other pages: status, and whether there is an error. */
 export const OTHER_PAGES: Readonly<Record<string, [number | null, boolean]>> = {
   '/': [200, false],
   '/circle/a': [null, true],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { closeSync, ftruncateSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { memoryOfProcess } from '../../src/browser/memory.ts'
+import { memoryOfProcess } from '../../src/browser/process-memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { startedBy } from '../proc-fs.ts'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'

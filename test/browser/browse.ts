@@ -1,5 +1,5 @@
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
-import { type BrowsingParts, openBrowsing } from '../../src/browser/open.ts'
+import { type BrowsingDeps, openBrowsing } from '../../src/browser/open-browsing.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
@@ -28,7 +28,7 @@ export async function browsingOptions(
  * Opens a browser like flow tests and audits do, in this process. Disposing it deletes its files. Hosts that end with
  * `.test` resolve to this machine.
  */
-export async function browse(options: Partial<BrowsingOptions> = {}, parts: BrowsingParts = {}): Promise<Browsing> {
+export async function browse(options: Partial<BrowsingOptions> = {}, parts: BrowsingDeps = {}): Promise<Browsing> {
   const folder = temporaryFolder()
   try {
     const resolve = async (host: string) => {

@@ -1,7 +1,7 @@
 import { Browsers } from '../../src/browser/browsers.ts'
 import type { BrowsingOptions } from '../../src/browser/browsing.ts'
 import { browseForParent } from '../../src/browser/browsing-process.ts'
-import { openBrowsing } from '../../src/browser/open.ts'
+import { openBrowsing } from '../../src/browser/open-browsing.ts'
 import type { Task } from '../../src/browser/task.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 

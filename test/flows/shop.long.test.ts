@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browsing } from '../../src/browser/browsing.ts'
-import { openBrowsing } from '../../src/browser/open.ts'
+import { openBrowsing } from '../../src/browser/open-browsing.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { FairQueue } from '../../src/core/fair-queue.ts'
 import { deriveExpectations } from '../../src/flows/derive-expectations.ts'

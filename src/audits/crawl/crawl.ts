@@ -1,47 +1,45 @@
 import type { Browsing } from '../../browser/browsing.ts'
-import { openBrowsing } from '../../browser/open.ts'
-import { KEEPS_PLACE, type Place, type Task } from '../../browser/task.ts'
+import { openBrowsing } from '../../browser/open-browsing.ts'
+import { FIXED_SLOT, type Slot, type Task } from '../../browser/task.ts'
 import { readWebFile, type WebFile } from '../../browser/web-file.ts'
 import { compilePattern } from '../../conditions/pattern.ts'
 import { messageOf } from '../../core/error.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../crawl-plan.ts'
-import { pageAddress, siteOf } from './address.ts'
-import { Frontier } from './frontier.ts'
-import { Pace } from './pace.ts'
+import { BusyHosts } from './busy-hosts.ts'
+import { HostDelay } from './host-delay.ts'
+import { familyOf, pageAddress, siteOf } from './page-address.ts'
 import { PageLoaders, type SeenLoad } from './page-loaders.ts'
-import { Patience } from './patience.ts'
-import { ROBOTS_MAX_BYTES } from './robots.ts'
-import { RobotsBook } from './robots-book.ts'
+import { ROBOTS_MAX_BYTES, RobotsBook } from './robots.ts'
 import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
 import type { Load } from './tab.ts'
 
-/** Pages that are looked at side by side. */
+/** Pages loaded in parallel. */
 const TABS = 3
-/** For robots.txt, and for each file of a sitemap. */
+/** Timeout of robots.txt and of each file of a sitemap. */
 const FILE_MS = 20_000
-/** Addresses of a sitemap beyond this many for each page that is wanted are not read. */
+/** Maximum addresses read from a sitemap for each wanted page. */
 const ADDRESSES_PER_PAGE = 10
 
-/** Crawls the pages of a site, and tells of each as it was seen. */
+/** Crawls the pages of a site and reports each page when it is done. */
 export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping, place) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
   await crawlIn(browsing, plan, tell, stopping, place)
 }
 
-/** The same in a browser that is open. */
+/** Like `crawl`, in an open browser. */
 export async function crawlIn(
   browsing: Browsing,
   plan: CrawlPlan,
   tell: (message: CrawlMessage) => void,
   stopping: AbortSignal,
-  place: Place = KEEPS_PLACE,
+  place: Slot = FIXED_SLOT,
 ): Promise<void> {
   const over = new AbortController()
   const end = (why: string) => over.abort(new Error(why))
   browsing.gone.then(end)
   const ended = AbortSignal.any([stopping, over.signal])
   try {
-    const fault = await new Crawl(browsing, plan, tell, ended, end, new Pace(place)).run()
+    const fault = await new Crawl(browsing, plan, tell, ended, end, new HostDelay(place)).run()
     ended.throwIfAborted()
     tell({ kind: 'done', error: fault })
   } catch (error) {
@@ -53,11 +51,11 @@ export async function crawlIn(
 class Crawl {
   private readonly frontier: Frontier
   private readonly robots: RobotsBook
-  private readonly patience: Patience
+  private readonly patience: BusyHosts
   private readonly sites = new Set<string>()
   private readonly starts = new Set<string>()
   private told = 0
-  /** Why an address was not looked at; null: none was left out. */
+  /** Why an address was skipped; null when none was. */
   private refusal: string | null = null
   private readonly loaders: PageLoaders
 
@@ -66,11 +64,11 @@ class Crawl {
     private readonly plan: CrawlPlan,
     private readonly tell: (message: CrawlMessage) => void,
     private readonly stopping: AbortSignal,
-    /** Ends the crawl before its time. */
+    /** Ends the crawl early. */
     private readonly end: (why: string) => void,
-    private readonly pace: Pace,
+    private readonly pace: HostDelay,
   ) {
-    this.patience = new Patience(pace)
+    this.patience = new BusyHosts(pace)
     const include = plan.include.map(compilePattern)
     const exclude = plan.exclude.map(compilePattern)
     this.frontier = new Frontier(
@@ -83,14 +81,14 @@ class Crawl {
     this.robots = new RobotsBook(plan.respectRobots ? (url) => this.read(url, ROBOTS_MAX_BYTES) : null)
   }
 
-  /** Returns why the crawl ended before its time; null when it did not. */
+  /** Returns why the crawl ended early; null when it did not. */
   async run(): Promise<string | null> {
     const fault = await this.begin()
     if (fault !== null) return fault
     for (let depth = 0; this.frontier.waiting > 0 && this.told < this.plan.maxPages; depth++) {
       await this.lookAtLevel(this.frontier.level(), depth)
     }
-    return this.told === 0 && this.refusal !== null ? `No page could be looked at: ${this.refusal}` : null
+    return this.told === 0 && this.refusal !== null ? `No page could be visited: ${this.refusal}` : null
   }
 
   private async begin(): Promise<string | null> {
@@ -116,7 +114,7 @@ class Crawl {
       },
     })
     if (fault !== null) return `The sitemap ${url} can't be read: ${fault}`
-    return this.frontier.waiting === 0 ? `The sitemap ${url} names no page that may be looked at` : null
+    return this.frontier.waiting === 0 ? `The sitemap ${url} contains no page that may be visited` : null
   }
 
   private read(url: string, maxBytes: number): Promise<WebFile> {
@@ -128,12 +126,12 @@ class Crawl {
     })
   }
 
-  /** What a host answers that is not busy, or no longer. */
+  /** Asks a host until it is no longer busy, and returns its answer. */
   private asked<A extends { status: number | null; retryAfter: string | null }>(host: string, ask: () => Promise<A>) {
     return this.patience.ask(host, ask, this.end)
   }
 
-  /** Links are added in the order of the pages that have them, whichever was loaded first. */
+  /** Links are added in the order of their pages, regardless of which page was loaded first. */
   private async lookAtLevel(addresses: readonly string[], depth: number): Promise<void> {
     const links = new Map<number, readonly string[]>()
     let next = 0
@@ -147,7 +145,7 @@ class Crawl {
     }
     try {
       for (const [index, address] of addresses.entries()) {
-        // The first one alone: it answers the banner, and begins the session.
+        // The first page is loaded alone, because it answers the banner and starts the session.
         const most = this.told === 0 ? 1 : TABS
         while (underWay.size > 0 && (underWay.size >= most || this.told + underWay.size >= this.plan.maxPages)) {
           await Promise.race(underWay)
@@ -166,7 +164,7 @@ class Crawl {
     }
   }
 
-  /** Looks at one address and tells of its page, if it is one; returns what it links to. */
+  /** Visits an address, reports its page if it is one, and returns its links. */
   private async lookAt(address: string, depth: number): Promise<readonly string[]> {
     const robots = await this.robots.of(address)
     if (!robots.allows(address)) {
@@ -187,7 +185,10 @@ class Crawl {
     return load.after.links.flatMap((link) => pageAddress(link, url) ?? [])
   }
 
-  /** The address by which a page is told; null for what is none, of another site, or was told already. */
+  /**
+   * Returns the address with which the page is reported; null when it is not a page, belongs to another site, or was
+   * already reported.
+   */
   private pageOf(address: string, { url, isHtml, status, error }: Load): string | null {
     if (url === null) return error === null ? null : address
     const ended = pageAddress(url)
@@ -217,3 +218,60 @@ function seenPage(url: string, depth: number, { before, after }: SeenLoad): Seen
     beforeConsent: before?.events ?? [],
   }
 }
+
+/** Maximum number of known addresses. A crawl visits at most 2,000 pages. */
+const ADDRESSES_MAX = 100_000
+
+/**
+ * Decides which addresses are visited and in which order: first those nearest to the start, and of these in turn from
+ * each folder of the site, so that few pages show much of it. The result depends only on the order of calls.
+ */
+export class Frontier {
+  private readonly known = new Set<string>()
+  private readonly families = new Map<string, number>()
+  private next: string[] = []
+
+  /** `isWanted`: returns whether a found address may be visited. */
+  constructor(private readonly isWanted: (address: string) => boolean) {}
+
+  /** Adds a start page. */
+  start(address: string): void {
+    if (this.isNew(address)) this.next.push(address)
+  }
+
+  /** Adds a found address to the next level, unless it is known, unwanted, or beyond the limit of its family. */
+  add(address: string): void {
+    if (this.known.has(address) || !this.isWanted(address)) return
+    const { name, pagesMax } = familyOf(address)
+    if (pagesMax !== null) {
+      const count = this.families.get(name) ?? 0
+      if (count >= pagesMax) return
+      this.families.set(name, count + 1)
+    }
+    if (this.isNew(address)) this.next.push(address)
+  }
+
+  /** Records the final address of a page. Returns false when that page is already known by another address. */
+  isNew(address: string): boolean {
+    if (this.known.has(address) || this.known.size >= ADDRESSES_MAX) return false
+    this.known.add(address)
+    return true
+  }
+
+  /** Number of waiting addresses. */
+  get waiting(): number {
+    return this.next.length
+  }
+
+  /** Returns all addresses added since the last call, in the order in which to visit them. */
+  level(): string[] {
+    const folders = Map.groupBy(this.next, folderOf)
+    this.next = []
+    const lists = [...folders.values()]
+    const longest = Math.max(0, ...lists.map(({ length }) => length))
+    return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list[turn] ?? [])).flat()
+  }
+}
+
+/** `https://shop.example/product/red-shoe?size=4` → `https://shop.example/product/` */
+const folderOf = (address: string) => address.replace(/[?].*$/s, '').replace(/[^/]*$/, '')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Frontier } from './frontier.ts'
+import { Frontier } from './crawl.ts'
 
 const SHOP = 'https://shop.example'
 
@@ -12,7 +12,7 @@ function frontierOf(paths: readonly string[], isWanted: (address: string) => boo
 const pathsOf = (frontier: Frontier) => frontier.level().map((address) => address.replace(SHOP, ''))
 
 describe('a level', () => {
-  test('has each address once, and what came since the last one', () => {
+  test('has each address added since the last level once', () => {
     const frontier = frontierOf(['/a', '/b', '/a'])
     expect(frontier.waiting).toBe(2)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
@@ -29,13 +29,13 @@ describe('a level', () => {
     ])
   })
 
-  test('leaves out what is unwanted, but for start pages', () => {
+  test('leaves out unwanted addresses except start pages', () => {
     const frontier = frontierOf(['/a', '/b'], (address) => !address.endsWith('/b'))
     frontier.start(`${SHOP}/b`)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
   })
 
-  test('has no more of a kind than its limit', () => {
+  test('has no more of a family than its limit', () => {
     const months = Array.from({ length: 1200 }, (_, n) => `/calendar/${2000 + Math.floor(n / 12)}/${(n % 12) + 1}`)
     const filters = Array.from({ length: 1000 }, (_, n) => `/list?color=${n}&size=${n}`)
     const items = Array.from({ length: 1000 }, (_, n) => `/item?id=${n}`)
@@ -46,7 +46,7 @@ describe('a level', () => {
   })
 })
 
-test('an address at which a page ended is not looked at again', () => {
+test('the final address of a page is not visited again', () => {
   const frontier = frontierOf([])
   expect(frontier.isNew(`${SHOP}/end`)).toBe(true)
   expect(frontier.isNew(`${SHOP}/end`)).toBe(false)

@@ -4,19 +4,19 @@ import type { Consent } from '../../browser/consent.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
 import type { CrawlPlan } from '../crawl-plan.ts'
 import { type Expected, expectedOf } from '../expected-page.ts'
-import { isBusy } from './patience.ts'
+import { isBusy } from './busy-hosts.ts'
 import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
 
-/** A banner is waited for by the first page that is loaded; on others it is there soon, or was answered before. */
+/** The first page waits longer for a banner; on later pages it appears quickly or was answered before. */
 const LATER_BANNER_MS = 300
 
-/** What a page showed; `before`: without consent, where that is looked at beside what it shows with consent. */
+/** Result of a page. `before`: without consent, when both are compared. */
 export interface SeenLoad {
   before: Load | null
   after: Load
 }
 
-/** Tabs in which pages are loaded side by side; they are kept and used again. */
+/** Reusable tabs in which pages are loaded in parallel. */
 export class PageLoaders {
   private readonly all: PageLoader[] = []
   private readonly idle: PageLoader[] = []
@@ -33,8 +33,8 @@ export class PageLoaders {
   }
 
   /**
-   * Loads a page: with `compare` twice, and once more where a banner had to be answered first. `turn` is awaited before each
-   * load. Fails as `CrawlTab.load` does.
+   * Loads a page, twice with `compare`, and once more when a banner had to be answered first. Awaits `turn` before each
+   * load. Throws like `CrawlTab.load`.
    */
   async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
     const loader = this.idle.pop() ?? (await this.make())
@@ -59,7 +59,7 @@ export class PageLoaders {
     }
     let loader: PageLoader
     if (mode === 'compare') {
-      // Cookies of its own, so that what fires without consent is seen on every page.
+      // Separate cookies, so that every page also shows what fires without consent.
       this.consented ??= this.browsing.browser.createBrowserContext()
       const tab = this.newTab(await this.consented)
       loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }), this.expected)
@@ -72,7 +72,7 @@ export class PageLoaders {
     return new CrawlTab(this.browsing, context, this.plan.settleMs, this.stopping)
   }
 
-  /** Drops the requests that no tab needs, so that a crawl of many pages takes no more memory than one of few. */
+  /** Drops the requests that no tab needs, so that memory does not grow with the number of pages. */
   private forget(): void {
     const { traffic } = this.browsing
     const next = (traffic.requests.at(-1)?.number ?? 0) + 1
@@ -88,7 +88,7 @@ class PageLoader {
     private readonly expected: Expected,
   ) {}
 
-  /** Number of the first request that it still needs; null: it needs none. */
+  /** Number of the first request it still needs; null when it needs none. */
   get firstRequest(): number | null {
     return this.without?.firstRequest ?? this.tab.firstRequest
   }
@@ -105,7 +105,7 @@ class PageLoader {
     await turn()
     const first = await this.tab.load(address, this.answer, this.expected)
     if (!first.changed) return { before, after: first }
-    // What fired before the banner was answered is not what fires with consent.
+    // Events fired before the banner was answered do not count as fired with consent.
     await turn()
     return { before, after: await this.tab.load(address, this.answer, this.expected) }
   }

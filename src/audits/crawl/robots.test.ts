@@ -27,7 +27,7 @@ describe('a group', () => {
   })
 })
 
-// The table of RFC 9309, section 2.2.2, and Google's of wildcards.
+// From the table of RFC 9309, section 2.2.2, and Google's examples of wildcards.
 test.each<[string, string, boolean]>([
   ['/fish', '/fish', true],
   ['/fish', '/fish.html', true],
@@ -54,7 +54,7 @@ test.each<[string, string, boolean]>([
   ['/foo/bar/%e3%83%84', '/foo/bar/%E3%83%84', true],
   ['/foo/bar/%62%61%7A', '/foo/bar/baz', true],
   ['/a%2Fb', '/a/b', false],
-])('the rule %s is about %s: %p', (rule, path, expected) => {
+])('the rule %s applies to %s: %p', (rule, path, expected) => {
   expect(allows(`User-agent: *\nDisallow: ${rule}`, path)).toBe(!expected)
 })
 
@@ -67,7 +67,7 @@ test.each<[string, string, boolean]>([
   ['Allow: /$\nDisallow: /', '/', true],
   ['Allow: /$\nDisallow: /', '/page.htm', false],
   ['Disallow: /', '/robots.txt', true],
-])('of %j the longest rule counts for %s: %p', (rules, path, expected) => {
+])('of %j the longest rule decides for %s: %p', (rules, path, expected) => {
   expect(allows(`User-agent: *\n${rules}`, path)).toBe(expected)
 })
 
@@ -78,17 +78,17 @@ test.each<[string, number]>([
   ['User-agent: *\nCrawl-delay: soon', 0],
   ['User-agent: *\nCrawl-delay: -1', 0],
   ['User-agent: x\nCrawl-delay: 2', 0],
-])('%j asks for a pause of %p ms', (lines, delayMs) => {
+])('%j requires a delay of %p ms', (lines, delayMs) => {
   expect(parseRobots(lines).delayMs).toBe(delayMs)
 })
 
-test('any text is read, and a hostile pattern soon', () => {
+test('any text is parsed, and a hostile pattern quickly', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.webPath(), (text, path) => void allows(text, path || '/')))
   const pattern = `/${'*a'.repeat(5000)}b`
   expect(allows(`User-agent: *\nDisallow: ${pattern}`, `/${'a'.repeat(1900)}`)).toBe(true)
 })
 
-test('without wildcards a rule is about what begins with it', () => {
+test('without wildcards a rule matches paths that begin with it', () => {
   const part = fc.stringMatching(/^[a-z/]{0,8}$/)
   fc.assert(
     fc.property(part, part, (rule, path) => {

@@ -1,12 +1,14 @@
-import { plainEscapes } from './address.ts'
+import type { WebFile } from '../../browser/web-file.ts'
+import { messageOf } from '../../core/error.ts'
+import { plainEscapes } from './page-address.ts'
 
-/** By which name robots.txt speaks to us. */
+/** The name with which robots.txt addresses this crawler. */
 export const ROBOT = 'tagwarden'
 
-/** What a host asks of those who crawl it: RFC 9309. */
+/** Rules of a host for crawlers (RFC 9309). */
 export interface Robots {
   allows(address: string): boolean
-  /** Pause between two pages that it asks for; 0: none. */
+  /** Required delay between two pages; 0: none. */
   delayMs: number
 }
 
@@ -21,15 +23,15 @@ interface Group {
   delayMs: number
 }
 
-/** What is behind it is not read: section 2.5. */
+/** The rest of a larger file is ignored (section 2.5). */
 export const ROBOTS_MAX_BYTES = 500 * 1024
-/** A longer pause would let a crawl of some pages take a day. */
+/** A longer delay would let a short crawl take a day. */
 const DELAY_MAX_MS = 30_000
 
 export const ALLOWS_ALL: Robots = { allows: () => true, delayMs: 0 }
 export const ALLOWS_NONE: Robots = { allows: () => false, delayMs: 0 }
 
-/** Reads a robots.txt. Lines that mean nothing are passed over; groups that name us twice count together. */
+/** Parses a robots.txt. Invalid lines are ignored; several groups for this crawler are merged. */
 export function parseRobots(text: string): Robots {
   const groups = groupsOf(text)
   const ours = groups.filter(({ agents }) => agents.includes(ROBOT))
@@ -65,10 +67,10 @@ function groupsOf(text: string): Group[] {
 /** `Tagwarden/1.0` → `tagwarden` */
 const agentOf = (value: string) => (value === '*' ? '*' : (/^[\w-]*/.exec(value)?.[0] ?? '').toLowerCase())
 
-/** In the spelling of addresses: other characters than those of ASCII are written as escapes. */
+/** Encodes characters beyond ASCII like addresses do. */
 const plainPattern = (value: string) => plainEscapes(value.toWellFormed().replaceAll(/[^!-~]/gu, encodeURIComponent))
 
-/** The longest rule that fits says it; of two that are as long the one that allows. */
+/** The longest matching rule decides; of two equally long rules the one that allows. */
 function isAllowed(rules: readonly Rule[], address: string): boolean {
   const { pathname, search } = new URL(address)
   if (pathname === '/robots.txt') return true
@@ -82,7 +84,7 @@ function isAllowed(rules: readonly Rule[], address: string): boolean {
   return best?.allows ?? true
 }
 
-/** `*` is any text, `$` at the end is the end. Goes back to the last `*` only, which is enough. */
+/** `*` matches any text, and `$` at the end matches the end. Backtracks only to the last `*`, which is enough. */
 function fits(pattern: string, target: string): boolean {
   const toEnd = pattern.endsWith('$')
   const end = toEnd ? pattern.length - 1 : pattern.length
@@ -99,5 +101,41 @@ function fits(pattern: string, target: string): boolean {
       place = star
       at = ++restart
     } else return false
+  }
+}
+
+/** Rules of a host, and why they could not be read; null: they were. */
+interface HostRobots extends Robots {
+  fault: string | null
+}
+
+/** The robots.txt of each host, read once. */
+export class RobotsBook {
+  private readonly known = new Map<string, Promise<HostRobots>>()
+
+  /** `read`: null when robots.txt is ignored and everything is allowed. */
+  constructor(private readonly read: ((url: string) => Promise<Pick<WebFile, 'status' | 'body'>>) | null) {}
+
+  of(address: string): Promise<HostRobots> {
+    const { origin } = new URL(address)
+    const known = this.known.get(origin) ?? this.ask(origin)
+    this.known.set(origin, known)
+    return known
+  }
+
+  /**
+   * A host without a robots.txt allows everything, and one that can't deliver it allows nothing (RFC 9309, section
+   * 2.3.1); 429 is not an answer.
+   */
+  private async ask(origin: string): Promise<HostRobots> {
+    if (this.read === null) return { ...ALLOWS_ALL, fault: null }
+    try {
+      const { status, body } = await this.read(`${origin}/robots.txt`)
+      if (status >= 500 || status === 429) return { ...ALLOWS_NONE, fault: `it answered with status ${status}` }
+      const robots = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body)) : ALLOWS_ALL
+      return { ...robots, fault: null }
+    } catch (error) {
+      return { ...ALLOWS_NONE, fault: messageOf(error) }
+    }
   }
 }

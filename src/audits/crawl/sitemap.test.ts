@@ -11,7 +11,7 @@ const index = (...locs: string[]) =>
 
 type Files = Record<string, string | Uint8Array | number>
 
-/** Reads `/sitemap.xml` of a host with these files; the value of one is its body, or its status. */
+/** Reads `/sitemap.xml` of a host with these files; each value is a body or a status. */
 async function read(files: Files, most = Number.POSITIVE_INFINITY) {
   const addresses: string[] = []
   const asked: string[] = []
@@ -46,7 +46,7 @@ test.each<[string, string | Uint8Array, string[]]>([
   expect(await read({ '/sitemap.xml': body })).toMatchObject({ fault: null, addresses })
 })
 
-test('the files of an index are read in its order, each once, and those that cannot be are left out', async () => {
+test('the files of an index are read in order, each once, and unreadable ones are skipped', async () => {
   const files: Files = {
     '/sitemap.xml': index(...['/1.xml', '/gone.xml', '/broken.xml', '/2.xml.gz', '/1.xml'].map((path) => SITE + path)),
     '/1.xml': urlset(`${SITE}/a`),
@@ -61,13 +61,13 @@ test('the files of an index are read in its order, each once, and those that can
   })
 })
 
-test('indexes without end are left after 100 files', async () => {
+test('endless indexes are abandoned after 100 files', async () => {
   const files: Files = { '/sitemap.xml': index(`${SITE}/1.xml`) }
   for (let n = 1; n < 200; n++) files[`/${n}.xml`] = index(`${SITE}/${n + 1}.xml`)
   expect((await read(files)).asked).toHaveLength(100)
 })
 
-test('no more is read than is wanted', async () => {
+test('reading stops when no more addresses are wanted', async () => {
   const many = urlset(...Array.from({ length: 1000 }, (_, n) => `${SITE}/${n}`))
   const files = { '/sitemap.xml': index(`${SITE}/1.xml`, `${SITE}/2.xml`), '/1.xml': many, '/2.xml': many }
   const { addresses, asked } = await read(files, 20)
@@ -79,11 +79,11 @@ test.each<[string, Files[string], RegExp]>([
   ['is not there', 404, /^it answered with status 404$/],
   ['has a broken gzip', gzipSync(urlset(SITE)).subarray(0, 40), /./],
   ['grows beyond its limit when unpacked', gzipSync(Buffer.alloc(51 * 1024 * 1024, ' ')), /./],
-])('why one can not be read is told when it %s', async (_what, file, fault) => {
+])('the reason is returned when it %s', async (_what, file, fault) => {
   expect((await read({ '/sitemap.xml': file })).fault).toMatch(fault)
 })
 
-test('hostile markup takes no long time', async () => {
+test('hostile markup is parsed quickly', async () => {
   const body = `<urlset>${'<loc><![CDATA['.repeat(100_000)}${'<loc>'.repeat(100_000)}${' '.repeat(1_000_000)}`
   expect((await read({ '/sitemap.xml': body })).addresses).toHaveLength(0)
 })

@@ -1,26 +1,26 @@
 import { gunzipSync } from 'node:zlib'
 import type { WebFile } from '../../browser/web-file.ts'
 import { messageOf } from '../../core/error.ts'
-import { pageAddress } from './address.ts'
+import { pageAddress } from './page-address.ts'
 
-/** As sitemaps.org limits it. */
+/** Limit of sitemaps.org. */
 export const SITEMAP_MAX_BYTES = 50 * 1024 * 1024
-/** Files of one index, and of indexes in it, that are read. */
+/** Maximum number of files read from one index, including nested indexes. */
 const FILES_MAX = 100
-/** Longer texts are no addresses of pages. */
+/** Longer texts are not addresses of pages. */
 const LOC = /<(?:([\w-]+):)?loc\b[^>]{0,200}>(?:\s{0,200}<!\[CDATA\[([\s\S]{0,2100}?)\]\]>|([^<]{0,2100})(?=<))/g
 const ROOT = /<(?:([\w-]+):)?(urlset|sitemapindex)\b/
 
 export interface SitemapOptions {
   read(url: string): Promise<Pick<WebFile, 'status' | 'body'>>
-  /** Takes an address of a page; false: no more are wanted. */
+  /** Receives the address of a page. Returns false when no more are wanted. */
   take(address: string): boolean
 }
 
 /**
- * Gives the addresses of a sitemap to `take`, in their order: an XML file, an index of such files, or a text with an
- * address a line, each as it is or as gzip. Returns why the file can't be read; null when it could. A file of an index
- * that can't be read is left out.
+ * Passes the addresses of a sitemap to `take`, in order. The sitemap is an XML file, an index of such files, or a text
+ * with one address per line, each plain or gzip. Returns why the file can't be read; null when it was read. Unreadable
+ * files of an index are skipped.
  */
 export async function readSitemap(url: string, { read, take }: SitemapOptions): Promise<string | null> {
   const known = new Set([url])
@@ -56,7 +56,7 @@ async function sitemapText(url: string, read: SitemapOptions['read']): Promise<s
   }
 }
 
-/** The addresses that a file names, each with whether it is that of another file of addresses. */
+/** Yields the addresses in a file, each with whether it is the address of another sitemap file. */
 function* addressesIn(text: string): Generator<[isFile: boolean, address: string]> {
   const root = ROOT.exec(text.slice(0, 10_000))
   if (!root) {
@@ -69,7 +69,7 @@ function* addressesIn(text: string): Generator<[isFile: boolean, address: string
   const [, prefix, name] = root
   const isIndex = name === 'sitemapindex'
   for (const [, of, quoted, plain = ''] of text.matchAll(LOC)) {
-    // `image:loc` and `video:loc` are no pages.
+    // `image:loc` and `video:loc` are not pages.
     if (of !== prefix) continue
     const written = quoted ?? unescaped(plain)
     const address = isIndex ? URL.parse(written.trim())?.href : pageAddress(written.trim())

@@ -1,44 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrowserContext, HTTPRequest, HTTPResponse, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
-import { tabOf } from '../../browser/tab.ts'
+import { tabOf } from '../../browser/puppeteer-internals.ts'
+import { within } from '../../browser/time-limit.ts'
 import type { SeenRequest } from '../../browser/traffic.ts'
-import { within } from '../../browser/waiting.ts'
 import { messageOf } from '../../core/error.ts'
 import { cutText } from '../../core/text.ts'
 import { unmet } from '../../flows/match-expectations.ts'
 import type { PageEvent } from '../crawl-plan.ts'
 import type { Expected } from '../expected-page.ts'
-import { loadFault } from './load-fault.ts'
-import { readPage } from './read-page.ts'
 
-/** What a page has to load, to be consented to and to become silent. */
+/** Maximum time for a page to load, answer its banner and fall silent. */
 export const PAGE_MS = 20_000
-/** Longer than this nobody waits for silence once a page is loaded, and sent what is expected of it. */
+/** Maximum time to wait for silence once a page has loaded and sent the expected events. */
 const SILENCE_MAX_MS = 10_000
-/** For what a page is asked, and for leaving it: longer takes only one whose scripts never end. */
+/** Timeout for reading and leaving a page; only a page whose scripts never end takes longer. */
 const ASK_MS = 5000
-/** Beacons of a page that is left are seen within this time. */
+/** Time in which beacons of a page that is left are captured. */
 const LEAVE_MS = 100
 const LOOK_MS = 20
-/** A tab is closed and opened anew after so many loads: its process keeps what pages left, and frees it late. */
+/** Number of loads after which a tab is reopened, because its process frees memory of earlier pages late. */
 const LOADS_MAX = 40
 const ERRORS_MAX = 20
 const ERROR_LENGTH_MAX = 500
-/** What Chromium itself writes to the console of a page about an address that did not answer well: no script's error. */
+/** Console message that Chromium writes for a failed response, which is not an error of a script. */
 const LOADS = /^Failed to load resource: /
 
-/** What one load of an address showed. */
+/** Result of loading an address. */
 export interface Load {
-  /** Address of the document in the end, after redirects; null: there was none. */
+  /** Address of the final document after redirects; null when there was none. */
   url: string | null
   status: number | null
-  /** `Retry-After`; null: it named none. */
+  /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
-  /** False for what is no HTML, such as a file. */
+  /** False for other content than HTML, such as a file. */
   isHtml: boolean
   title: string
-  /** Addresses as they are in the page, in its order. */
+  /** Addresses of the links, in document order. */
   links: string[]
   loadMs: number
   bytes: number
@@ -48,15 +46,15 @@ export interface Load {
   errors: string[]
 }
 
-/** What is done between the load and the silence; true: the page was changed, as by an answer to its banner. */
+/** Called between load and silence. Returns true when it changed the page, for example by answering its banner. */
 export type OnLoaded = (page: Page) => Promise<boolean>
 
-/** One tab, in which pages are loaded one after the other. */
+/** A tab in which pages are loaded one after the other. */
 export class CrawlTab {
   private page: Page | null = null
   private id = ''
   private loads = 0
-  /** Number of the first request of the present load; null: there is none. */
+  /** Number of the first request of the current load; null when there is none. */
   firstRequest: number | null = null
   private errors: string[] = []
   private documents: HTTPResponse[] = []
@@ -70,8 +68,8 @@ export class CrawlTab {
   ) {}
 
   /**
-   * Loads a page, waits for its silence, reads it and leaves it, so that what it sends when it is left is its own. Never
-   * fails for what the page did; fails when the browser is gone or `stopping` is aborted.
+   * Loads a page, waits for its silence, reads it and leaves it, so that requests sent on leaving belong to it. Never
+   * throws because of the page; throws when the browser is gone or `stopping` is aborted.
    */
   async load(address: string, onLoaded: OnLoaded, expected: Expected): Promise<Load & { changed: boolean }> {
     const page = await this.open()
@@ -107,7 +105,7 @@ export class CrawlTab {
     }
   }
 
-  /** Waits for what the page is expected to send, then for its silence. */
+  /** Waits for the expected events of the page, then for its silence. */
   private async settle(from: number, atMostMs: number, expected: Expected): Promise<void> {
     const document = this.documents.at(-1)
     const page = { url: document?.url() ?? '', status: document?.status() ?? null, error: null }
@@ -174,19 +172,19 @@ export class CrawlTab {
     return loadFault({ failed, refused, hangs, isThere: this.documents.length > 0 })
   }
 
-  /** Goes to an empty page; a tab that can't is closed. */
+  /** Navigates to an empty page; a tab that can't is closed. */
   private async leave(page: Page, from: number, hangs: boolean): Promise<void> {
     const gone = hangs ? false : await this.within(ASK_MS, goBlank(page), false)
     this.stopping.throwIfAborted()
     if (!gone) return this.close()
     const began = performance.now()
-    // At least once: what is sent when a page is left is seen a little later.
+    // At least once, because requests sent on leaving are captured a little later.
     do await sleep(LOOK_MS)
     while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay))
     if (++this.loads >= LOADS_MAX) await this.close()
   }
 
-  /** Requests of this tab from this number on, oldest first. */
+  /** Returns the requests of this tab from this number on, oldest first. */
   private seen(from: number): SeenRequest[] {
     const { requests } = this.browsing.traffic
     const start = requests.findLastIndex(({ number }) => number < from) + 1
@@ -200,7 +198,9 @@ export class CrawlTab {
       .map(({ vendor, event, account, params }) => ({ vendor, event, account, params }))
   }
 
-  /** What the work resolves with; `otherwise` when it fails or takes longer. Fails when `stopping` is aborted. */
+  /**
+   * Returns the result of the work, or `otherwise` when it fails or takes longer. Throws when `stopping` is aborted.
+   */
   private async within<T, E>(limitMs: number, work: Promise<T>, otherwise: E): Promise<T | E> {
     try {
       return await within(work, limitMs, this.stopping)
@@ -215,3 +215,61 @@ const goBlank = (page: Page) => page.goto('about:blank', { timeout: ASK_MS }).th
 
 const isUnderWay = ({ durMs, error, answered, resourceType }: SeenRequest) =>
   durMs === null && error === null && !answered && !['eventsource', 'websocket'].includes(resourceType)
+
+/** Chromium's errors of failed loads as text. */
+const WORDS: readonly [pattern: RegExp, words: string][] = [
+  [/ERR_NAME_NOT_RESOLVED/, 'its host name could not be resolved'],
+  [/ERR_TOO_MANY_REDIRECTS/, 'it redirects in a loop'],
+  [/ERR_CERT_\w+|ERR_SSL_\w+/, 'its certificate is not valid'],
+  [/ERR_CONNECTION_REFUSED/, 'its host refused the connection'],
+  [/ERR_CONNECTION_\w+|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/, 'the connection broke'],
+  [/ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY_\w+/, 'its host could not be reached'],
+  [/ERR_BLOCKED_\w+/, 'the browser blocked it'],
+  [/timeout/i, 'it did not answer within 20 s'],
+]
+
+/**
+ * Returns why a page could not be loaded, without a full stop; null when it was loaded. A page that responded but never
+ * finished loading counts as loaded, unless its scripts never end.
+ */
+function loadFault(load: {
+  /** Error of the browser; null: none. */
+  failed: string | null
+  /** Error of the guard or the network. */
+  refused: string | null
+  hangs: boolean
+  /** True when there was a response. */
+  isThere: boolean
+}): string | null {
+  const { failed, refused, hangs, isThere } = load
+  if (hangs) return 'its scripts never end'
+  if (refused !== null && (failed !== null || !isThere)) return refused
+  if (failed === null || (isThere && /timeout|ERR_ABORTED/i.test(failed))) return null
+  const code = /net::(ERR_\w+)/.exec(failed)?.[1]
+  const words = WORDS.find(([pattern]) => pattern.test(failed))?.[1] ?? 'it could not be loaded'
+  return code === undefined ? words : `${words} (${code})`
+}
+
+/** Maximum number of links followed from one page. */
+const LINKS_MAX = 2000
+const TITLE_LENGTH_MAX = 300
+
+/** Returns the title of a page and the addresses of its links in document order, including shadow roots. */
+function readPage(page: Page): Promise<{ title: string; links: string[] }> {
+  return page.evaluate(
+    (linksMax, titleMax) => {
+      const links: string[] = []
+      const roots: (Document | ShadowRoot)[] = [document]
+      for (const root of roots) {
+        for (const one of root.querySelectorAll<HTMLElement>('*')) {
+          if (one.shadowRoot) roots.push(one.shadowRoot)
+          const isLink = one instanceof HTMLAnchorElement || one instanceof HTMLAreaElement
+          if (isLink && /^https?:/.test(one.href) && links.length < linksMax) links.push(one.href.slice(0, 4000))
+        }
+      }
+      return { title: document.title.slice(0, titleMax), links: [...new Set(links)] }
+    },
+    LINKS_MAX,
+    TITLE_LENGTH_MAX,
+  )
+}

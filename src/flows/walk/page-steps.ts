@@ -1,4 +1,4 @@
-import { until, within } from '../../browser/waiting.ts'
+import { until, within } from '../../browser/time-limit.ts'
 import { isWebAddress } from '../recording.ts'
 import type { StepContext, StepKind } from './step.ts'
 import { isEmptyError, isGone, navigationSentence, StepFault } from './step-fault.ts'

@@ -1,6 +1,6 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
-import { TooLate, until, within } from '../../browser/waiting.ts'
+import { TimeLimitExceeded, until, within } from '../../browser/time-limit.ts'
 import type { KnownElement } from '../known-element.ts'
 import { type CheckedStep, type RecordedStep, type Selector, selectorText } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
@@ -166,14 +166,15 @@ async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task
   try {
     await kind.do(task.step as CheckedStep, doing)
     await within(navigation, doing.limitMs, doing.stopping).catch((error: unknown) => {
-      if (!(error instanceof TooLate) || !isUnderWay()) throw error
+      if (!(error instanceof TimeLimitExceeded) || !isUnderWay()) throw error
       return within(navigation, NAVIGATION_MS, doing.stopping)
     })
   } catch (error) {
     if (page.isClosed() || isEmptyError(error)) return
     doing.stopping.throwIfAborted()
     if (error instanceof StepFault) throw error
-    if (error instanceof TooLate) throw new StepFault('no other page opened, as it did when this step was recorded')
+    if (error instanceof TimeLimitExceeded)
+      throw new StepFault('no other page opened, as it did when this step was recorded')
     throw new StepFault(refusalOf(doing, page.url()) ?? navigationSentence(error, page.url()))
   } finally {
     ended.abort()

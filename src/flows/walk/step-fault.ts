@@ -1,4 +1,4 @@
-import { TooLate } from '../../browser/waiting.ts'
+import { TimeLimitExceeded } from '../../browser/time-limit.ts'
 import { messageOf } from '../../core/error.ts'
 import { cutText } from '../../core/text.ts'
 
@@ -39,7 +39,7 @@ export const isEmptyError = (error: unknown): boolean => /ERR_HTTP_RESPONSE_CODE
 /** Returns any error of a step as a sentence. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof StepFault) return error.message
-  if (error instanceof TooLate) return `it took longer than ${secondsText(error.limitMs)}; the page may hang`
+  if (error instanceof TimeLimitExceeded) return `it took longer than ${secondsText(error.limitMs)}; the page may hang`
   const message = messageOf(error)
   if (/Target closed|Session closed|TargetCloseError|Page crashed/i.test(message))
     return 'the tab was closed or crashed'

@@ -1,5 +1,5 @@
 import type { ElementHandle, Frame } from 'puppeteer-core'
-import { until } from '../../browser/waiting.ts'
+import { until } from '../../browser/time-limit.ts'
 import { messageOf } from '../../core/error.ts'
 import type { CheckedStep, Selector } from '../recording.ts'
 import { selectorText } from '../recording.ts'

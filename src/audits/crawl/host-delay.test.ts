@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
-import type { Place } from '../../browser/task.ts'
-import { Pace } from './pace.ts'
+import type { Slot } from '../../browser/task.ts'
+import { HostDelay } from './host-delay.ts'
 
-/** A wait for which a place is given up. */
+/** A wait long enough to give up the slot. */
 const LONG_MS = 1200
-/** One for which it is not. */
+/** A wait too short to give up the slot. */
 const SHORT_MS = 30
 
-/** A place that says what was done with it. `enter` resolves when the test lets it. */
+/** A slot that records its use. `enter` resolves when the test allows it. */
 function watchedPlace(enters: () => Promise<void> = async () => undefined) {
   const log: string[] = []
-  const place: Place = {
+  const place: Slot = {
     leave: () => void log.push('leave'),
     async enter() {
       log.push('enter')
@@ -25,9 +25,9 @@ const { signal } = new AbortController()
 test.each([
   ['a long pause', LONG_MS, ['a', 'leave', 'enter', 'a', 'leave', 'enter', 'a']],
   ['a short pause', SHORT_MS, ['a', 'a', 'a']],
-])('the place is given up for %s', async (_, delayMs, expected) => {
+])('the slot is given up for %s', async (_, delayMs, expected) => {
   const { log, place } = watchedPlace()
-  const pace = new Pace(place)
+  const pace = new HostDelay(place)
   for (let n = 0; n < 3; n++) {
     await pace.work(async () => {
       await pace.turn('a.example', delayMs, signal)
@@ -37,9 +37,9 @@ test.each([
   expect(log).toEqual(expected)
 })
 
-test('the place is kept while anything is at work, and given up when that ends', async () => {
+test('the slot is kept while any work is active, and given up afterwards', async () => {
   const { log, place } = watchedPlace()
-  const pace = new Pace(place)
+  const pace = new HostDelay(place)
   const load = Promise.withResolvers<void>()
   await pace.turn('a.example', LONG_MS, signal)
   const waiting = pace.work(async () => {
@@ -59,18 +59,18 @@ test('the place is kept while anything is at work, and given up when that ends',
   expect(log).toEqual(['b ends', 'leave', 'enter', 'a'])
 })
 
-test('a host that asks for a long peace costs the place', async () => {
+test('a host that requires a long pause costs the slot', async () => {
   const { log, place } = watchedPlace()
-  const pace = new Pace(place)
+  const pace = new HostDelay(place)
   pace.rest('a.example', LONG_MS)
   await pace.work(() => pace.turn('a.example', 0, signal))
   expect(log).toEqual(['leave', 'enter'])
 })
 
-test('the pause between loads is kept however late the place comes', async () => {
+test('the delay between loads is kept however late the slot comes', async () => {
   const entered = Promise.withResolvers<void>()
   const { place } = watchedPlace(() => entered.promise)
-  const pace = new Pace(place)
+  const pace = new HostDelay(place)
   await pace.turn('a.example', LONG_MS, signal)
   const began: number[] = []
   const turns = [1, 2, 3].map(() =>
@@ -80,19 +80,19 @@ test('the pause between loads is kept however late the place comes', async () =>
       entered.resolve()
     }),
   )
-  // By then three pauses are over.
+  // Three delays have passed by now.
   setTimeout(() => entered.resolve(), 3 * LONG_MS)
   await Promise.all(turns)
   const gaps = began.slice(1).map((at, n) => at - (began[n] ?? 0))
   for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(LONG_MS - 2)
 })
 
-test('who is stopped waits for no turn and no place', async () => {
+test('a stopped crawl waits for neither turn nor slot', async () => {
   const stopping = new AbortController()
   const { place, log } = watchedPlace(
     () => new Promise((_, reject) => stopping.signal.addEventListener('abort', () => reject(new Error('stopped')))),
   )
-  const pace = new Pace(place)
+  const pace = new HostDelay(place)
   await pace.turn('a.example', LONG_MS, signal)
   const late = pace.work(() => pace.turn('a.example', 60_000, stopping.signal))
   const later = pace.work(() => pace.turn('a.example', 60_000, stopping.signal))

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { Pace } from './pace.ts'
-import { Patience } from './patience.ts'
+import { BusyHosts } from './busy-hosts.ts'
+import { HostDelay } from './host-delay.ts'
 
-/** Each address with its answers in turn, of which the last one stays; `503:7`: asks for a pause of 7 s. */
+/** Answers of each address in turn, the last one repeated; `503:7` requires a pause of 7 s. */
 async function asked(addresses: readonly string[][]) {
   const pauses: number[] = []
   const why: string[] = []
-  const patience = new Patience({ rest: (_host, pauseMs) => void pauses.push(pauseMs) })
+  const patience = new BusyHosts({ rest: (_host, pauseMs) => void pauses.push(pauseMs) })
   const statuses: (number | null)[] = []
   for (const answers of addresses) {
     const left = [...answers]
@@ -54,15 +54,15 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
       ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },
-      why: ['shop.example answered with status 503 for 3 addresses in a row, and asks for a pause of 3600 s'],
+      why: ['shop.example answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s'],
     },
   ],
 ])('%s', async (_name, addresses, outcome) => {
   expect(await asked(addresses)).toEqual(outcome)
 })
 
-test('nobody’s turn comes while a host is left in peace, also of those that waited already', async () => {
-  const pace = new Pace()
+test('no turn comes during a host’s pause, including turns that were already waiting', async () => {
+  const pace = new HostDelay()
   const { signal } = new AbortController()
   await pace.turn('a.example', 30, signal)
   const began = performance.now()

@@ -6,17 +6,17 @@ const DESKTOP = { width: 1280, height: 800, mobile: false }
 const PHONE = { width: 390, height: 844, mobile: true }
 const PHONE_PIXELS_PER_POINT = 3
 
-/** What tells a page which device it is on. */
+/** Properties by which a page recognises the device. */
 export interface Emulation {
   metrics: Protocol.Emulation.SetDeviceMetricsOverrideRequest
   userAgent: Protocol.Emulation.SetUserAgentOverrideRequest
 }
 
 /**
- * Returns how a device shows itself.
+ * Returns how a device presents itself.
  *
- * @param version of the browser: `153.0.8010.0`
- * @param suffix added to the user agent after a blank; empty: nothing
+ * @param version version of the browser: `153.0.8010.0`
+ * @param suffix appended to the user agent after a space; empty: nothing
  */
 export function emulationOf(device: Device, version: string, suffix: string): Emulation {
   const { width, height, mobile = false } = device === 'desktop' ? DESKTOP : device === 'mobile' ? PHONE : device
@@ -25,7 +25,7 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
     { brand: 'Chromium', version: major },
     { brand: 'Not;A=Brand', version: '8' },
   ]
-  // Chrome names no more of its version and system than this.
+  // Chrome reveals no more of its version and system than this.
   const [system, kind] = mobile ? ['Linux; Android 10; K', 'Mobile Safari'] : ['X11; Linux x86_64', 'Safari']
   const plain = `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 ${kind}/537.36`
   return {
@@ -46,8 +46,8 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
 }
 
 /**
- * Sends what makes a target show itself as the device. A target that waits for the debugger carries it out before its first
- * request; one that has no screen, or is none, refuses what does not concern it.
+ * Makes a target present itself as the device. A target that waits for the debugger applies it before its first
+ * request; targets without a screen refuse commands that do not apply to them.
  */
 export function emulate(session: CDPSession, { metrics, userAgent }: Emulation): Promise<unknown> {
   const touch = { enabled: metrics.mobile, maxTouchPoints: metrics.mobile ? 5 : 1 }
@@ -58,7 +58,7 @@ export function emulate(session: CDPSession, { metrics, userAgent }: Emulation):
   ])
 }
 
-/** Returns the headers of a request as the device sends them. */
+/** Returns the headers of a request as sent by the device. */
 export function headersOf(
   { userAgent, userAgentMetadata }: Emulation['userAgent'],
   headers: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { UnderWay } from './under-way.ts'
+import { ActiveRuns } from './active-runs.ts'
 
-/** Work that goes on until it is told to stop, or ended by hand. */
+/** Work that continues until it is stopped or ended by hand. */
 function world() {
-  const underWay = new UnderWay<{ id: string }>()
+  const underWay = new ActiveRuns<{ id: string }>()
   const log: string[] = []
   const ends = new Map<string, () => void>()
   const begin = (id: string) =>
@@ -18,7 +18,7 @@ function world() {
   return { underWay, log, ends, begin }
 }
 
-test('each is done once at a time, and again when it has ended', async () => {
+test('each run is started once at a time, and again after it has ended', async () => {
   const { underWay, log, ends, begin } = world()
   await underWay.idle()
   begin('a')
@@ -29,7 +29,7 @@ test('each is done once at a time, and again when it has ended', async () => {
   expect(log).toEqual(['begin a', 'end a', 'begin a'])
 })
 
-test('one is cancelled, and others go on', async () => {
+test('cancelling one run does not affect others', async () => {
   const { underWay, log, ends, begin } = world()
   begin('a')
   begin('b')
@@ -40,7 +40,7 @@ test('one is cancelled, and others go on', async () => {
   expect(log).toEqual(['begin a', 'begin b', 'stop a', 'end b'])
 })
 
-test('all end when it is closed, and none is begun afterwards', async () => {
+test('all runs end on close, and none is started afterwards', async () => {
   const { underWay, log, begin } = world()
   begin('a')
   begin('b')

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KEEPS_PLACE, type Place } from '../../browser/task.ts'
+import { FIXED_SLOT, type Slot } from '../../browser/task.ts'
 import { SECOND_MS } from '../../core/clock.ts'
 
-/** For a shorter wait the place among the browsers is kept: another browser takes about this long to start. */
+/** During shorter waits the crawl keeps its browser slot, because starting another browser takes about this long. */
 const SHORT_WAIT_MS = SECOND_MS
 
 /**
- * Keeps a pause between the beginnings of page loads, for each host by itself. While all work of a crawl waits for its
- * turn, the crawl gives its place among the browsers up.
+ * Keeps a delay between the starts of page loads, for each host separately. While all work of a crawl waits for its
+ * turn, the crawl gives up its browser slot.
  */
-export class Pace {
-  /** Earliest beginning of the next load, by host. */
+export class HostDelay {
+  /** Earliest start of the next load, by host. */
   private readonly nextAt = new Map<string, number>()
-  /** The latest turn of each host; resolves when it came, or will not come. */
+  /** The most recent turn of each host; resolves when it has come or never will. */
   private readonly latest = new Map<string, Promise<unknown>>()
   private working = 0
   private waiting = 0
-  /** When waiting turns come. */
+  /** Times of the waiting turns. */
   private readonly wakeTimes = new Set<{ at: number }>()
   private hasPlace = true
   private entering: Promise<void> | null = null
 
-  constructor(private readonly place: Place = KEEPS_PLACE) {}
+  constructor(private readonly place: Slot = FIXED_SLOT) {}
 
-  /** Returns what `work` returns. It uses the browser except while it waits for its turn. */
+  /** Returns the result of `work`, which uses the browser except while it waits for its turn. */
   async work<T>(work: () => Promise<T>): Promise<T> {
     this.working++
     try {
@@ -34,7 +34,7 @@ export class Pace {
     }
   }
 
-  /** Resolves when it is the caller's turn, in the order of the calls. Fails when `stopping` is aborted. */
+  /** Resolves when it is the caller's turn, in the order of calls. Rejects when `stopping` is aborted. */
   turn(host: string, delayMs: number, stopping: AbortSignal): Promise<void> {
     const turn = this.turnAfter(this.latest.get(host), { host, delayMs, stopping })
     this.latest.set(
@@ -44,7 +44,7 @@ export class Pace {
     return turn
   }
 
-  /** Nobody's turn comes before `pauseMs` are over. */
+  /** Delays all turns of the host by `pauseMs`. */
   rest(host: string, pauseMs: number): void {
     this.nextAt.set(host, Math.max(performance.now() + pauseMs, this.nextAt.get(host) ?? 0))
   }
@@ -58,7 +58,7 @@ export class Pace {
     try {
       this.leaveIfIdle()
       await before
-      // The host may ask for peace, or the place be taken, while this waits.
+      // The host may require a pause, or the slot may be taken, meanwhile.
       while (leftMs() > 0 || !this.hasPlace) {
         stopping.throwIfAborted()
         await (leftMs() > 0 ? this.sleep(leftMs(), stopping) : this.enter())

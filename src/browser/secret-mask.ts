@@ -1,23 +1,26 @@
-/** Stands in place of a secret. */
+/** Replaces a secret. */
 const HIDDEN = '***'
-/** Secrets of three bytes and less have no such piece in base64 at every place; shorter pieces are in any text. */
+/**
+ * Minimum length of a base64 piece. Secrets of up to three bytes have no such piece at every position, and shorter
+ * pieces occur in any text.
+ */
 const SHORTEST_BASE64 = 4
 
-/** Texts of texts (an address in an address, JSON in a form) spell a character several times over: `%252F`, `\\\"`. */
+/** Nested texts (an address in an address, JSON in a form) escape a character several times: `%252F`, `\\\"`. */
 const PERCENT = '%(?:25){0,4}'
 const BACKSLASH = String.raw`(?:\\|${PERCENT}5C)`
 const ESCAPES = `${BACKSLASH}{1,8}`
 
-/** Characters with an escape of their own in JSON and JavaScript. */
+/** Characters with a short escape in JSON and JavaScript. */
 const SHORT_ESCAPES: Record<string, string> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v' }
 const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 
 const hex = (value: number, width: number) => value.toString(16).padStart(width, '0')
 
 /**
- * Returns a function that replaces the secrets in a text by `***`: as they are, in any case of their letters, with separators
- * between their characters, and as addresses, forms, JSON, JavaScript, HTML and base64 spell them, also when these are nested. Empty secrets are passed over.
- * In base64 that has other text before it, a secret of less than four bytes is not found.
+ * Returns a function that replaces the secrets in a text by `***`: literally, in any case, with separators between
+ * their characters, and as encoded in addresses, forms, JSON, JavaScript, HTML and base64, also nested. Empty secrets
+ * are ignored. A secret of less than four bytes is not found in base64 that has other text before it.
  */
 export function maskerOf(secrets: readonly string[]): (text: string) => string {
   const plain = secretPattern(secrets)
@@ -26,7 +29,7 @@ export function maskerOf(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(plain, HIDDEN).replace(packed, HIDDEN)
 }
 
-/** Matches every spelling of the secrets but base64; null: there are none. */
+/** Returns a pattern for every spelling of the secrets except base64; null when there are none. */
 export function secretPattern(secrets: readonly string[]): RegExp | null {
   const texts = formsOf(secrets)
   if (texts.length === 0) return null
@@ -37,27 +40,30 @@ export function secretPattern(secrets: readonly string[]): RegExp | null {
 
 /** Minimum length of a secret that is also matched with separators: shorter ones would match by coincidence. */
 const SHORTEST_GROUPED = 6
-/** What pages put between groups of a number or a code: `4929 1234`, `4929-1234`, `4929%201234`. */
+/** Separators that pages put between groups of a number or code: `4929 1234`, `4929-1234`, `4929%201234`. */
 const GAP = String.raw`\s.,:;\u00a0\u00ad\u200b-\u200d\u2010-\u2015\u2212\u2060·•_\/|\-`
 const GAPS = new RegExp(`[${GAP}]+`, 'gu')
 const ANY_GAPS = `(?:[${GAP}+]|%(?:25){0,2}20|&nbsp;){0,4}`
 
-/** A pattern of the secret with any separators between its characters, its own left out; null: it is too short. */
+/**
+ * Returns a pattern for the secret with any separators between its characters, ignoring its own; null when it is too
+ * short.
+ */
 function groupedPattern(secret: string): string | null {
   const characters = Array.from(secret.replaceAll(GAPS, ''))
   if (characters.length < SHORTEST_GROUPED) return null
   return characters.map((character) => RegExp.escape(character)).join(ANY_GAPS)
 }
 
-/** Longest first, so that no rest of a secret is left that begins with another one. */
+/** Longest first, so that no remainder is left of a secret that begins with another one. */
 function formsOf(secrets: readonly string[]): string[] {
-  // Some letters have several in the other case: `ß`, `SS`.
+  // Some letters have several forms in the other case: `ß`, `SS`.
   const cases = secrets.flatMap((secret) => [secret, secret.toUpperCase(), secret.toLowerCase()])
   const forms = cases.flatMap((secret) => [secret, secret.trim(), secret.normalize('NFC'), secret.normalize('NFD')])
   return [...new Set(forms)].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
 }
 
-/** Each way in which a character is written, as a group of a regular expression that ignores case. */
+/** Returns the spellings of a character as a group of a case-insensitive regular expression. */
 function spellings(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
   const code = character.codePointAt(0) ?? 0
@@ -66,7 +72,7 @@ function spellings(character: string): string {
   const bytes = [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join('')
   const plain = `(?:${RegExp.escape(character)}|${bytes})`
   const ways = [
-    // Before a letter a backslash would make another character of it.
+    // A backslash before a letter would change the character.
     isWord ? plain : `${BACKSLASH}{0,8}${plain}`,
     each((unit) => `${ESCAPES}u${hex(unit, 4)}`),
     `${ESCAPES}u\\{0{0,4}${code.toString(16)}\\}`,
@@ -84,7 +90,7 @@ function spellings(character: string): string {
 
 const percentOr = (character: string) => `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
 
-/** Matches what of a secret stands in base64, wherever it begins in what was encoded. Its case counts. */
+/** Returns a pattern for parts of a secret in base64, wherever it begins in the encoded data. Case-sensitive. */
 function base64Pattern(secrets: readonly string[]): RegExp {
   const texts = formsOf(secrets).flatMap((text) => {
     const inUrl = encodeURIComponent(text.toWellFormed())
@@ -97,7 +103,10 @@ function base64Pattern(secrets: readonly string[]): RegExp {
   return new RegExp(spelled.join('|') || '[]', 'g')
 }
 
-/** A piece for each of the three places in a group of three bytes: the digits that depend on these bytes alone. */
+/**
+ * Returns a piece for each of the three positions in a group of three bytes: the digits that depend only on these
+ * bytes.
+ */
 function base64Pieces(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((before) => {
     const digits = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the memory of a process group in bytes: what its processes have of their own and what they share with each other,
- * without the files that they have mapped. 0 where the system does not say (no `/proc`), and when the group has ended.
+ * Returns the memory of a process group in bytes: the private and shared memory of its processes without mapped files.
+ * 0 when the system does not report it (no `/proc`) or the group has exited.
  */
 export function memoryOf(group: number): number {
   return processesOf(group).reduce((sum, pid) => sum + privateBytes(pid), 0)
 }
 
-/** Returns the memory of one process in bytes, as `memoryOf` counts it. */
+/** Returns the memory of one process in bytes, counted like `memoryOf`. */
 export const memoryOfProcess = (pid: number): number => privateBytes(pid)
 
-/** The processes of a group; none where the system does not say. Those that have ended and wait for their parent do not count. */
+/** Returns the processes of a group; none when the system does not report them. Zombies do not count. */
 export function processesOf(group: number): number[] {
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -20,7 +20,7 @@ export function processesOf(group: number): number[] {
 }
 
 function isIn(group: number, pid: number): boolean {
-  // After the name, which may have blanks and parentheses: state, parent, group.
+  // After the name, which may contain spaces and parentheses: state, parent, group.
   const [state, , ofGroup] = textOf(pid, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return Number(ofGroup) === group && state !== 'Z'
 }
@@ -38,7 +38,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Empty when the process has ended meanwhile. */
+/** Returns the text; empty when the process has exited meanwhile. */
 function textOf(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')

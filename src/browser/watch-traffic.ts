@@ -1,34 +1,34 @@
 import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
 import { systemClock } from '../core/clock.ts'
 import { hideCredentials } from '../core/credentials.ts'
-import { decodeHit } from '../decoders/index.ts'
+import { readBody } from '../decoders/body.ts'
+import { type Decoded, decodeHit } from '../decoders/index.ts'
 import type { VendorRequests } from './browsing.ts'
-import { type Emulation, headersOf } from './device.ts'
+import { type Emulation, headersOf } from './device-emulation.ts'
 import { sessionOf } from './puppeteer-internals.ts'
-import type { SeenRequest, Traffic } from './traffic.ts'
-import { answerTo, isAnswered, isVendorSocket } from './vendor-answer.ts'
+import type { Header, SeenRequest, Traffic } from './traffic.ts'
+import { answerTo, headerOf, isAnswered, isVendorSocket } from './vendor-answer.ts'
 import { TrafficLog } from './watch-log.ts'
 import { Responses, shownHeader } from './watch-network.ts'
-import { type ReadRequest, readRequest } from './watch-request.ts'
 import { placeOf, Tabs } from './watch-tabs.ts'
 
 export interface WatchOptions {
   vendorRequests: VendorRequests
   /** Masks secrets. */
   mask(text: string): string
-  /** Why the guard's proxy made no connection for an address, in a sentence without its full stop; null: it did. */
+  /** Returns why the guard's proxy made no connection to an address, without a full stop; null when it did. */
   faultOf(url: string): string | null
-  /** How the device names itself. */
+  /** User agent of the device. */
   userAgent: Emulation['userAgent']
 }
 
 /**
- * Watches all that a browser sends from now on, whichever page, frame or worker does, and answers vendors where
- * `vendorRequests` says so. Must be called before a page is opened.
+ * Watches all requests of a browser from now on, from any page, frame or worker, and answers vendors according to
+ * `vendorRequests`. Must be called before a page is opened.
  *
- * One interception on the browser itself sees each request once, before it leaves, with its body: also those of new tabs,
- * of workers, and of pages that are being left. What is answered is told by the sessions that puppeteer has for each
- * target, and by one of our own for service workers, which puppeteer leaves alone.
+ * One interception on the browser itself sees each request once, before it leaves, with its body, including those of
+ * new tabs, workers and pages being left. Responses are reported by puppeteer's sessions of each target, and by a
+ * separate session for service workers, which puppeteer ignores.
  */
 export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
   const session = await browser.target().createCDPSession()
@@ -44,7 +44,7 @@ type Paused = Protocol.Fetch.RequestPausedEvent
 
 interface Noted {
   tab: string | null
-  /** Address of the page that it belongs to. */
+  /** Address of its page. */
   document: string
   isPage: boolean
   answered: boolean
@@ -53,9 +53,9 @@ interface Noted {
 const WEB = [{ urlPattern: 'http://*' }, { urlPattern: 'https://*' }]
 /** These stay open by design. */
 const ENDLESS = new Set(['eventsource', 'websocket', 'preflight'])
-/** What is answered from a cache is told and never intercepted; the pages of so many are remembered. */
+/** Maximum number of cached responses whose pages are remembered; these are reported but never intercepted. */
 const MAX_TOLD = 1000
-/** Their sessions are puppeteer's, which enables what it needs, in its order. */
+/** Targets with puppeteer's sessions, on which puppeteer enables what it needs in its own order. */
 const PUPPETEERS = new Set(['page', 'iframe', 'worker'])
 
 class Watch {
@@ -63,11 +63,11 @@ class Watch {
   private readonly tabs = new Tabs()
   private readonly urls = new WeakMap<SeenRequest, string>()
   private readonly responses: Responses
-  /** Targets that a session listens to. */
+  /** Targets to which a session is subscribed. */
   private readonly followed = new Map<string, CDPSession>()
-  /** Pages' addresses at the time of requests that were told before they were intercepted, by the id of the request. */
+  /** Addresses of pages at the time of requests that were reported before their interception, by request id. */
   private readonly documents = new Map<string, string>()
-  /** Requests of which only the interception tells, by its id. */
+  /** Requests that only the interception reports, by its id. */
   private readonly untold = new Map<string, SeenRequest>()
 
   constructor(
@@ -111,7 +111,7 @@ class Watch {
   private paused(event: Paused): void {
     const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
     if (isResponse) return this.pausedResponse(event)
-    // The first request of a new tab may leave before the tab knows the device.
+    // The first request of a new tab may leave before the tab has the device.
     const isFirst = !event.networkId && event.resourceType === 'Document'
     const headers = isFirst ? headersOf(this.options.userAgent, event.request.headers) : null
     const read = readRequest(event, headers)
@@ -150,14 +150,14 @@ class Watch {
           ...(headers && { headers }),
           ...(!event.networkId && { interceptResponse: true }),
         })
-    // It fails when the page gave the request up, and when the browser is gone.
+    // Rejects when the page cancelled the request, and when the browser is gone.
     sent.catch(() => {
-      if (!answer) this.responses.fail(request, 'The page gave it up')
+      if (!answer) this.responses.fail(request, 'The page cancelled it')
       this.log.end(request)
     })
   }
 
-  /** The page that a request belongs to: as its tab tells it, else as it seems. */
+  /** Returns the page of a request, as reported by its tab or else as it appears. */
   private documentOf(read: ReadRequest, { frameId, networkId = '' }: Paused, tab: string | null): string {
     const told = this.documents.get(networkId)
     this.documents.delete(networkId)
@@ -197,14 +197,14 @@ class Watch {
     }
   }
 
-  // --- requests of which only the interception tells: the first one of a new tab, and those of pages that are left
+  // --- requests that only the interception reports: the first one of a new tab, and those of pages being left
 
   private pausedResponse(event: Paused): void {
     const { requestId, responseStatusCode, responseStatusText, responseHeaders, responseErrorReason } = event
     this.session.send('Fetch.continueRequest', { requestId }).catch(() => undefined)
     const request = this.untold.get(requestId)
     if (!request) return
-    if (responseStatusCode === undefined) this.responses.fail(request, `The browser says ${responseErrorReason}`)
+    if (responseStatusCode === undefined) this.responses.fail(request, `The browser reported ${responseErrorReason}`)
     else {
       const headers = responseHeaders ?? []
       const mimeType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? ''
@@ -227,7 +227,7 @@ class Watch {
 
   // --- targets
 
-  /** @param isOurs true when it is by our own session that we are attached */
+  /** @param isOurs true when attached through the separate session */
   private attached({ sessionId, targetInfo, waitingForDebugger }: Attached, tab: string | null, isOurs = false): void {
     const session = this.connection.session(sessionId)
     if (!session) return
@@ -240,7 +240,7 @@ class Watch {
     if (type === 'page') this.followPage(session, targetInfo)
     else if (PUPPETEERS.has(type)) this.follow(session, targetId, tab)
     else if (type === 'shared_worker') this.followWorker(session, targetId)
-    // Puppeteer attaches to them too, and lets go at once.
+    // Puppeteer attaches to them too, and detaches at once.
     else if (type === 'service_worker' && isOurs) this.followWorker(session, targetId, waitingForDebugger)
   }
 
@@ -279,7 +279,7 @@ class Watch {
     )
     session.on('Page.navigatedWithinDocument', ({ frameId, url }) => frameId === tab && this.shown(tab, url))
     session.on('Network.requestWillBeSent', ({ requestId, frameId, documentURL, request: { url }, type }) => {
-      // The script of a worker is said to be its own document.
+      // The script of a worker is reported as its own document.
       if (frameId !== tab || type === 'Document' || url === documentURL) return
       const request = this.responses.latest(requestId)
       if (request) this.log.place(request, placeOf(documentURL, this.options.mask))
@@ -290,7 +290,7 @@ class Watch {
     })
   }
 
-  /** A worker that belongs to no tab. Puppeteer enables nothing on it. */
+  /** Watches a worker without a tab, on which puppeteer enables nothing. */
   private followWorker(session: CDPSession, targetId: string, isWaiting = false): void {
     this.follow(session, targetId, null)
     session.send('Runtime.enable').catch(() => undefined)
@@ -299,7 +299,7 @@ class Watch {
 
   private shown(tab: string, url: string): void {
     const number = this.tabs.show(tab, url)
-    // The document before is gone with what it waited for.
+    // The previous document is gone with its pending requests.
     if (number !== null) this.log.giveUp((request) => request.tab === tab && request.number < number)
   }
 
@@ -341,4 +341,48 @@ function wordsOf({ value, description, type }: Protocol.Runtime.RemoteObject): s
   if (typeof value === 'string') return value
   const [first = ''] = (description ?? '').split('\n')
   return first || (value === undefined ? type : JSON.stringify(value))
+}
+
+/** A request as reported by the interception, parsed. */
+interface ReadRequest {
+  url: string
+  method: string
+  /** As in `SeenRequest`; a preflight is `preflight`. */
+  resourceType: string
+  headers: Record<string, string>
+  referrer: string | undefined
+  /** For decoders: bytes that are not text are replaced. Null: there is none, or it is too large. */
+  body: string | null
+  /** For people: null when it is not text. */
+  shownBody: string | null
+  decoded: Decoded
+}
+
+/** @param changed headers sent instead of the original ones; null: the original ones */
+function readRequest(
+  { request, resourceType }: Protocol.Fetch.RequestPausedEvent,
+  changed: readonly Header[] | null,
+): ReadRequest {
+  const { url, method } = request
+  const headers = changed ? Object.fromEntries(changed.map(({ name, value }) => [name, value])) : request.headers
+  const body = bodyOf(request)
+  const isPreflight = method === 'OPTIONS' && headerOf(headers, 'access-control-request-method') !== undefined
+  return {
+    url,
+    method,
+    resourceType: isPreflight ? 'preflight' : resourceType.toLowerCase(),
+    headers,
+    referrer: headerOf(headers, 'referer'),
+    body,
+    shownBody: body !== null && /[\0\uFFFD]/.test(body) ? null : body,
+    decoded: decodeHit({ url, method, body }),
+  }
+}
+
+function bodyOf({ postDataEntries, postData, headers }: Protocol.Network.Request): string | null {
+  const contentEncoding = headerOf(headers, 'content-encoding') ?? null
+  if (!postDataEntries) return readBody({ body: postData ?? null, contentEncoding }).text
+  // A file has no bytes here.
+  const bytes = Buffer.concat(postDataEntries.map((entry) => Buffer.from(entry.bytes ?? '', 'base64')))
+  return readBody({ bodyBase64: bytes.toString('base64'), contentEncoding }).text
 }

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A pause between two looks at a page. */
+/** Pause between two checks of a page. */
 const EVERY_MS = 50
 
-/** Work took longer than its limit. */
-export class TooLate extends Error {
+/** Thrown when work took longer than its limit. */
+export class TimeLimitExceeded extends Error {
   constructor(readonly limitMs: number) {
-    super(`nothing came of it in ${limitMs} ms`)
+    super(`no result within ${limitMs} ms`)
   }
 }
 
 /**
- * Resolves or fails as `work` does. Fails with `TooLate` after `limitMs`, and with the reason of `stopping` when that is
- * aborted; what becomes of the work then is nobody's business.
+ * Resolves or rejects like `work`. Rejects with `TimeLimitExceeded` after `limitMs`, and with the reason of `stopping` when that
+ * is aborted; a later result of the work is ignored.
  */
 export async function within<T>(work: Promise<T>, limitMs: number, stopping: AbortSignal): Promise<T> {
   const timer = new AbortController()
   const signal = AbortSignal.any([stopping, timer.signal])
   const late = sleep(Math.max(0, limitMs), null, { signal }).then(
-    () => Promise.reject(new TooLate(limitMs)),
+    () => Promise.reject(new TimeLimitExceeded(limitMs)),
     () => (stopping.aborted ? Promise.reject(stopping.reason) : null),
   )
   work.catch(() => {})
@@ -31,8 +31,8 @@ export async function within<T>(work: Promise<T>, limitMs: number, stopping: Abo
 }
 
 /**
- * Calls `look` until it returns something, and returns that; null after `limitMs`. A look that hangs counts as nothing.
- * Fails when `stopping` is aborted, or `look` fails.
+ * Calls `look` until it returns a value, and returns that; null after `limitMs`. A call that hangs counts as no value.
+ * Rejects when `stopping` is aborted or `look` rejects.
  */
 export async function until<T>(
   look: () => Promise<T | null>,
@@ -44,7 +44,7 @@ export async function until<T>(
   for (;;) {
     const left = end - performance.now()
     const found = await within(look(), Math.max(left, everyMs), stopping).catch((error: unknown) => {
-      if (error instanceof TooLate) return null
+      if (error instanceof TimeLimitExceeded) return null
       throw error
     })
     if (found !== null) return found

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { maskerOf } from './mask.ts'
+import { maskerOf } from './secret-mask.ts'
 
 const SPELLINGS: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
@@ -24,7 +24,7 @@ const PACKED: Record<string, (secret: string, before: string) => string> = {
     encodeURIComponent(Buffer.from(`${before}${secret} and more`).toString('base64')),
   'of JSON in base64': (secret, before) => Buffer.from(JSON.stringify({ [before]: secret })).toString('base64'),
 }
-/** Letters of all kinds, marks of syntax, and what takes more than one unit; nothing that stands in the mask itself. */
+/** Characters of all kinds, syntax, and characters of several units; none of them occurs in the mask. */
 const secrets = fc
   .array(fc.constantFrom(...'abcXYZ019 "\'\\/&<>%+=?#@:;,.{}[]$!|~-_éßж漢😀\t'), { minLength: 6, maxLength: 20 })
   .map((characters) => characters.join(''))
@@ -73,18 +73,18 @@ test.each([
   expect(maskerOf([secret])(`a ${text} b`)).toBe('a *** b')
 })
 
-test('a short secret in groups is any text', () => {
+test('a short secret is not matched in groups', () => {
   expect(maskerOf(['12345'])('1 2 3 4 5')).toBe('1 2 3 4 5')
 })
 
-test('a text without secrets stays as it is', () => {
+test('a text without secrets is unchanged', () => {
   const text = '{"a":"b%20c","d":"ZGVmZ2g="}'
   expect(maskerOf(['hunter2secret'])(text)).toBe(text)
   expect(maskerOf([])(text)).toBe(text)
   expect(maskerOf([''])(text)).toBe(text)
 })
 
-test('runs of escapes cost no more than their length', () => {
+test('runs of escapes take linear time', () => {
   const mask = maskerOf(['"secret"'])
   for (const run of ['\\', '%25', '%', '+', '%5C']) expect(mask(run.repeat(100_000))).toBe(run.repeat(100_000))
 })

@@ -5,8 +5,8 @@ import type { AuditPage, AuditSummary } from './audit.ts'
 import { isFailed } from './expected-page.ts'
 import type { PageFault } from './judge-page.ts'
 
-/** What is counted of an audit's pages while they come. */
-export class Tally {
+/** Counts the pages of an audit as they are visited. */
+export class AuditTally {
   private readonly vendors = new Set<string>()
   private readonly hosts = new Map<string, number>()
   private readonly faults = new Map<string, { fault: PageFault; url: string; pages: number }>()
@@ -14,7 +14,7 @@ export class Tally {
     ...{ pagesTotal: 0, pagesFailed: 0, vendors: 0, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
   }
 
-  /** Counts one more page, and returns the sums up to it. */
+  /** Adds a page and returns the summary so far. */
   add(page: AuditPage, faults: readonly PageFault[]): AuditSummary {
     for (const { vendor } of [...page.tags, ...page.beforeConsent]) this.vendors.add(vendor)
     const { host } = new URL(page.url)
@@ -43,7 +43,7 @@ export class Tally {
     return [...this.hosts].toSorted(([, one], [, other]) => other - one).map(([host]) => host)
   }
 
-  /** What is wrong, once for each kind, vendor and event; without personal data. */
+  /** Findings, one for each kind, vendor and event, without personal data. */
   findings(privacy: Privacy): RunFinding[] {
     const masked = (text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))
     return [...this.faults.values()].map(({ fault, url, pages }) => {

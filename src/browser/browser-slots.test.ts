@@ -1,27 +1,28 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type BrowserPlace, BrowserPlaces } from './browser-place.ts'
+import { FairQueue } from '../core/fair-queue.ts'
+import { type BrowserSlot, BrowserSlots, BrowserTime } from './browser-slots.ts'
 
 const MAX_PAUSED = 4
 const never = () => new AbortController().signal
-/** Resolves when everything that needs no timer was done. */
+/** Resolves when everything that needs no timer is done. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** A task, as far as its place is concerned. */
+/** A task, reduced to its use of slots. */
 interface Task {
-  place: BrowserPlace
+  place: BrowserSlot
   stopping: AbortController
   state: 'new' | 'waiting' | 'in' | 'paused' | 'ended'
 }
 
-test('whatever tasks do, as many have a place as there are, and few are open without one', async () => {
+test('any tasks together use all slots, and few browsers are open without one', async () => {
   const action = fc.record({ task: fc.nat(7), act: fc.constantFrom('enter', 'pause', 'end', 'stop') })
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),
       fc.array(action, { maxLength: 60 }),
       async (concurrency, actions) => {
-        const places = new BrowserPlaces(concurrency)
+        const places = new BrowserSlots(concurrency)
         const tasks = Array.from({ length: 8 }, (_, n): Task => {
           const stopping = new AbortController()
           return { place: places.of(`org_${n % 3}`, stopping.signal), stopping, state: 'new' }
@@ -55,7 +56,7 @@ test('whatever tasks do, as many have a place as there are, and few are open wit
           await settled()
           expect(has('in')).toBeLessThanOrEqual(concurrency)
           expect(has('paused')).toBeLessThanOrEqual(MAX_PAUSED)
-          // No place is empty while somebody waits for it.
+          // No slot is free while a task waits for it.
           if (has('waiting') > 0) expect(has('in')).toBe(concurrency)
         }
         for (const task of tasks) if (task.state !== 'new') end(task)
@@ -67,8 +68,8 @@ test('whatever tasks do, as many have a place as there are, and few are open wit
   )
 })
 
-test('an organization has two tasks that may pause, and others do not wait for it', async () => {
-  const places = new BrowserPlaces(1)
+test('an organization may have two pausing tasks, and others do not wait for it', async () => {
+  const places = new BrowserSlots(1)
   const began: string[] = []
   const ends: (() => void)[] = []
   const run = (orgId: string) =>
@@ -89,11 +90,52 @@ test('an organization has two tasks that may pause, and others do not wait for i
   expect(began).toEqual(['a', 'a', 'b', 'a'])
 })
 
-test('a place that is taken after its task ended is free again', async () => {
-  const places = new BrowserPlaces(1)
+test('a slot assigned after its task has ended is freed', async () => {
+  const places = new BrowserSlots(1)
   const place = places.of('a', never())
   const entering = place.enter()
   place.end()
   await entering.catch(() => undefined)
   await places.of('b', never()).enter()
+})
+
+const HOUR_MS = 60 * 60 * 1000
+
+test('time used an hour ago counts half', () => {
+  let now = 0
+  const time = new BrowserTime(() => now)
+  const end = time.begin('a')
+  now = 1000
+  expect(time.usedBy('a')).toBe(1000)
+  end()
+  now += HOUR_MS
+  expect(time.usedBy('a')).toBe(500)
+  expect(time.usedBy('b')).toBe(0)
+})
+
+test('an organization with long runs gets no more time than one with short runs', async () => {
+  const seconds = fc.integer({ min: 1, max: 20 })
+  await fc.assert(
+    fc.asyncProperty(seconds, seconds, async (long, short) => {
+      let now = 0
+      const time = new BrowserTime(() => now)
+      const queue = new FairQueue(1, undefined, (name) => time.usedBy(name))
+      const total = { a: 0, b: 0 }
+      const run = (name: 'a' | 'b', ms: number) =>
+        queue.run(
+          async () => {
+            const end = time.begin(name)
+            now += ms
+            // The difference is compared while both have waiting work.
+            if (now <= 200_000) total[name] += ms
+            end()
+          },
+          { shares: [{ name, maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY }] },
+        )
+      const runs = Array.from({ length: 200 }, () => [run('a', long * 1000), run('b', short * 1000)]).flat()
+      await Promise.all(runs)
+      expect(Math.abs(total.a - total.b)).toBeLessThanOrEqual(2 * Math.max(long, short) * 1000)
+    }),
+    { numRuns: 30 },
+  )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { familyOf, pageAddress, siteOf } from './address.ts'
+import { familyOf, pageAddress, siteOf } from './page-address.ts'
 
 const SHOP = 'https://shop.example'
 
@@ -12,7 +12,7 @@ test.each<[string, string | null]>([
   ['https://shop.example', `${SHOP}/`],
   ['https://shop.example/?', `${SHOP}/`],
   ['https://shop.example/a/../b/./c', `${SHOP}/b/c`],
-  // What says where a visitor came from.
+  // Parameters that say where a visitor came from.
   ['https://shop.example/?utm_source=mail&utm_campaign=x&id=3', `${SHOP}/?id=3`],
   ['https://shop.example/?gclid=a&fbclid=b&msclkid=c&_gl=d&mc_eid=e', `${SHOP}/`],
   ['https://shop.example/?GCLID=a', `${SHOP}/`],
@@ -26,17 +26,17 @@ test.each<[string, string | null]>([
   ['https://shop.example/?sid=17', `${SHOP}/?sid=17`],
   ['https://shop.example/?s=a-long-word-to-search-for', `${SHOP}/?s=a-long-word-to-search-for`],
   ['https://shop.example/(S(3keuf0551sktxb45kd1wft55))/default.aspx', `${SHOP}/default.aspx`],
-  // Parameters in the order of their names; those of one name stay as they are.
+  // Parameters are sorted by name; those with the same name keep their order.
   ['https://shop.example/?b=2&a=1', `${SHOP}/?a=1&b=2`],
   ['https://shop.example/?a=2&b=0&a=1', `${SHOP}/?a=2&a=1&b=0`],
   ['https://shop.example/?b&&a=', `${SHOP}/?a=&b`],
   ['https://shop.example/?q=a+b&p=%41', `${SHOP}/?p=A&q=a+b`],
   ['https://shop.example/??a', `${SHOP}/??a`],
   ['https://shop.example/?q=%zz', `${SHOP}/?q=%zz`],
-  // Spellings of one path.
+  // Equivalent paths.
   ['https://shop.example/%7euser/caf%c3%a9/%2f', `${SHOP}/~user/caf%C3%A9/%2F`],
   ['https://shop.example/café', `${SHOP}/caf%C3%A9`],
-  // No pages.
+  // Not pages.
   ['mailto:ann@example.com', null],
   ['javascript:void(0)', null],
   ['ftp://shop.example/', null],
@@ -51,12 +51,12 @@ test.each<[string, string | null]>([
   expect(pageAddress(text)).toBe(expected)
 })
 
-test('a relative address is read from its page', () => {
+test('a relative address is resolved from its page', () => {
   expect(pageAddress('../b?utm_source=x', `${SHOP}/a/c/`)).toBe(`${SHOP}/a/b`)
   expect(pageAddress('//other.example/x', SHOP)).toBe('https://other.example/x')
 })
 
-test('an address in its spelling keeps it, whatever it was made from', () => {
+test('normalising a normalised address changes nothing', () => {
   const text = fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.webPath(), fc.string())
   fc.assert(
     fc.property(text, (one) => {
@@ -67,7 +67,7 @@ test('an address in its spelling keeps it, whatever it was made from', () => {
   )
 })
 
-test('tracking never makes another page, and is never lost with what is not tracking', () => {
+test('tracking parameters never change the page, and other parameters are kept', () => {
   const words = fc.stringMatching(/^[a-z]{1,6}$/)
   fc.assert(
     fc.property(fc.uniqueArray(words, { maxLength: 5 }), fc.array(words, { maxLength: 3 }), words, (own, of, value) => {
@@ -99,7 +99,7 @@ test.each<[string, string, boolean]>([
   ['/product/1', '/product/2', true],
   ['/product/red', '/product/blue', false],
   ['/blog/2031/04/a-title', '/blog/2031/04/another', false],
-])('%s and %s are of one kind: %p', (one, other, alike) => {
+])('%s and %s belong to one family: %p', (one, other, alike) => {
   expect(familyOf(SHOP + one).name === familyOf(SHOP + other).name).toBe(alike)
 })
 
@@ -110,6 +110,6 @@ test.each<[string, number | null]>([
   ['/product?id=1', 500],
   ['/product/1', null],
   ['/', null],
-])('of the kind of %s at most %p are looked at', (path, pagesMax) => {
+])('of the family of %s at most %p are visited', (path, pagesMax) => {
   expect(familyOf(SHOP + path).pagesMax).toBe(pagesMax)
 })

@@ -1,41 +1,41 @@
 import { SECOND_MS, systemClock } from '../../core/clock.ts'
 import { retryAfterMs } from '../../integrations/outcome.ts'
-import type { Pace } from './pace.ts'
+import type { HostDelay } from './host-delay.ts'
 
-/** By these a host says that it is asked too much, or not now. */
+/** Statuses with which a host says that it is overloaded or temporarily unavailable. */
 export const isBusy = (status: number | null): boolean => status === 429 || status === 503
-/** How often one address is asked for. */
+/** Number of attempts for one address. */
 const TRIES = 3
-/** A host that names no time is left in peace for so long, and for twice as long each time that it says so again. */
+/** Pause for a host that names none, doubled each time it is busy again. */
 const FIRST_PAUSE_MS = 5 * SECOND_MS
-/** A longer pause is not waited for: the address is given up. */
+/** An address is given up when its host requires a longer pause. */
 export const PAUSE_MAX_MS = 120 * SECOND_MS
-/** A host that is busy for so many addresses in a row is left alone. */
+/** A host that is busy for this many addresses in a row is given up. */
 const ADDRESSES = 3
 
-/** What a host answered, as far as it matters here. */
+/** The relevant parts of a response. */
 interface Answer {
-  /** Null: nothing. */
+  /** Null when there was no response. */
   status: number | null
-  /** `Retry-After`; null: it named none. */
+  /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
 }
 
 interface Host {
-  /** Busy answers in a row, and addresses that were given up in a row. */
+  /** Consecutive busy responses, and consecutive addresses given up. */
   answers: number
   addresses: number
 }
 
-/** Leaves a host in peace that says it is asked too much, and asks again. */
-export class Patience {
+/** Pauses requests to a busy host and repeats them. */
+export class BusyHosts {
   private readonly hosts = new Map<string, Host>()
 
-  constructor(private readonly pace: Pick<Pace, 'rest'>) {}
+  constructor(private readonly pace: Pick<HostDelay, 'rest'>) {}
 
   /**
-   * Returns the first answer that says something else, or the last of three. `ask` is to await the pace of the host.
-   * @param giveUp called with a sentence without its full stop when the host is to be left alone
+   * Returns the first response that is not busy, or the last of three. `ask` must await the pace of the host.
+   * @param giveUp called with a reason, without a full stop, when the host must not be contacted again
    */
   async ask<A extends Answer>(host: string, ask: () => Promise<A>, giveUp: (why: string) => void): Promise<A> {
     const known = this.hosts.get(host) ?? { answers: 0, addresses: 0 }
@@ -53,7 +53,7 @@ export class Patience {
       if (!isTooLong) this.pace.rest(host, pauseMs)
       if (!isTooLong && tries < TRIES) continue
       if (++known.addresses >= ADDRESSES) {
-        const pause = isTooLong ? `, and asks for a pause of ${Math.round(pauseMs / SECOND_MS)} s` : ''
+        const pause = isTooLong ? `, and requires a pause of ${Math.round(pauseMs / SECOND_MS)} s` : ''
         giveUp(`${host} answered with status ${status} for ${ADDRESSES} addresses in a row${pause}`)
       }
       return answer

@@ -4,40 +4,40 @@ import { messageOf } from '../core/error.ts'
 import { addressGuard, type Resolve } from '../integrations/transport/address-guard.ts'
 import type { Browsing, BrowsingOptions } from './browsing.ts'
 import { versionIn, versionOf } from './chromium.ts'
-import { type Emulation, emulate, emulationOf } from './device.ts'
+import { type Emulation, emulate, emulationOf } from './device-emulation.ts'
 import { openGuardProxy } from './guard-proxy.ts'
 import { hiddenIn } from './hidden-parts.ts'
-import { maskerOf } from './mask.ts'
 import { screenshotOf } from './screenshot.ts'
+import { maskerOf } from './secret-mask.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
 import { trustIn } from './trust.ts'
 import { isVendorSocket } from './vendor-answer.ts'
-import { watchTraffic } from './watch.ts'
+import { watchTraffic } from './watch-traffic.ts'
 
-/** What tests put in place of the real. */
-export interface BrowsingParts {
+/** Dependencies that tests replace. */
+export interface BrowsingDeps {
   /** Resolves names; the system's resolver by default. */
   resolve?: Resolve
-  /** Called with `host:port` for each connection that the browser asks for. */
+  /** Called with `host:port` for each connection the browser requests. */
   onAsked?: (place: string) => void
 }
 
-/** How long the browser may take to start: on a busy machine all else comes first. */
+/** Timeout for starting the browser, long enough for a busy machine. */
 const START_MS = 60 * SECOND_MS
-/** How long one command to the browser may take. */
+/** Timeout of one command to the browser. */
 const COMMAND_MS = 60 * SECOND_MS
-/** How long the browser may take to close by itself. */
+/** Time for the browser to close on its own. */
 const CLOSE_MS = 2 * SECOND_MS
 
 /**
- * Starts a Chromium with a clean profile, all of whose traffic goes through the guard and is watched. It ends when what is
- * returned is disposed of, when `stopping` is aborted, and with this process. Fails, with a sentence for people, when it
+ * Starts a Chromium with a clean profile whose whole traffic goes through the guard and is watched. It ends when the
+ * result is disposed of, when `stopping` is aborted, and with this process. Rejects, with a message for people, when it
  * does not start.
  */
 export async function openBrowsing(
   options: BrowsingOptions,
   stopping: AbortSignal,
-  { resolve, onAsked }: BrowsingParts = {},
+  { resolve, onAsked }: BrowsingDeps = {},
 ): Promise<Browsing> {
   stopping.throwIfAborted()
   await using starting = new AsyncDisposableStack()
@@ -104,7 +104,7 @@ async function connect(chromium: RunningChromium): Promise<Browser> {
   } catch (error) {
     connected.catch(() => undefined)
     const words = chromium.lastWords()
-    throw new Error(`Chromium did not start: ${messageOf(error)}${words === '' ? '' : `; it said: ${words}`}`)
+    throw new Error(`Chromium did not start: ${messageOf(error)}${words === '' ? '' : `; its output: ${words}`}`)
   } finally {
     clearTimeout(timer)
     gone.catch(() => undefined)
@@ -120,8 +120,8 @@ async function close(browser: Browser, chromium: RunningChromium): Promise<void>
 }
 
 /**
- * Makes each new target show itself as the device: it is told while it waits for the debugger. One that begins in a process of its own
- * may run its first scripts before it hears of it; of them only the user agent, which the browser has from its start, is sure.
+ * Makes each new target present itself as the device while it waits for the debugger. A target in a new process may run
+ * its first scripts before that; for those only the user agent, set when the browser starts, is certain.
  */
 async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: Emulation): Promise<void> {
   const session = await browser.target().createCDPSession()
@@ -131,13 +131,13 @@ async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: E
   await session.detach()
 }
 
-/** The open tabs, oldest first; kept up to date as long as the browser runs. */
+/** Returns the open tabs, oldest first; kept up to date while the browser runs. */
 async function openTabs(browser: Browser): Promise<Page[]> {
   const tabs = [...(await browser.pages())]
   const pages = new Map<Target, Page>(tabs.map((page) => [page.target(), page]))
   browser.on('targetcreated', async (target: Target) => {
     if (target.type() !== 'page' || pages.has(target)) return
-    // Null or a failure: it was closed meanwhile.
+    // Null or rejected: it was closed meanwhile.
     const page = await target.page().catch(() => null)
     if (!page || pages.has(target) || page.isClosed()) return
     pages.set(target, page)
