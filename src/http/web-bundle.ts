@@ -23,7 +23,7 @@ const DOCS = join(import.meta.dir, '../../docs')
 const DOCS_SHELL = 'document.html'
 const PAGES = ['index.html', 'api-reference.html', DOCS_SHELL].map((name) => join(SOURCES, name))
 /** The dashboard: its page, what runs before it is drawn, so that nobody sees the other colours first, and all else. */
-const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'first.ts'), main: join(SOURCES, 'main.tsx') }
+const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'before-render.ts'), main: join(SOURCES, 'main.tsx') }
 
 let built: Promise<WebBundle> | null = null
 

@@ -6,13 +6,13 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { bootstrap, type LinkParams, LinkParamsContext } from './api/bootstrap.ts'
-import { prepareClient } from './api/client.ts'
+import { configureClient } from './api/configure-client.ts'
 import { prefetch, queries } from './api/queries.ts'
-import { whoAskedFor } from './api/who.ts'
-import { isolating } from './isolated.ts'
+import { whoamiQuery } from './api/whoami.ts'
+import { isolateArguments } from './bidi-isolation.ts'
 import { english, messages, setMessages } from './messages.ts'
-import { router } from './routes.ts'
-import { listenToKeys } from './shell/keys.ts'
+import { router } from './router.ts'
+import { listenToKeys } from './shell/key-bindings.ts'
 import { preferences } from './shell/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
 
@@ -24,11 +24,11 @@ void begin()
 /** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
-  setMessages(isolating(isPseudo ? (await import('./pseudo.ts')).pseudo(english) : english))
-  prepareClient(() => messages.shell.unreachable)
+  setMessages(isolateArguments(isPseudo ? (await import('./pseudo-language.ts')).pseudo(english) : english))
+  configureClient(() => messages.shell.unreachable)
   listenToKeys()
   const arrival = await bootstrap()
-  prefetch(whoAskedFor())
+  prefetch(whoamiQuery())
   // What is there is drawn at once and not in turns; what takes longer is waited for by the page.
   await Promise.race([router.load(), new Promise((done) => setTimeout(done, PATIENCE_MS))])
   draw(arrival)

@@ -4,6 +4,7 @@ import { api } from './messages/api.ts'
 import { changes } from './messages/changes.ts'
 import { charts } from './messages/charts.ts'
 import { compliance } from './messages/compliance.ts'
+import { components } from './messages/components.ts'
 import { deliveries } from './messages/deliveries.ts'
 import { domains } from './messages/domains.ts'
 import { explore } from './messages/explore.ts'
@@ -15,7 +16,6 @@ import { issues } from './messages/issues.ts'
 import { keys } from './messages/keys.ts'
 import { overview } from './messages/overview.ts'
 import { palette } from './messages/palette.ts'
-import { parts } from './messages/parts.ts'
 import { report } from './messages/report.ts'
 import { settings } from './messages/settings.ts'
 import { shell } from './messages/shell.ts'
@@ -45,7 +45,7 @@ export const english = {
   keys,
   overview,
   palette,
-  parts,
+  components,
   report,
   settings,
   shell,

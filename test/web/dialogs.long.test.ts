@@ -55,9 +55,9 @@ const OPENERS: readonly Opener[] = [
 ]
 
 /** Opened without a button: by a key, and when a session ends. */
-const WITHOUT_BUTTON = ['shell/shortcuts.tsx', 'shell/gate.tsx']
+const WITHOUT_BUTTON = ['shell/shell.tsx', 'shell/auth-gate.tsx']
 /** A shared component used by the others. */
-const SHARED = ['parts/confirm.tsx']
+const SHARED = ['components/confirm-dialog.tsx']
 
 const here = sharedHostileServer()
 

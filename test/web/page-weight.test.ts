@@ -33,7 +33,7 @@ test('the Overview has a small transfer size, a smaller one on the next visit, a
   expect(again.scriptBytes + again.otherBytes).toBeLessThan(MAX_REVISIT_BYTES)
   for (const address of ['/v1/whoami', ...overviewPreloadUrls]) {
     const [first, ...others] = initiators.get(address) ?? []
-    expect([address, first]).toEqual([address, expect.stringMatching(/\/first-/)])
+    expect([address, first]).toEqual([address, expect.stringMatching(/\/before-render-/)])
     // The stream reloads issues, since it may have missed some.
     if (!address.startsWith('/v1/issues')) expect([address, others]).toEqual([address, []])
   }

@@ -19,7 +19,7 @@ import type { NameOverflow, NamePlan } from './tracked-names.ts'
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 
-/** Events of a kilobyte each fill a group of `FRESH` half. */
+/** Events of a kilobyte each fill a group of `STALE_MS` half. */
 const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
 /** What a segment became: files that are written and not listed yet, and what is in them. */

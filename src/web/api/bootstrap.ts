@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import { listSignInMethods, redeemSignIn } from '#client/sdk.gen'
 import type { SignedIn, SignInMethods } from '#client/types.gen'
-import { sentenceOf } from './refusal.ts'
+import { errorMessage } from './api-error.ts'
 import { session } from './session.ts'
 
 /** What the address brought: parts of its fragment, which is not sent to servers. Read once, before the first drawing. */
@@ -58,7 +58,7 @@ async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): 
     keepSession(data)
     history.replaceState(null, '', beganAt)
   } catch (error) {
-    arrival.failure = sentenceOf(error)
+    arrival.failure = errorMessage(error)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
-import { inPages } from './pages.ts'
+import { updatePages } from './pagination.ts'
 
 /** The questions whose answers a change of each kind can alter, by the ids of their routes. */
 export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
@@ -130,7 +130,7 @@ export class Invalidator {
       issue.id === id && (issue.status !== status || issue.severity !== severity)
         ? { ...issue, status, severity }
         : issue
-    const inList = inPages<IssueList>((list) =>
+    const inList = updatePages<IssueList>((list) =>
       list.issues.some((issue) => mend(issue) !== issue) ? { ...list, issues: list.issues.map(mend) } : list,
     )
     this.queries.setQueriesData({ queryKey: [{ _id: 'listIssues' }] }, inList)

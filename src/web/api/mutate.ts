@@ -1,7 +1,7 @@
 import type { QueryKey } from '@tanstack/react-query'
 import { notices } from '../shell/notices.ts'
+import { errorMessage } from './api-error.ts'
 import { queries } from './queries.ts'
-import { sentenceOf } from './refusal.ts'
 
 /** How answers on screen look once the server has done what was asked. */
 export interface CacheUpdate {
@@ -14,7 +14,7 @@ export interface CacheUpdate {
 
 /** Something that a person does. */
 export interface Mutation<Answer> {
-  /** Asks the server; throws a `Refusal`. */
+  /** Asks the server; throws a `ApiError`. */
   send(): Promise<Answer>
   /** What is on screen before the server answered, and taken back when it refuses. */
   optimistic?: readonly CacheUpdate[]
@@ -56,7 +56,7 @@ export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | 
     begun?.end()
     takeBack()
     if (refused) refused(error)
-    else notices.refuse(sentenceOf(error), () => void mutate(given))
+    else notices.refuse(errorMessage(error), () => void mutate(given))
     return undefined
   } finally {
     underWay--

@@ -1,4 +1,4 @@
-import { keptSession, type Session } from './kept-session.ts'
+import { type Session, storedSession } from './stored-session.ts'
 
 /** What was asked before the pages' script was there, by address. One is taken once, by who asks the same. */
 interface Preloaded {
@@ -26,7 +26,7 @@ const FRESH_MS = 10_000
 
 /** Asks for what the page will ask first, while its script is on its way. Nothing, when nobody is signed in. */
 export function preloadRequests(addresses: readonly string[]): void {
-  const state = keptSession()
+  const state = storedSession()
   if (state.is !== 'open') return
   const { credential, orgId } = state.session
   const headers = { authorization: `Bearer ${credential}`, ...(orgId !== null && { 'x-org-id': orgId }) }

@@ -5,13 +5,13 @@ import {
   type QueryKey,
 } from '@tanstack/react-query'
 import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
-import { isPassing, Refusal } from './refusal.ts'
+import { ApiError, isTransient } from './api-error.ts'
 import { session } from './session.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 /** How long answers are taken for fresh. What changes is told by the stream, which asks again at once. */
-export const FRESH = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
+export const STALE_MS = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
 
 /** How often a question is asked again by itself when the server can't answer now. */
 const RETRIES = 2
@@ -21,11 +21,11 @@ export const queries = new QueryClient({
     queries: {
       // A server in the same house is there without the internet, and what is not there says so.
       networkMode: 'always',
-      staleTime: FRESH.list,
+      staleTime: STALE_MS.list,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => failures < RETRIES && error instanceof Refusal && isPassing(error),
+      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && isTransient(error),
       retryDelay: (failures, error) => {
-        const wait = error instanceof Refusal ? error.retryAfterS : null
+        const wait = error instanceof ApiError ? error.retryAfterS : null
         return Math.min(wait === null ? SECOND_MS * 2 ** failures : wait * SECOND_MS, MINUTE_MS)
       },
     },
@@ -36,17 +36,17 @@ export const queries = new QueryClient({
 const MOST = 200
 
 /** Questions of several pages: asked in one way, they have one answer. */
-export const shared = {
+export const sharedQueries = {
   /** The domains for fields and columns that name them. */
-  domains: () => ({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: FRESH.insight }),
-  forms: () => ({ ...listFormsOptions(), staleTime: FRESH.dictionary }),
+  domains: () => ({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: STALE_MS.insight }),
+  forms: () => ({ ...listFormsOptions(), staleTime: STALE_MS.dictionary }),
 }
 
 /**
  * Asks again at once what was refused so, `refetch` being what asks it: also while it waits to ask again by itself, which
  * `refetch` alone would leave waiting.
  */
-export function askAgain(refusal: unknown, refetch: () => Promise<unknown>): void {
+export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): void {
   void queries.cancelQueries(
     { predicate: ({ state }) => state.fetchFailureReason === refusal },
     { silent: true, revert: false },

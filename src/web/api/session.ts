@@ -3,15 +3,15 @@ import {
   ENDED,
   ENDED_MARK,
   SESSION_KEY as KEY,
-  keptSession,
   NONE,
   type Session,
   type SessionState,
-} from './kept-session.ts'
+  storedSession,
+} from './stored-session.ts'
 
 export type { Session, SessionState }
 
-let state = keptSession()
+let state = storedSession()
 const listeners = new Set<() => void>()
 
 function change(next: SessionState): void {
@@ -21,7 +21,7 @@ function change(next: SessionState): void {
 
 // Another tab signed in or out.
 window.addEventListener('storage', ({ key }) => {
-  if (key === null || key === KEY) change(keptSession())
+  if (key === null || key === KEY) change(storedSession())
 })
 
 export const session = {

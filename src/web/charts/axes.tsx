@@ -1,6 +1,6 @@
 import classes from './charts.module.css'
 import type { CountTick } from './scales.ts'
-import type { TimeTick } from './zoned.ts'
+import type { TimeTick } from './time-ticks.ts'
 
 interface AxesProps {
   counts: readonly CountTick[]

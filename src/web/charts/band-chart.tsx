@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react'
+import { Data } from '../components/data-text.tsx'
+import { formatNumber } from '../components/format.ts'
+import { useTimeZone } from '../components/use-time-zone.ts'
 import { messages } from '../messages.ts'
-import { Data } from '../parts/data.tsx'
-import { formatNumber } from '../parts/format.ts'
-import { useZone } from '../parts/zone.ts'
 import { Axes, DATA } from './axes.tsx'
 import {
   type BandDrawing,
@@ -14,13 +14,13 @@ import {
   layOutBand,
   type Span,
   stepOf,
-} from './band.ts'
+} from './band-layout.ts'
 import { Caption } from './caption.tsx'
+import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './chart-frame.tsx'
 import classes from './charts.module.css'
-import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './frame.tsx'
-import { sayRange } from './say-range.ts'
-import { Walker } from './walker.tsx'
-import { formatBucket } from './zoned.ts'
+import { formatRange } from './format-range.ts'
+import { PointSlider } from './point-slider.tsx'
+import { formatBucket } from './time-ticks.ts'
 
 interface BandChartProps extends ChartProps {
   /** Oldest first; a missing bucket is a gap. */
@@ -38,7 +38,7 @@ interface BandChartProps extends ChartProps {
 
 /** What was observed against the expected range, with changes and what went wrong. */
 export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
-  const zone = useZone()
+  const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
   const hasExpected = !hasRange && points.some(({ expected }) => typeof expected === 'number')
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
@@ -121,7 +121,7 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
   return (
     <>
       <Drawing drawing={drawing} width={width} height={height} />
-      <Walker
+      <PointSlider
         label={messages.charts.dataPoints(title)}
         xs={drawing.xs}
         index={shown ? index : null}
@@ -177,7 +177,7 @@ const sayCount = (count: number | null) => (count === null ? messages.charts.unk
 
 /** What a screen reader says of a point. */
 function sayPoint(point: BandPoint, step: number, zone: string): string {
-  const range = sayRange(point)
+  const range = formatRange(point)
   return [
     formatBucket(point.start, zone, step),
     messages.charts.observedCount(sayCount(point.observed)),
@@ -200,7 +200,7 @@ interface CardProps {
 }
 
 function Card({ point, changes, step, zone }: CardProps) {
-  const range = sayRange(point)
+  const range = formatRange(point)
   return (
     <>
       <div className={classes.cardTitle}>
@@ -245,7 +245,7 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
       cells: [
         <Data key="time">{formatBucket(point.start, zone, step)}</Data>,
         <Data key="observed">{sayCount(point.observed)}</Data>,
-        <Data key="range">{sayRange(point) ?? '–'}</Data>,
+        <Data key="range">{formatRange(point) ?? '–'}</Data>,
         <Remarks key="remarks" point={point} changes={changesIn(changes, point.start, step)} />,
       ],
     })),

@@ -1,4 +1,4 @@
-import { Data } from '../parts/data.tsx'
+import { Data } from '../components/data-text.tsx'
 
 /** `events per hour · shop.example · Europe/Berlin` */
 export function Caption({ unit, scope, zone }: { unit: string; scope?: string; zone: string }) {

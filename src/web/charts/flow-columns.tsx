@@ -1,9 +1,9 @@
+import { Data } from '../components/data-text.tsx'
+import { formatNumber, formatPercent } from '../components/format.ts'
 import { messages } from '../messages.ts'
-import { Data } from '../parts/data.tsx'
-import { formatNumber, formatPercent } from '../parts/format.ts'
 import classes from './flow.module.css'
-import type { FlowGraph, FlowNode } from './flow.ts'
-import { nodeName } from './flow-words.ts'
+import { nodeName } from './flow-labels.ts'
+import type { FlowGraph, FlowNode } from './flow-layout.ts'
 
 interface FlowColumnsProps {
   graph: FlowGraph

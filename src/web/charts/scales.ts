@@ -1,4 +1,4 @@
-import { formatCompact } from '../parts/format.ts'
+import { formatCompact } from '../components/format.ts'
 
 /** Room around what is drawn, in pixels. */
 export interface Box {

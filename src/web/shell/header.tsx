@@ -4,14 +4,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { signOut } from '#client/sdk.gen'
-import { RANGES } from '../address/search.ts'
-import { useShared } from '../address/use-search.ts'
 import { session, useSessionState } from '../api/session.ts'
-import { useWho } from '../api/who.ts'
+import { useWhoami } from '../api/whoami.ts'
+import { dataOption } from '../components/data-text.tsx'
 import { messages } from '../messages.ts'
-import { dataOption } from '../parts/data.tsx'
+import { RANGES } from '../url-state/search-params.ts'
+import { useSharedParams } from '../url-state/use-search-params.ts'
 import classes from './header.module.css'
-import { LiveDot } from './live-dot.tsx'
+import { LiveIndicator } from './live-indicator.tsx'
 import { notices } from './notices.ts'
 
 const CTRL_K = 'Ctrl K'
@@ -37,7 +37,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
       </Anchor>
       <ProjectField />
       <div className={classes.space} />
-      <LiveDot />
+      <LiveIndicator />
       <RangeField />
       <SearchButton showPalette={showPalette} />
       <AccountMenu showShortcuts={showShortcuts} />
@@ -46,7 +46,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
 }
 
 function ProjectField() {
-  const [{ project }, setShared] = useShared()
+  const [{ project }, setShared] = useSharedParams()
   const { data } = useQuery(listProjectsOptions({ query: { limit: 200 } }))
   const options = (data?.projects ?? []).map(({ id, name }) => dataOption(id, name))
   return (
@@ -61,7 +61,7 @@ function ProjectField() {
 }
 
 function RangeField() {
-  const [{ range, from, to }, setShared] = useShared()
+  const [{ range, from, to }, setShared] = useSharedParams()
   return (
     <div role="radiogroup" className={classes.range} aria-label={messages.shell.range}>
       {RANGES.map((value) => (
@@ -101,7 +101,7 @@ function SearchButton({ showPalette }: { showPalette(): void }) {
 }
 
 function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
-  const who = useWho()
+  const who = useWhoami()
   const queries = useQueryClient()
   const leave = async () => {
     // Whatever the server says, this browser forgets.
@@ -142,7 +142,7 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
 function Organizations() {
   const state = useSessionState()
   const queries = useQueryClient()
-  const who = useWho()
+  const who = useWhoami()
   const { data } = useQuery(listOrganizationsOptions({ query: { limit: 200 } }))
   const others = (data?.orgs ?? []).filter(({ id }) => id !== who?.orgId)
   if (state.is !== 'open' || others.length === 0) return null

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Paper } from '@mantine/core'
 import { useEffect, useRef } from 'react'
+import { Data } from '../components/data-text.tsx'
 import { messages } from '../messages.ts'
-import { Data } from '../parts/data.tsx'
 import classes from './notice-list.module.css'
 import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
 

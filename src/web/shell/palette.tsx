@@ -4,21 +4,21 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
-import { recent } from '../api/recent.ts'
-import { useMay } from '../api/who.ts'
+import { recentPages } from '../api/recent-pages.ts'
+import { useHasRole } from '../api/whoami.ts'
+import { Data } from '../components/data-text.tsx'
+import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
-import { Data } from '../parts/data.tsx'
-import { Refused } from '../parts/query-state.tsx'
 import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
-import { matching, type PaletteAct, paletteActs } from './palette-acts.ts'
+import { matching, type PaletteAction, paletteActions } from './palette-actions.ts'
 
 /** Things are searched for from so many letters on, once one rests. */
 const LETTERS = 2
 const PAUSE_MS = 150
 const MOST = 20
 
-interface Item extends PaletteAct {
+interface Item extends PaletteAction {
   key: string
   group: 'acts' | 'recent' | 'pages' | 'things'
   /** True when the name is of somebody's thing, and no word of ours. */
@@ -123,7 +123,7 @@ function Search({ close }: { close(): void }) {
           </div>
         ))}
       </div>
-      {found.error ? <Refused refusal={found.error} retry={found.retry} /> : null}
+      {found.error ? <ErrorNotice refusal={found.error} retry={found.retry} /> : null}
       {items.length === 0 && !found.isAsking && <p className={classes.nothing}>{messages.palette.nothing}</p>}
     </>
   )
@@ -161,7 +161,7 @@ function Row({ item: { name, isData, letter, detail }, id, isActive, place, take
 function useOffers(typed: string): Item[] {
   const { history } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
-  const mayEdit = useMay('member')
+  const mayEdit = useHasRole('member')
   const { palette, shell, settings } = messages
   const go = (path: string) => () => history.push(path)
   const making = [
@@ -182,8 +182,8 @@ function useOffers(typed: string): Item[] {
       ...{ name: title, keywords: shell.settings, run: go(`/settings/${name}`) },
     })),
   ]
-  const acts = [...paletteActs(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
-  const asItems = (group: Item['group'], offers: readonly PaletteAct[]): Item[] =>
+  const acts = [...paletteActions(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
+  const asItems = (group: Item['group'], offers: readonly PaletteAction[]): Item[] =>
     matching(offers, typed).map((offer) => ({ ...offer, group, key: `${group}${offer.name}` }))
   const latest = typed.trim() === '' ? recentItems(go) : []
   return [...asItems('acts', acts), ...latest, ...asItems('pages', pages)]
@@ -192,7 +192,7 @@ function useOffers(typed: string): Item[] {
 /** Things whose pages were open lately. */
 function recentItems(go: (path: string) => () => void): Item[] {
   const places: Readonly<Record<string, string>> = { ...messages.shell.pages, audits: messages.tests.audits }
-  return recent.before(location.pathname).map(({ path, name }) => ({
+  return recentPages.before(location.pathname).map(({ path, name }) => ({
     ...{ key: `recent${path}`, group: 'recent', name, isData: true, run: go(path) },
     detail: { kind: places[path.split('/')[1] ?? ''] ?? '' },
   }))

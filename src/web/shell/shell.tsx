@@ -1,21 +1,20 @@
-import { Drawer } from '@mantine/core'
+import { Drawer, Kbd, Modal, Table } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import { RANGES, type Range } from '../address/search.ts'
-import { useShared } from '../address/use-search.ts'
-import { whoAskedFor } from '../api/who.ts'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { live } from '../api/change-stream.ts'
+import { whoamiQuery } from '../api/whoami.ts'
+import { LazyMount } from '../components/lazy-mount.tsx'
 import { messages } from '../messages.ts'
-import { Once } from '../parts/once.tsx'
+import { RANGES, type Range } from '../url-state/search-params.ts'
+import { useSharedParams } from '../url-state/use-search-params.ts'
 import { Header } from './header.tsx'
-import { type Bindings, useKeys } from './keys.ts'
+import { type Bindings, useKeyBindings } from './key-bindings.ts'
 import { NAVIGATION, Navigation } from './navigation.tsx'
-import { NewIssues } from './new-issues.tsx'
 import { notices } from './notices.ts'
+import { scopeOf } from './page-scope.ts'
 import classes from './shell.module.css'
-import { Shortcuts } from './shortcuts.tsx'
-import { scopeOf } from './standing.ts'
 
 // Who never asks for it does not load it.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
@@ -53,29 +52,29 @@ export function Shell() {
           <Page />
         </main>
       </div>
-      <Once isOpen={isPaletteOpen}>
+      <LazyMount isOpen={isPaletteOpen}>
         {(isOpen) => (
           <Suspense>
             <Palette isOpen={isOpen} close={palette.close} />
           </Suspense>
         )}
-      </Once>
+      </LazyMount>
       <NewIssues />
-      <Once isOpen={areKeysShown}>{(isOpen) => <Shortcuts isOpen={isOpen} close={keys.close} />}</Once>
+      <LazyMount isOpen={areKeysShown}>{(isOpen) => <Shortcuts isOpen={isOpen} close={keys.close} />}</LazyMount>
     </>
   )
 }
 
 /** The page of the address, as soon as it is known, or refused, what its reader may do: controls of a role push nothing aside. */
 function Page() {
-  const { data, failureReason } = useQuery(whoAskedFor())
+  const { data, failureReason } = useQuery(whoamiQuery())
   return data || failureReason ? <Outlet /> : <div aria-busy="true" />
 }
 
 /** The keys that work on every page. */
 function useShellKeys(showShortcuts: () => void, showPalette: () => void): void {
   const navigate = useNavigate()
-  const [, setShared] = useShared()
+  const [, setShared] = useSharedParams()
   const ranges = RANGES.map((range: Range, index) => [
     String(index + 1),
     () => setShared({ range, from: null, to: null }),
@@ -91,5 +90,55 @@ function useShellKeys(showShortcuts: () => void, showPalette: () => void): void 
     c: () => void navigate({ to: '/alerts/new', search: scopeOf(location) as never }),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   }
-  useKeys(bindings)
+  useKeyBindings(bindings)
+}
+
+/** Tells who does not see the page how many issues have opened: once for several, and at most once a minute. */
+function NewIssues() {
+  const news = useSyncExternalStore(live.subscribe, () => live.read().newIssues)
+  return (
+    <div aria-live="polite" className="heard">
+      {news && (
+        // Another one is another element: the same words are said again.
+        <span key={news.at}>
+          {messages.shell.newIssues(news.count, news.worstCount, messages.api.severities[news.worst].toLowerCase())}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** The list of all keys. */
+function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void }) {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={messages.shell.shortcuts}
+      size="lg"
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
+    >
+      {messages.keys.map(({ title, keys }) => (
+        <Table key={title} captionSide="top" mb="md">
+          <Table.Caption ta="start" fw={600}>
+            {title}
+          </Table.Caption>
+          <Table.Tbody>
+            {keys.map(({ key, action }) => (
+              <Table.Tr key={key}>
+                <Table.Th scope="row" w={160} fw={400}>
+                  {key.split(' ').map((part) => (
+                    <Kbd key={part} mr={4} translate="no">
+                      {part}
+                    </Kbd>
+                  ))}
+                </Table.Th>
+                <Table.Td>{action}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      ))}
+    </Modal>
+  )
 }

@@ -33,7 +33,7 @@ export interface Tone {
 
 /** The names of the tones: severities, and `ok`. */
 export const TONES = ['critical', 'high', 'medium', 'low', 'ok'] as const
-export type ToneName = (typeof TONES)[number]
+export type SeverityTone = (typeof TONES)[number]
 
 /** Red, orange and khaki differ in lightness too, so that they are told apart without colour. */
 export const LIGHT: Scheme = {

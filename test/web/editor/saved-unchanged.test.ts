@@ -6,9 +6,9 @@ import { alertTypes } from '../../../src/alerts/types/index.ts'
 import { OPERATORS, WITHOUT_VALUES } from '../../../src/conditions/condition.ts'
 import type { Form } from '../../../src/forms/forms.ts'
 import { formsOfAll } from '../../../src/forms/forms.ts'
+import { pathsOf } from '../../../src/web/components/form-schema.ts'
 import { schemaOf } from '../../../src/web/pages/alerts/editor/draft.ts'
 import { draftOf, sharedPaths, toInput } from '../../../src/web/pages/alerts/editor/draft-input.ts'
-import { pathsOf } from '../../../src/web/parts/schema.ts'
 
 const FORMS = formsOfAll([], []).alertTypes as readonly Form[]
 

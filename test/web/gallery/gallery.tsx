@@ -10,16 +10,16 @@ import {
 } from '@tanstack/react-router'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { parseSearch, readSearch, writeSearch } from '../../../src/web/address/search.ts'
-import { SHOW } from '../../../src/web/charts/address.ts'
 import { BandChart } from '../../../src/web/charts/band-chart.tsx'
-import { Bars } from '../../../src/web/charts/bars.tsx'
-import { Flow } from '../../../src/web/charts/flow.tsx'
-import { Spark } from '../../../src/web/charts/spark.tsx'
-import { Ago } from '../../../src/web/parts/ago.tsx'
-import { SeverityMark } from '../../../src/web/parts/severity-mark.tsx'
-import { StatusMark } from '../../../src/web/parts/status-mark.tsx'
+import { BarChart } from '../../../src/web/charts/bar-chart.tsx'
+import { Flow } from '../../../src/web/charts/flow-chart.tsx'
+import { SHOW_PARAM } from '../../../src/web/charts/show-param.ts'
+import { Sparkline } from '../../../src/web/charts/sparkline.tsx'
+import { SeverityMark } from '../../../src/web/components/severity-mark.tsx'
+import { StatusMark } from '../../../src/web/components/status-mark.tsx'
+import { TimeAgo } from '../../../src/web/components/time-ago.tsx'
 import { cssVariables, theme } from '../../../src/web/theme/theme.ts'
+import { parseSearch, readSearch, writeSearch } from '../../../src/web/url-state/search-params.ts'
 import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './chart-data.ts'
 
 // All charts and marks on one page, for tests and visual checks: `?scheme=dark` selects the theme.
@@ -50,7 +50,14 @@ function Gallery() {
           <BandChart title="Nothing" summary="Nothing." points={[]} unit="events per hour" />
         </Paper>
         <Paper>
-          <Bars title="Occurrences" summary="Most today." points={BARS} unit="per day" badWord="Fired" height={160} />
+          <BarChart
+            title="Occurrences"
+            summary="Most today."
+            points={BARS}
+            unit="per day"
+            badWord="Fired"
+            height={160}
+          />
         </Paper>
         <Paper>
           <Flow
@@ -63,7 +70,7 @@ function Gallery() {
           />
         </Paper>
         <Paper>
-          <Spark points={SERIES} label="Below what is expected" />
+          <Sparkline points={SERIES} label="Below what is expected" />
           {(['critical', 'high', 'medium', 'low'] as const).map((severity) => (
             <p key={severity}>
               <SeverityMark severity={severity} />
@@ -74,7 +81,7 @@ function Gallery() {
               <StatusMark status={status} word={status} />
             </p>
           ))}
-          <Ago at={Date.now() - 38 * 60_000} />
+          <TimeAgo at={Date.now() - 38 * 60_000} />
         </Paper>
       </Stack>
     </main>
@@ -82,7 +89,7 @@ function Gallery() {
 }
 
 const root = createRootRoute({
-  validateSearch: (raw: Record<string, unknown>) => readSearch(SHOW, raw).search,
+  validateSearch: (raw: Record<string, unknown>) => readSearch(SHOW_PARAM, raw).search,
   component: Gallery,
 })
 const router = createRouter({

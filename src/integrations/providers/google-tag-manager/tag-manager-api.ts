@@ -56,7 +56,7 @@ export class TagManagerApi {
     private readonly most = PATIENT,
   ) {}
 
-  /** Fails with `Refused`, and with `CallFailed` when no answer came however often it was asked. */
+  /** Fails with `ErrorNotice`, and with `CallFailed` when no answer came however often it was asked. */
   async get<T>(path: string): Promise<T> {
     return (await this.repeated({ method: 'GET', path })) as T
   }

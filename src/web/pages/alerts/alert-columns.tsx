@@ -1,13 +1,13 @@
 import { Anchor, Switch } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Alert } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
-import { line } from '../../isolated.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { joinIsolated } from '../../bidi-isolation.ts'
+import { Data } from '../../components/data-text.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Data } from '../../parts/data.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import type { Column } from '../../parts/virtual-table.tsx'
 import { domainsOf } from './editor/draft.ts'
 import { toggleAlert } from './queries.ts'
 
@@ -53,7 +53,7 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
 }
 
 function EnabledSwitch({ alert }: { alert: Alert }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return (
     <Switch
       aria-label={alert.name}
@@ -76,7 +76,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
       {ids.length === 1 && <Data>{domains.get(first) ?? first}</Data>}
       {ids.length > 1 && t.manyDomains(ids.length)}
       <div className="under">
-        <Data>{[line(vendors, ', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
+        <Data>{[joinIsolated(vendors, ', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
       </div>
     </div>
   )
@@ -86,7 +86,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
 function eventsOf({ filters = [], volume }: Alert): string {
   const named = filters.filter(({ parameter, op }) => parameter === '$event' && op === 'equals')
   const own = (volume ?? {}) as { vendor?: string; event?: string }
-  return line([...named.flatMap(({ values = [] }) => values), own.vendor, own.event], ', ')
+  return joinIsolated([...named.flatMap(({ values = [] }) => values), own.vendor, own.event], ', ')
 }
 
 function Channels({ alert: { channels } }: { alert: Alert }) {

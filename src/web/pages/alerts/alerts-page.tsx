@@ -2,18 +2,18 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { SHARED } from '../../address/search.ts'
-import { useValues } from '../../address/use-search.ts'
-import { shared } from '../../api/queries.ts'
-import { sentenceOf } from '../../api/refusal.ts'
-import { useMay } from '../../api/who.ts'
+import { errorMessage } from '../../api/api-error.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
+import { SHARED_PARAMS } from '../../url-state/search-params.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { columnsWith } from './alert-columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { ALERTS, alertsQuery, loadAlertsForExport } from './queries.ts'
@@ -21,14 +21,14 @@ import { SuggestedAlerts } from './suggested-alerts.tsx'
 
 /** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {
-  const [values] = useValues({ ...ALERTS, ...SHARED })
+  const [values] = useSearchParams({ ...ALERTS, ...SHARED_PARAMS })
   const query = useInfiniteQuery({ ...alertsQuery(values), placeholderData: keepPreviousData })
   const domains = useDomainNames()
   const filters = useFilters(domains)
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
   const empty = isFiltered ? (
     <Stack align="flex-start">
-      <Text>{messages.parts.noneMatch}</Text>
+      <Text>{messages.components.noneMatch}</Text>
       <ClearFilters fields={ALERTS} filters={filters} />
     </Stack>
   ) : (
@@ -36,14 +36,14 @@ export function AlertsPage() {
   )
   return (
     <>
-      <PageHead title={messages.shell.pages.alerts}>
+      <PageHeader title={messages.shell.pages.alerts}>
         <Actions />
-      </PageHead>
-      <MayLine needs="member" what={messages.alerts.restrictedAction} />
+      </PageHeader>
+      <RoleNotice needs="member" what={messages.alerts.restrictedAction} />
       <FilterBar fields={ALERTS} filters={filters} />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.alerts.length === 0}
         empty={empty}
       >
@@ -64,7 +64,7 @@ export function AlertsPage() {
 }
 
 function Actions() {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const [isImporting, importing] = useDisclosure()
   const t = messages.alerts
   return (
@@ -99,12 +99,12 @@ async function exportAll(): Promise<void> {
     setTimeout(() => URL.revokeObjectURL(link.href))
     notices.say(messages.alerts.exported(alerts.length))
   } catch (error) {
-    notices.refuse(sentenceOf(error), () => void exportAll())
+    notices.refuse(errorMessage(error), () => void exportAll())
   }
 }
 
 function NoAlerts() {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return (
     <Stack align="flex-start">
       <Text>{messages.alerts.none}</Text>
@@ -118,12 +118,12 @@ function NoAlerts() {
 }
 
 function useDomainNames(): ReadonlyMap<string, string> {
-  const { data } = useQuery(shared.domains())
+  const { data } = useQuery(sharedQueries.domains())
   return new Map(data?.domains.map(({ id, name }) => [id, name]))
 }
 
 function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof typeof ALERTS>[] {
-  const { data } = useQuery(shared.forms())
+  const { data } = useQuery(sharedQueries.forms())
   const t = messages.alerts
   const titles: Readonly<Record<string, string>> = messages.api.alertTypes
   return [

@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createAlerts } from '#client/sdk.gen'
 import type { AlertBulkResult, AlertInput } from '#client/types.gen'
-import { Refusal } from '../../api/refusal.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { Data } from '../../components/data-text.tsx'
+import { Form, useSubmit } from '../../components/form.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
-import { Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
 import { parseAlertsFile } from './queries.ts'
 
 interface Done {
@@ -21,9 +21,9 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
   const [file, choose] = useState<File | null>(null)
   const [done, finish] = useState<Done | null>(null)
   const t = messages.alerts
-  const sending = useSending(['file'], async () => {
+  const sending = useSubmit(['file'], async () => {
     const alerts = parseAlertsFile((await file?.text()) ?? '')
-    if (!alerts) throw new Refusal(`file: ${t.notJson}`, 400, null)
+    if (!alerts) throw new ApiError(`file: ${t.notJson}`, 400, null)
     const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] }, throwOnError: true })
     finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAlerts' }] })
@@ -43,7 +43,7 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
     >
       <Stack gap="md">
         {done && <Result {...done} />}
-        <Form sending={sending} button={t.importButton} isWide>
+        <Form submission={sending} button={t.importButton} isWide>
           <FileInput
             label={t.file}
             description={t.importHint}

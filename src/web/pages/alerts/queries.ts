@@ -2,20 +2,20 @@ import type { InfiniteData } from '@tanstack/react-query'
 import { listAlertsInfiniteOptions, listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
 import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
 import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { names, optional, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
 import { mutate } from '../../api/mutate.ts'
-import { PAGED } from '../../api/pages.ts'
-import { FRESH } from '../../api/queries.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { STALE_MS } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { nameList, optional, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the alert list. Types come from the server, so any text is accepted. */
 export const ALERTS = {
   q: text,
   enabled: optional(['true', 'false']),
-  alertType: names,
-  domainId: names,
+  alertType: nameList,
+  domainId: nameList,
 }
 
 /** Search parameters of a new alert: the current domain and event, the parameter that must not be blank, and the template. */
@@ -27,7 +27,7 @@ const MAX_PAGE_SIZE = 200
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 
 /** The query of the alert list. */
-export function alertsQuery({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
+export function alertsQuery({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & SharedParams>) {
   const query = {
     limit: PAGE_SIZE,
     ...(q && { q }),
@@ -36,13 +36,13 @@ export function alertsQuery({ q, enabled, alertType, domainId, project }: Values
     ...(domainId.length > 0 && { domainId: [...domainId] }),
     ...(project && { projectId: project }),
   }
-  return { ...listAlertsInfiniteOptions({ query }), ...PAGED }
+  return { ...listAlertsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
 /** Suggested rules of a project; empty: all projects. */
 export const suggestionsQuery = (project: string) => ({
   ...listSuggestionsOptions({ query: { ...(project && { projectId: project }) } }),
-  staleTime: FRESH.insight,
+  staleTime: STALE_MS.insight,
 })
 
 /** Enables or disables an alert: optimistically, with undo. */

@@ -1,42 +1,42 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAlertOptions } from '#client/@tanstack/react-query.gen'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { SHOW } from '../../charts/address.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { ALERTS, alertsQuery, NEW_ALERT, suggestionsQuery } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const alertsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/alerts',
-    ...search(ALERTS),
+    ...routeSearch(ALERTS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(alertsQuery(valuesOf({ ...SHARED, ...ALERTS }, deps)))
-      prefetch(shared.domains())
-      prefetch(shared.forms())
+      prefetchPages(alertsQuery(valuesOf({ ...SHARED_PARAMS, ...ALERTS }, deps)))
+      prefetch(sharedQueries.domains())
+      prefetch(sharedQueries.forms())
       prefetch(suggestionsQuery(deps.project ?? ''))
     },
     component: lazyRouteComponent(pages, 'AlertsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/alerts/new',
-    ...search({ ...NEW_ALERT, ...SHOW }),
-    loader: () => prefetch(shared.forms()),
+    ...routeSearch({ ...NEW_ALERT, ...SHOW_PARAM }),
+    loader: () => prefetch(sharedQueries.forms()),
     component: lazyRouteComponent(pages, 'NewAlertPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/alerts/$id',
-    ...search(SHOW),
+    ...routeSearch(SHOW_PARAM),
     loader: ({ params: { id } }) => {
       prefetch(getAlertOptions({ path: { id } }))
-      prefetch(shared.forms())
+      prefetch(sharedQueries.forms())
     },
     component: lazyRouteComponent(pages, 'AlertPage'),
   }),

@@ -3,14 +3,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SuggestionList } from '#client/types.gen'
-import { useShared } from '../../address/use-search.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Card } from '../../components/card.tsx'
+import { Data, Sentence } from '../../components/data-text.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
+import { useSharedParams } from '../../url-state/use-search-params.ts'
 import { suggestionsQuery, toggleAlert } from './queries.ts'
 
 type Suggestion = SuggestionList['suggestions'][number]
@@ -20,7 +20,7 @@ const SHOWN_AT_FIRST = 5
 
 /** Rules suggested by the traffic, and alerts that match no events. */
 export function SuggestedAlerts() {
-  const [{ project }] = useShared()
+  const [{ project }] = useSharedParams()
   const answer = useQuery(suggestionsQuery(project))
   const idle = answer.data?.idleAlerts ?? []
   return (
@@ -60,7 +60,7 @@ function Rules({ suggestions }: { suggestions: readonly Suggestion[] }) {
 }
 
 function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggestion }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.alerts
   return (
     <Group justify="space-between" gap="sm" wrap="wrap">
@@ -89,7 +89,7 @@ function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggesti
 }
 
 function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.alerts
   return (
     <Card title={t.idle}>
@@ -109,7 +109,7 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
               </Anchor>
             ),
           },
-          { head: t.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={messages.api.never} /> },
+          { head: t.lastEvent, cell: ({ lastEventAt }) => <TimeAgo at={lastEventAt} missing={messages.api.never} /> },
           ...(may ? [{ head: t.disable, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }] : []),
         ]}
       />

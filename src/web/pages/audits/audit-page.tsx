@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { getAuditOptions, listAuditPagesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { cancelAudit } from '#client/sdk.gen'
 import type { AuditDetail } from '#client/types.gen'
-import { PAGED } from '../../api/pages.ts'
-import { useMay } from '../../api/who.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { NotFoundNotice } from '../../components/not-found-notice.tsx'
+import { Duration, Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { NoSuch } from '../../parts/no-such.tsx'
-import { Duration, Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
@@ -37,12 +37,12 @@ export function AuditPage() {
   })
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.auditNotFound}>
+    <NotFoundNotice sentence={t.auditNotFound}>
       <Link to="/audits">{t.toAudits}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.tests} notFound={gone}>
       {(audit) => <AuditDetailView audit={audit} />}
     </QueryState>
   )
@@ -50,7 +50,7 @@ export function AuditPage() {
 
 function AuditDetailView({ audit }: { audit: AuditDetail }) {
   const [isSharing, share] = useState(false)
-  const may = useMay('member')
+  const may = useHasRole('member')
   const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
@@ -60,7 +60,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
   }
   return (
     <>
-      <PageHead title={audit.name} isData>
+      <PageHeader title={audit.name} isData>
         <StatusMark status={AUDIT_MARKS[audit.status]} word={t.auditStatuses[audit.status]} />
         {may && (audit.status === 'finished' || audit.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
@@ -72,8 +72,8 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
             {t.cancelAudit}
           </Button>
         )}
-      </PageHead>
-      <MayLine needs="member" what={messages.tests.restrictedSharing} />
+      </PageHeader>
+      <RoleNotice needs="member" what={messages.tests.restrictedSharing} />
       <Stack gap="lg">
         <Summary audit={audit} />
         {audit.differences && <Differences differences={audit.differences} />}
@@ -113,7 +113,7 @@ function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }
       </Group>
       <Group gap="md" mt="md" c="dimmed" fz="sm">
         <Data>{startUrls.join(', ')}</Data>
-        <Ago at={createdAt} />
+        <TimeAgo at={createdAt} />
         <span>
           {t.duration} <Duration ms={durationMs} />
         </span>
@@ -151,7 +151,7 @@ function Differences({ differences: { pages } }: { differences: NonNullable<Audi
 function Pages({ id }: { id: string }) {
   const query = useInfiniteQuery({
     ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
-    ...PAGED,
+    ...CURSOR_PAGINATION,
     initialPageParam: { path: { id } },
   })
   return (

@@ -3,17 +3,17 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAuditsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { Audit } from '#client/types.gen'
-import { PAGED } from '../../api/pages.ts'
-import { useMay } from '../../api/who.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
-import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { SectionLinks } from '../tests/section-links.tsx'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
 
@@ -21,8 +21,11 @@ const PAGE_SIZE = 50
 
 /** `/audits`: the list of audits. */
 export function AuditsPage() {
-  const query = useInfiniteQuery({ ...listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...PAGED })
-  const may = useMay('member')
+  const query = useInfiniteQuery({
+    ...listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
+  })
+  const may = useHasRole('member')
   const t = messages.tests
   const create = may && (
     <Button component={Link} to="/audits/new">
@@ -31,12 +34,12 @@ export function AuditsPage() {
   )
   return (
     <>
-      <PageHead title={t.audits}>{create}</PageHead>
+      <PageHeader title={t.audits}>{create}</PageHeader>
       <SectionLinks here="audits" />
-      <MayLine needs="member" what={t.restrictedAction} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.audits.length === 0}
         empty={<Text maw="72ch">{t.noAudits}</Text>}
       >
@@ -71,6 +74,6 @@ function columns(): Column<Audit>[] {
     count('pagesTotal', t.pages),
     count('missing', t.missing),
     count('beforeConsent', t.beforeConsent),
-    { id: 'when', head: t.time, width: '120px', cell: ({ createdAt }) => <Ago at={createdAt} isQuiet /> },
+    { id: 'when', head: t.time, width: '120px', cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet /> },
   ]
 }

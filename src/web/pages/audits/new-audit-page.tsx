@@ -2,13 +2,13 @@ import { NativeSelect, NumberInput, Paper, Stack, TagsInput, TextInput } from '@
 import { createAudit } from '#client/sdk.gen'
 import type { AuditInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Form } from '../../components/form.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
 import { notices } from '../../shell/notices.ts'
 import { Expectations } from '../tests/expectations.tsx'
 import { DomainField } from '../tests/test-form.tsx'
@@ -22,11 +22,11 @@ const EMPTY = {
 
 /** `/audits/new`: start pages, limits and required tags. */
 export function NewAuditPage() {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return (
     <>
-      <PageHead title={messages.tests.newAudit} />
-      <MayLine needs="member" what={messages.tests.restrictedAction} />
+      <PageHeader title={messages.tests.newAudit} />
+      <RoleNotice needs="member" what={messages.tests.restrictedAction} />
       {may && (
         <Paper>
           <AuditForm />
@@ -37,9 +37,9 @@ export function NewAuditPage() {
 }
 
 function AuditForm() {
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.tests
-  const { values, field, set, sending } = useFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
+  const { values, field, set, sending } = useFormFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
     const { data } = await createAudit({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
@@ -47,7 +47,7 @@ function AuditForm() {
     await goOn({ to: '/audits/$id', params: { id: data.id } })
   })
   return (
-    <Form sending={sending} button={t.startAudit} isWide>
+    <Form submission={sending} button={t.startAudit} isWide>
       <Stack gap="md" maw={640}>
         <TextInput label={t.name} {...field('name')} required maxLength={200} />
         <DomainField {...field('domainId')} />

@@ -1,13 +1,13 @@
 import type { AuditPage } from '#client/types.gen'
-import { line } from '../../isolated.ts'
+import { joinIsolated } from '../../bidi-isolation.ts'
+import { Data } from '../../components/data-text.tsx'
+import { Duration, Num } from '../../components/numbers.tsx'
+import { type Column, type PagedQuery, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Data } from '../../parts/data.tsx'
-import { Duration, Num } from '../../parts/numbers.tsx'
-import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
 import classes from './page-table.module.css'
 
 /** The pages of an audit: tags that fired, missing tags, and tags that fired before consent. */
-export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
+export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: PagedQuery }) {
   const origins = new Set(pages.map(({ url }) => new URL(url).origin))
   return (
     <VirtualTable
@@ -22,7 +22,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
 }
 
 const named = (tags: readonly { vendor: string | null; event: string | null }[]) =>
-  tags.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')
+  tags.map(({ vendor, event }) => joinIsolated([vendor, event], ' ')).join(', ')
 
 function columns(areOfOneHost: boolean): Column<AuditPage>[] {
   const t = messages.tests

@@ -1,28 +1,28 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAuditOptions } from '#client/@tanstack/react-query.gen'
-import { search } from '../../address/page-search.ts'
 import { prefetch } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const auditsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/audits',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'AuditsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/audits/new',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'NewAuditPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/audits/$id',
-    ...search({}),
+    ...routeSearch({}),
     loader: ({ params: { id } }) => prefetch(getAuditOptions({ path: { id } })),
     component: lazyRouteComponent(pages, 'AuditPage'),
   }),

@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Change } from '#client/types.gen'
+import { Data, Sentence } from '../../components/data-text.tsx'
+import { formatNumber, formatPercent } from '../../components/format.ts'
+import { NotFoundNotice } from '../../components/not-found-notice.tsx'
+import { Pct } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago, At } from '../../parts/ago.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
-import { formatNumber, formatPercent } from '../../parts/format.ts'
-import { NoSuch } from '../../parts/no-such.tsx'
-import { Pct } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { changeQuery } from './queries.ts'
 import { CHANGE_MARKS } from './status-marks.ts'
 
@@ -28,12 +28,12 @@ export function ChangePage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(changeQuery(id))
   const gone = (
-    <NoSuch sentence={messages.changes.notFound}>
+    <NotFoundNotice sentence={messages.changes.notFound}>
       <Link to="/changes">{messages.changes.toList}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.changes} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.changes} notFound={gone}>
       {(change) => <ChangeDetail change={change} />}
     </QueryState>
   )
@@ -45,7 +45,7 @@ function ChangeDetail({ change }: { change: Change }) {
   const t = messages.changes
   return (
     <>
-      <PageHead title={title} isData />
+      <PageHeader title={title} isData />
       <Stack gap="lg">
         <div>
           <Group gap="md">
@@ -53,12 +53,12 @@ function ChangeDetail({ change }: { change: Change }) {
             <Text>{t.sentences[status]}</Text>
             {status === 'watching' && (
               <Text component="div">
-                {t.verdictDue} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
+                {t.verdictDue} <TimeAgo at={occurredAt + windowMinutes * MINUTE_MS} />
               </Text>
             )}
           </Group>
           <Text c="dimmed" fz="sm" component="div">
-            <Data>{domain}</Data> · <At at={occurredAt} /> · {t.source} <Data>{`${source} ${ref}`}</Data>
+            <Data>{domain}</Data> · <DateTime at={occurredAt} /> · {t.source} <Data>{`${source} ${ref}`}</Data>
           </Text>
           <Text c="dimmed" fz="sm">
             {t.compared(formatNumber(before, 0), formatNumber(after, 0))}

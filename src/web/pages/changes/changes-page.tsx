@@ -5,22 +5,22 @@ import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
-import { SHARED } from '../../address/search.ts'
-import { useValues } from '../../address/use-search.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data, dataOption } from '../../components/data-text.tsx'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { Form } from '../../components/form.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Paginated } from '../../components/paginated.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import { useIsMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data, dataOption } from '../../parts/data.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { FilterBar } from '../../parts/filter-bar.tsx'
-import { Form } from '../../parts/form.tsx'
-import { useIsHere } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Paged } from '../../parts/paged.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
+import { SHARED_PARAMS } from '../../url-state/search-params.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import classes from './changes.module.css'
 import { CHANGES, changesQuery } from './queries.ts'
 import { CHANGE_MARKS } from './status-marks.ts'
@@ -30,15 +30,15 @@ const SOURCE = 'by_hand'
 
 /** `/changes`: releases and container versions with what they broke, most recent first. */
 export function ChangesPage() {
-  const [values] = useValues({ ...CHANGES, ...SHARED })
+  const [values] = useSearchParams({ ...CHANGES, ...SHARED_PARAMS })
   const query = useInfiniteQuery({ ...changesQuery(values), placeholderData: keepPreviousData })
-  const may = useMay('member')
+  const may = useHasRole('member')
   const [isRecording, record] = useState(false)
   const t = messages.changes
   const isFiltered = [values.domainId, values.status, values.project].some(Boolean)
   const button = <Button onClick={() => record(true)}>{t.record}</Button>
   const empty = isFiltered ? (
-    <Text>{messages.parts.noneMatch}</Text>
+    <Text>{messages.components.noneMatch}</Text>
   ) : (
     <Stack align="flex-start">
       <Text maw="72ch">{t.none}</Text>
@@ -46,12 +46,12 @@ export function ChangesPage() {
   )
   return (
     <>
-      <PageHead title={messages.shell.pages.changes}>{may && button}</PageHead>
-      <MayLine needs="member" what={t.restrictedAction} />
+      <PageHeader title={messages.shell.pages.changes}>{may && button}</PageHeader>
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Filters />
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.changes.length === 0} empty={empty}>
         {({ pages }) => (
-          <Paged rows={pages.flatMap(({ changes }) => changes)} pages={query}>
+          <Paginated rows={pages.flatMap(({ changes }) => changes)} pages={query}>
             {(changes) => (
               <ol className={classes.list} aria-label={messages.shell.pages.changes}>
                 {changes.map((change) => (
@@ -61,7 +61,7 @@ export function ChangesPage() {
                 ))}
               </ol>
             )}
-          </Paged>
+          </Paginated>
         )}
       </QueryState>
       <Modal
@@ -79,7 +79,7 @@ export function ChangesPage() {
 function Filters() {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const t = messages.changes
-  const any = { value: '', label: messages.parts.any }
+  const any = { value: '', label: messages.components.any }
   return (
     <FilterBar
       fields={CHANGES}
@@ -107,7 +107,7 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
             <Data>{title}</Data>
           </Link>
           <div className="under">
-            <Data>{domain}</Data> · <Ago at={occurredAt} />
+            <Data>{domain}</Data> · <TimeAgo at={occurredAt} />
           </div>
           {worst && (
             <Text fz="sm" mt={4}>
@@ -129,8 +129,8 @@ function RecordForm({ close }: { close(): void }) {
   const domains = data?.domains ?? []
   const firstId = domains[0]?.id ?? ''
   const t = messages.changes
-  const isHere = useIsHere()
-  const { field, sending } = useFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
+  const isHere = useIsMounted()
+  const { field, sending } = useFormFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
     const body = { domainId: domainId || firstId, source: SOURCE, ref: ref || title, title }
     const answer = await postChange({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listChanges' }] })
@@ -140,7 +140,7 @@ function RecordForm({ close }: { close(): void }) {
     await navigate({ to: '/changes/$id', params: { id: answer.data.id } })
   })
   return (
-    <Form sending={sending} button={t.save}>
+    <Form submission={sending} button={t.save}>
       <Stack gap="md">
         <NativeSelect
           label={t.domain}

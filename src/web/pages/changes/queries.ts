@@ -1,12 +1,12 @@
 import { listChangesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { listChanges } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { optional, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { Refusal } from '../../api/refusal.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { optional, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the list of changes. */
 export const CHANGES = {
@@ -17,14 +17,14 @@ export const CHANGES = {
 const MAX_PAGE_SIZE = 200
 
 /** The query of the list of changes. */
-export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
+export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHANGES & SharedParams>) {
   const query = {
-    limit: AT_ONCE,
+    limit: PAGE_SIZE,
     ...(domainId && { domainId }),
     ...(status && { status }),
     ...(project && { projectId: project }),
   }
-  return { ...listChangesInfiniteOptions({ query }), ...PAGED }
+  return { ...listChangesInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
 /** One change. The API has no endpoint for it, so the list is searched; 404 when it is not there. */
@@ -39,6 +39,6 @@ export const changeQuery = (id: string) => ({
       if (found) return found
       cursor = data.nextCursor
     } while (cursor !== null)
-    throw new Refusal(messages.changes.notFound, 404, null)
+    throw new ApiError(messages.changes.notFound, 404, null)
   },
 })

@@ -1,28 +1,28 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { CHANGES, changesQuery } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const changesRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/changes',
-    ...search(CHANGES),
+    ...routeSearch(CHANGES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(changesQuery(valuesOf({ ...SHARED, ...CHANGES }, deps)))
-      prefetch(shared.domains())
+      prefetchPages(changesQuery(valuesOf({ ...SHARED_PARAMS, ...CHANGES }, deps)))
+      prefetch(sharedQueries.domains())
     },
     component: lazyRouteComponent(pages, 'ChangesPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/changes/$id',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'ChangePage'),
   }),
 ] as const

@@ -1,31 +1,31 @@
 import { Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
-import { SHARED } from '../../address/search.ts'
-import { useValues } from '../../address/use-search.ts'
-import { shared } from '../../api/queries.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { formatNumber } from '../../components/format.ts'
+import { PageHeader } from '../../components/page-header.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
-import { FilterBar } from '../../parts/filter-bar.tsx'
-import { formatNumber } from '../../parts/format.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { SHARED_PARAMS } from '../../url-state/search-params.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { Findings } from './findings.tsx'
 import { COMPLIANCE, findingsQueries } from './queries.ts'
 
 /** `/compliance`: personal data in events, and tags that fired without consent. */
 export function CompliancePage() {
-  const [values] = useValues({ ...COMPLIANCE, ...SHARED })
+  const [values] = useSearchParams({ ...COMPLIANCE, ...SHARED_PARAMS })
   const t = messages.compliance
   const lists = findingsQueries(values)
   const personal = useInfiniteQuery({ ...lists.personal, placeholderData: keepPreviousData })
   const consent = useInfiniteQuery({ ...lists.consent, placeholderData: keepPreviousData })
   return (
     <>
-      <PageHead title={messages.shell.pages.compliance} />
+      <PageHeader title={messages.shell.pages.compliance} />
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>
-      <MayLine needs="member" what={t.restrictedAction} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Filters />
       <Stack gap="xl" className="column">
         <Findings title={t.personal} query={personal} none={<CheckedEvents />} />
@@ -36,9 +36,9 @@ export function CompliancePage() {
 }
 
 function Filters() {
-  const { data } = useQuery(shared.domains())
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.compliance
-  const any = { value: '', label: messages.parts.any }
+  const any = { value: '', label: messages.components.any }
   return (
     <FilterBar
       fields={COMPLIANCE}

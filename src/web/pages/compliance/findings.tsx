@@ -5,15 +5,15 @@ import type { ReactNode } from 'react'
 import { decideFinding } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
-import { shared } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Code, Data, Dot } from '../../components/data-text.tsx'
+import { formatList, formatNumber } from '../../components/format.ts'
+import { Paginated } from '../../components/paginated.tsx'
+import { type AnyQuery, QueryState } from '../../components/query-state.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Code, Data, Dot } from '../../parts/data.tsx'
-import { formatList, formatNumber } from '../../parts/format.ts'
-import { Paged } from '../../parts/paged.tsx'
-import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
-import type { Pages } from '../../parts/virtual-table.tsx'
 import classes from './findings.module.css'
 import { FINDINGS_PAGE_SIZE } from './queries.ts'
 
@@ -26,7 +26,7 @@ type Answer = InfiniteData<ComplianceFindingList>
 
 interface FindingsProps {
   title: string
-  query: AnyQuery<Answer> & Pages
+  query: AnyQuery<Answer> & PagedQuery
   /** Shown when there are no findings. */
   none: ReactNode
 }
@@ -40,7 +40,7 @@ export function Findings({ title, query, none }: FindingsProps) {
       </Title>
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.findings.length === 0} empty={none}>
         {({ pages }) => (
-          <Paged rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_PAGE_SIZE}>
+          <Paginated rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_PAGE_SIZE}>
             {(findings) => (
               <ul className={classes.list} aria-label={messages.compliance.findings}>
                 {findings.map((finding) => (
@@ -50,7 +50,7 @@ export function Findings({ title, query, none }: FindingsProps) {
                 ))}
               </ul>
             )}
-          </Paged>
+          </Paginated>
         )}
       </QueryState>
     </section>
@@ -77,7 +77,7 @@ const Example = ({ masked }: { masked: string }) => (
 )
 
 function Domains({ ids }: { ids: readonly string[] }) {
-  const { data } = useQuery(shared.domains())
+  const { data } = useQuery(sharedQueries.domains())
   const names = (data?.domains ?? []).filter(({ id }) => ids.includes(id)).map(({ name }) => name)
   if (names.length === 0) return null
   return (
@@ -89,7 +89,7 @@ function Domains({ ids }: { ids: readonly string[] }) {
 
 function Finding({ finding }: { finding: ComplianceFinding }) {
   const { vendor, key, kind, domainIds, count, example, firstSeenAt, lastSeenAt, action, note, issueId } = finding
-  const may = useMay('member')
+  const may = useHasRole('member')
   const ofConsent = key === CONSENT
   const t = messages.compliance
   return (
@@ -107,7 +107,7 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
             {ofConsent ? <Data>{example}</Data> : <Example masked={example} />}
           </Text>
           <Text component="div" fz="xs" c="dimmed">
-            {t.firstSeen} <Ago at={firstSeenAt} /> · {t.lastSeen} <Ago at={lastSeenAt} /> · {t.actions[action]}
+            {t.firstSeen} <TimeAgo at={firstSeenAt} /> · {t.lastSeen} <TimeAgo at={lastSeenAt} /> · {t.actions[action]}
           </Text>
           {note && (
             <Text fz="sm">

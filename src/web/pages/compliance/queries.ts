@@ -1,8 +1,8 @@
 import { listConsentFindingsInfiniteOptions, listPersonalDataInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { optional, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { optional, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the findings. */
 export const COMPLIANCE = {
@@ -14,7 +14,7 @@ export const COMPLIANCE = {
 /** Page size; the page has two lists. */
 export const FINDINGS_PAGE_SIZE = 50
 
-type FindingsParams = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<Shared>, 'project'>
+type FindingsParams = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<SharedParams>, 'project'>
 
 /** The queries of both lists of findings. */
 export function findingsQueries({ domainId, vendor, action, project }: FindingsParams) {
@@ -26,7 +26,7 @@ export function findingsQueries({ domainId, vendor, action, project }: FindingsP
     ...(project && { projectId: project }),
   }
   return {
-    personal: { ...listPersonalDataInfiniteOptions({ query }), ...PAGED },
-    consent: { ...listConsentFindingsInfiniteOptions({ query }), ...PAGED },
+    personal: { ...listPersonalDataInfiniteOptions({ query }), ...CURSOR_PAGINATION },
+    consent: { ...listConsentFindingsInfiniteOptions({ query }), ...CURSOR_PAGINATION },
   }
 }

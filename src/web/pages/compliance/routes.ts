@@ -1,23 +1,23 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { COMPLIANCE, findingsQueries } from './queries.ts'
 
-const pages = room(() => import('./compliance-page.tsx'))
+const pages = lazyPages(() => import('./compliance-page.tsx'))
 
 export const complianceRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/compliance',
-    ...search(COMPLIANCE),
+    ...routeSearch(COMPLIANCE),
     loaderDeps: ({ search }) => search,
     loader({ deps }) {
-      const { personal, consent } = findingsQueries(valuesOf({ ...SHARED, ...COMPLIANCE }, deps))
+      const { personal, consent } = findingsQueries(valuesOf({ ...SHARED_PARAMS, ...COMPLIANCE }, deps))
       prefetchPages(personal)
       prefetchPages(consent)
-      prefetch(shared.domains())
+      prefetch(sharedQueries.domains())
     },
     component: lazyRouteComponent(pages, 'CompliancePage'),
   }),

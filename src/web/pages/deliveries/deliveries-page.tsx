@@ -3,48 +3,48 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router'
 import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
-import { SHARED } from '../../address/search.ts'
-import { useValues } from '../../address/use-search.ts'
 import { mutate } from '../../api/mutate.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Card } from '../../components/card.tsx'
+import { ChannelTarget } from '../../components/channel-target.tsx'
+import { Data, Dot, Sentence } from '../../components/data-text.tsx'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
+import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
+import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago, At } from '../../parts/ago.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Data, Dot, Sentence } from '../../parts/data.tsx'
-import { FilterBar } from '../../parts/filter-bar.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
-import { Target } from '../../parts/target.tsx'
-import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
+import { SHARED_PARAMS } from '../../url-state/search-params.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import classes from './inbox.module.css'
 import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 /** The mark of each status. */
-const STATUS_MARKS: Record<Delivery['status'], Standing> = {
+const STATUS_MARKS: Record<Delivery['status'], StatusIcon> = {
   ...{ pending: 'learning', sending: 'learning', delivered: 'resolved', failed: 'failed', withdrawn: 'muted' },
 }
 
 /** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
-  const [values] = useValues({ ...DELIVERIES, ...SHARED })
+  const [values] = useSearchParams({ ...DELIVERIES, ...SHARED_PARAMS })
   const query = useInfiniteQuery({ ...deliveriesQuery(values), placeholderData: keepPreviousData })
   const columns = useColumns()
   const t = messages.deliveries
   const isFiltered = [values.status, values.issueId, values.project].some(Boolean)
   return (
     <>
-      <PageHead title={messages.shell.pages.deliveries} />
-      <MayLine needs="member" what={t.restrictedAction} />
+      <PageHeader title={messages.shell.pages.deliveries} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <FilterBar
         fields={DELIVERIES}
         filters={[
           {
             ...{ is: 'one', name: 'status', label: t.status },
             options: [
-              { value: '', label: messages.parts.any },
+              { value: '', label: messages.components.any },
               ...Object.entries(t.statuses).map(([value, label]) => ({ value, label })),
             ],
           },
@@ -53,9 +53,9 @@ export function DeliveriesPage() {
       />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
-        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NoDeliveries />}
+        empty={isFiltered ? <Text>{messages.components.noneMatch}</Text> : <NoDeliveries />}
       >
         {({ pages }) => (
           <VirtualTable
@@ -73,7 +73,7 @@ export function DeliveriesPage() {
 }
 
 function NoDeliveries() {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return (
     <Stack align="flex-start">
       <Text>{messages.deliveries.none}</Text>
@@ -87,7 +87,7 @@ function NoDeliveries() {
 }
 
 function useColumns(): Column<Delivery>[] {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.deliveries
   return [
     {
@@ -101,7 +101,7 @@ function useColumns(): Column<Delivery>[] {
         <div>
           {t.channels[channel.type]}
           <div className="under">
-            <Target target={channel.target} />
+            <ChannelTarget target={channel.target} />
           </div>
         </div>
       ),
@@ -112,7 +112,7 @@ function useColumns(): Column<Delivery>[] {
     },
     {
       ...{ id: 'when', head: t.created, width: '120px', isUnderMain: true },
-      cell: ({ createdAt }) => <Ago at={createdAt} isQuiet />,
+      cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet />,
     },
     {
       ...{ id: 'acts', head: messages.settings.actions, isHeadHidden: true, width: '100px' },
@@ -143,7 +143,7 @@ function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt,
         <div className="under">
           {status === 'pending' && dueAt !== null && (
             <>
-              {t.nextAttempt} <Ago at={dueAt} isQuiet />
+              {t.nextAttempt} <TimeAgo at={dueAt} isQuiet />
               <Dot />
             </>
           )}
@@ -192,7 +192,7 @@ function Inbox() {
           {data.map(({ id, at, via, title, text }) => (
             <details key={id}>
               <summary>
-                <At at={at} isQuiet /> <Data>{via}</Data> <Sentence>{title}</Sentence>
+                <DateTime at={at} isQuiet /> <Data>{via}</Data> <Sentence>{title}</Sentence>
               </summary>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
               <pre className={classes.text} tabIndex={0} translate="no">

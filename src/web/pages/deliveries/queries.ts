@@ -1,8 +1,8 @@
 import { listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { optional, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { optional, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the deliveries. */
 export const DELIVERIES = {
@@ -13,14 +13,14 @@ export const DELIVERIES = {
 const PAGE_SIZE = 100
 
 /** The query of the delivery log. */
-export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & Shared>) {
+export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & SharedParams>) {
   const query = {
     limit: PAGE_SIZE,
     ...(status && { status }),
     ...(issueId && { issueId }),
     ...(project && { projectId: project }),
   }
-  return { ...listDeliveriesInfiniteOptions({ query }), ...PAGED }
+  return { ...listDeliveriesInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
 /** A message received by the demo's mail server or webhook receiver. */

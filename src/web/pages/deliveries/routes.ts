@@ -1,23 +1,23 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
-import { integrationNamesAskedFor } from '../../parts/integration-names.ts'
-import { at, room } from '../../shell/root.ts'
+import { integrationNamesQuery } from '../../components/integration-names-query.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
-const pages = room(() => import('./deliveries-page.tsx'))
+const pages = lazyPages(() => import('./deliveries-page.tsx'))
 
 export const deliveriesRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/deliveries',
-    ...search(DELIVERIES),
+    ...routeSearch(DELIVERIES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(deliveriesQuery(valuesOf({ ...SHARED, ...DELIVERIES }, deps)))
+      prefetchPages(deliveriesQuery(valuesOf({ ...SHARED_PARAMS, ...DELIVERIES }, deps)))
       prefetch(inboxQuery)
-      prefetch(integrationNamesAskedFor())
+      prefetch(integrationNamesQuery())
     },
     component: lazyRouteComponent(pages, 'DeliveriesPage'),
   }),

@@ -2,21 +2,21 @@ import { NativeSelect, Paper, Stack, TagsInput, Text, TextInput } from '@mantine
 import { useQueryClient } from '@tanstack/react-query'
 import { createDomain } from '#client/sdk.gen'
 import type { DomainInput } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Form } from '../../components/form.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
 
 /** `/domains/new`: creates a domain and opens its set-up page. */
 export function AddDomainPage() {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   return (
     <>
-      <PageHead title={messages.domains.add} />
-      <MayLine needs="admin" what={messages.domains.restrictedAction} />
+      <PageHeader title={messages.domains.add} />
+      <RoleNotice needs="admin" what={messages.domains.restrictedAction} />
       {may && (
         <Paper maw={560}>
           <AddForm />
@@ -30,15 +30,15 @@ const EMPTY: DomainInput = { name: '', system: 'global', monitoredUrls: [] }
 
 function AddForm() {
   const queries = useQueryClient()
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.domains
-  const { field, sending } = useFields(EMPTY, async (body) => {
+  const { field, sending } = useFormFields(EMPTY, async (body) => {
     const { data } = await createDomain({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
     await goOn({ to: '/domains/$id/setup', params: { id: data.id } })
   })
   return (
-    <Form sending={sending} button={t.addButton}>
+    <Form submission={sending} button={t.addButton}>
       <Stack gap="md">
         <Text c="dimmed">{t.addHint}</Text>
         <TextInput label={t.name} description={t.nameHint} {...field('name')} required maxLength={200} />

@@ -1,10 +1,10 @@
 import type { Domain } from '#client/types.gen'
+import { formatAge } from '../../components/format.ts'
+import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
+import { useNow } from '../../components/use-now.ts'
 import { messages } from '../../messages.ts'
-import { formatAge } from '../../parts/format.ts'
-import { useNow } from '../../parts/now.ts'
-import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 
-const STATUS_MARKS: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
+const STATUS_MARKS: Record<Domain['status'], StatusIcon> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
 const HOUR_MS = 3_600_000
 
 /** The status of a domain. An active one without events for an hour is shown as quiet. */

@@ -2,17 +2,17 @@ import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Domain } from '#client/types.gen'
-import { useShared, useValues } from '../../address/use-search.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { FilterBar } from '../../parts/filter-bar.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { VirtualTable } from '../../parts/virtual-table.tsx'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { DomainStatus } from './domain-status.tsx'
 import { DOMAINS, domainsQuery } from './queries.ts'
 
@@ -21,10 +21,10 @@ const NARROW_ROW_PX = 76
 
 /** `/domains`: the monitored websites and apps. */
 export function DomainsPage() {
-  const [{ q }] = useValues(DOMAINS)
-  const [{ project }] = useShared()
+  const [{ q }] = useSearchParams(DOMAINS)
+  const [{ project }] = useSharedParams()
   const query = useInfiniteQuery({ ...domainsQuery({ q, project }), placeholderData: keepPreviousData })
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.domains
   const isFiltered = q !== '' || project !== ''
   const add = (
@@ -34,18 +34,18 @@ export function DomainsPage() {
   )
   const empty = (
     <Stack align="flex-start">
-      <Text>{isFiltered ? messages.parts.noneMatch : t.none}</Text>
+      <Text>{isFiltered ? messages.components.noneMatch : t.none}</Text>
       {!isFiltered && may && add}
     </Stack>
   )
   return (
     <>
-      <PageHead title={messages.shell.pages.domains}>{may && add}</PageHead>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <PageHeader title={messages.shell.pages.domains}>{may && add}</PageHeader>
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.domains.length === 0}
         empty={empty}
       >
@@ -102,7 +102,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
     },
     {
       ...{ id: 'last', head: t.lastEvent, width: '140px', hideBelow: 768 as const },
-      cell: ({ lastEventAt }: Domain) => <Ago at={lastEventAt} missing={messages.api.never} isQuiet />,
+      cell: ({ lastEventAt }: Domain) => <TimeAgo at={lastEventAt} missing={messages.api.never} isQuiet />,
     },
   ]
 }

@@ -1,8 +1,8 @@
 import { listDomainsInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the list of domains. */
 export const DOMAINS = { q: text }
@@ -10,9 +10,9 @@ export const DOMAINS = { q: text }
 const PAGE_SIZE = 100
 
 /** The query of the list of domains. */
-export const domainsQuery = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<Shared>, 'project'>) => ({
+export const domainsQuery = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<SharedParams>, 'project'>) => ({
   ...listDomainsInfiniteOptions({
     query: { limit: PAGE_SIZE, ...(q && { q }), ...(project && { projectId: project }) },
   }),
-  ...PAGED,
+  ...CURSOR_PAGINATION,
 })

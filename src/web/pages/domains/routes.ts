@@ -1,73 +1,73 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { DOMAINS, domainsQuery } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 /** Options of every page of a domain. */
 const ofOne = {
-  ...search({}),
+  ...routeSearch({}),
   loader: ({ params: { id } }: { params: { id: string } }) => prefetch(getDomainOptions({ path: { id } })),
 }
 
 export const domainsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains',
-    ...search(DOMAINS),
+    ...routeSearch(DOMAINS),
     loaderDeps: ({ search }) => search,
-    loader: ({ deps }) => prefetchPages(domainsQuery(valuesOf({ ...SHARED, ...DOMAINS }, deps))),
+    loader: ({ deps }) => prefetchPages(domainsQuery(valuesOf({ ...SHARED_PARAMS, ...DOMAINS }, deps))),
     component: lazyRouteComponent(pages, 'DomainsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id',
     beforeLoad: ({ params }) => {
       throw redirect({ to: '/domains/$id/live', params, replace: true })
     },
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/new',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'AddDomainPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/setup',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSetupPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/live',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainLivePage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/hostnames',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainHostnamesPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/vendors',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainVendorsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/sampling',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSamplingPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/domains/$id/settings',
     ...ofOne,
     component: lazyRouteComponent(pages, 'DomainSettingsPage'),

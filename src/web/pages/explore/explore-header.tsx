@@ -1,10 +1,10 @@
 import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import { type LinkProps, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useShared, useValues } from '../../address/use-search.ts'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
-import { PageHead } from '../../parts/page-head.tsx'
-import { SubLinks } from '../../parts/sub-links.tsx'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import classes from './explore.module.css'
 import { EXPLORE } from './queries.ts'
 import { useDomains, useOrdersDomain } from './use-domains.ts'
@@ -25,12 +25,12 @@ const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
 /** The head of an Explore page: title, links to the other pages, and filters. */
 export function ExploreHeader({ name, children }: { name: PageName; children?: ReactNode }) {
   const here = useLocation({ select: ({ pathname }) => pathname })
-  const [{ to: end }] = useShared()
-  const [{ domainId }] = useValues(EXPLORE)
+  const [{ to: end }] = useSharedParams()
+  const [{ domainId }] = useSearchParams(EXPLORE)
   return (
     <>
-      <PageHead title={messages.explore.pages[name]} />
-      <SubLinks
+      <PageHeader title={messages.explore.pages[name]} />
+      <TabLinks
         name={messages.explore.nav}
         links={PAGES.map((page) => ({
           key: page.name,
@@ -54,7 +54,7 @@ export function ExploreHeader({ name, children }: { name: PageName; children?: R
 }
 
 function DomainField() {
-  const [{ domainId }] = useValues(EXPLORE)
+  const [{ domainId }] = useSearchParams(EXPLORE)
   return (
     <DomainChoice value={domainId}>
       <option value="">{messages.explore.allDomains}</option>
@@ -66,7 +66,7 @@ function DomainField() {
 const OrdersDomainField = () => <DomainChoice value={useOrdersDomain()} />
 
 function DomainChoice({ value, children }: { value: string; children?: ReactNode }) {
-  const [, set] = useValues(EXPLORE)
+  const [, set] = useSearchParams(EXPLORE)
   const { data } = useDomains()
   return (
     <NativeSelect
@@ -86,7 +86,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
 
 /** Says that there are no events, and offers a longer time range. */
 export function NoEvents({ sentence = messages.explore.noEvents }: { sentence?: string }) {
-  const [{ range, from, to }, setShared] = useShared()
+  const [{ range, from, to }, setShared] = useSharedParams()
   const isLongest = range === '30d' && from === null && to === null
   return (
     <Stack gap="sm" align="flex-start">
@@ -102,7 +102,7 @@ export function NoEvents({ sentence = messages.explore.noEvents }: { sentence?: 
 
 /** The query parameters of an Explore page, from its URL. */
 export function useExploreParams() {
-  const [{ project, range, from }] = useShared()
-  const [{ domainId }] = useValues(EXPLORE)
+  const [{ project, range, from }] = useSharedParams()
+  const [{ domainId }] = useSearchParams(EXPLORE)
   return { project, range, from, domainId }
 }

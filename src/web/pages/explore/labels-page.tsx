@@ -16,18 +16,18 @@ import { listLabelsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { assignLabel, deleteLabel, unassignLabel } from '#client/sdk.gen'
 import type { Label } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
 import { queries } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Data } from '../../components/data-text.tsx'
+import { Form, useSubmit } from '../../components/form.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { useIsMounted } from '../../components/use-is-mounted.ts'
+import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Data } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
-import { useIsHere } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import classes from './explore.module.css'
 import { ExploreHeader } from './explore-header.tsx'
@@ -36,8 +36,11 @@ const LIST = [{ _id: 'listLabels' }]
 
 /** `/explore/labels`: shared names for equivalent events of several vendors. */
 export function LabelsPage() {
-  const query = useInfiniteQuery({ ...listLabelsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
-  const may = useMay('member')
+  const query = useInfiniteQuery({
+    ...listLabelsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
+  })
+  const may = useHasRole('member')
   const [edited, edit] = useState<Label | 'new' | null>(null)
   const [leaving, leave] = useState<Label | null>(null)
   const t = messages.explore.labels
@@ -49,7 +52,7 @@ export function LabelsPage() {
   return (
     <>
       <ExploreHeader name="labels" />
-      <MayLine needs="member" what={t.restrictedAction} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.about}
       </Text>
@@ -78,14 +81,14 @@ export function LabelsPage() {
       >
         {edited && <LabelForm label={edited === 'new' ? null : edited} close={() => edit(null)} />}
       </Modal>
-      <Confirm
+      <ConfirmDialog
         close={() => leave(null)}
-        asks={
+        confirmation={
           leaving && {
             title: t.deleteNamed(leaving.label),
             sentence: t.deleteHint,
             button: t.delete,
-            act: () => remove(leaving),
+            action: () => remove(leaving),
           }
         }
       />
@@ -95,7 +98,7 @@ export function LabelsPage() {
 
 interface LabelTableProps {
   labels: readonly Label[]
-  pages: Pages
+  pages: PagedQuery
   /** Null without permission to edit. */
   edit: ((label: Label) => void) | null
   leave(label: Label): void
@@ -197,8 +200,8 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     ...{ vendor: '', event: '' },
   })
   const t = messages.explore.labels
-  const isHere = useIsHere()
-  const sending = useSending(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
+  const isHere = useIsMounted()
+  const sending = useSubmit(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
     await assignLabel({ body, throwOnError: true })
@@ -207,7 +210,7 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     if (isHere()) close()
   })
   return (
-    <Form sending={sending} button={t.save}>
+    <Form submission={sending} button={t.save}>
       <Stack gap="md">
         {label === null && (
           <>

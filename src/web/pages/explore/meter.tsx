@@ -1,4 +1,4 @@
-import { Pct } from '../../parts/numbers.tsx'
+import { Pct } from '../../components/numbers.tsx'
 import classes from './explore.module.css'
 
 /** A share from 0 to 1 as a bar and a percentage. `isBad`: a high share is bad. */

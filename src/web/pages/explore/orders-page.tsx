@@ -2,14 +2,14 @@ import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
 import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
-import { useMoments } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { Code, Data } from '../../components/data-text.tsx'
+import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../components/format.ts'
+import { Money, Num, Pct } from '../../components/numbers.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
-import { Code, Data } from '../../parts/data.tsx'
-import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../parts/format.ts'
-import { Money, Num, Pct } from '../../parts/numbers.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
+import { useTimeRange } from '../../url-state/use-search-params.ts'
 import { ExploreHeader } from './explore-header.tsx'
 import { useDomains, useOrdersDomain } from './use-domains.ts'
 
@@ -24,10 +24,10 @@ const MAX_BY_DAY = 5
 export function OrdersPage() {
   const domains = useDomains()
   const domainId = useOrdersDomain()
-  const days = Math.max(MIN_DAYS, Math.ceil(useMoments().hours / DAY_HOURS))
+  const days = Math.max(MIN_DAYS, Math.ceil(useTimeRange().hours / DAY_HOURS))
   const query = useQuery({
     ...reconcileOrdersOptions({ query: { domainId, days } }),
-    ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
+    ...{ enabled: domainId !== '', staleTime: STALE_MS.insight, placeholderData: keepPreviousData },
   })
   const t = messages.explore.orders
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
@@ -80,7 +80,7 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const t = messages.explore.orders
   const { data } = useQuery({
     ...listPairedEventsOptions({ query: { domainId, days } }),
-    ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
+    ...{ enabled: domainId !== '', staleTime: STALE_MS.insight, placeholderData: keepPreviousData },
   })
   const events = data?.events ?? []
   const [first] = events

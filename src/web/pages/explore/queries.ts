@@ -7,14 +7,14 @@ import {
   searchEventsInfiniteOptions,
 } from '#client/@tanstack/react-query.gen'
 import { getFlatDictionary } from '#client/sdk.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { choice, moment, optional, text } from '../../address/fields.ts'
-import type { Range } from '../../address/search.ts'
-import { RANGES } from '../../address/search.ts'
-import { RANGE_HOURS } from '../../address/use-search.ts'
-import { PAGED } from '../../api/pages.ts'
-import { FRESH } from '../../api/queries.ts'
-import { SHOW } from '../../charts/address.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { choice, optional, text, timestamp } from '../../url-state/param-types.ts'
+import type { Range } from '../../url-state/search-params.ts'
+import { RANGES } from '../../url-state/search-params.ts'
+import { RANGE_HOURS } from '../../url-state/use-search-params.ts'
 import { changedKeys } from './dictionary/dictionary.ts'
 
 /** Search parameters of every Explore page. */
@@ -24,10 +24,10 @@ export const EXPLORE = { domainId: text }
 export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text, seen: optional(['new', 'gone']) }
 
 /** Search parameters of the journeys; `step` (from 0) and `path` select a page. */
-export const JOURNEYS = { ...EXPLORE, ...SHOW, range: choice(RANGES, '3d'), step: moment, path: text }
+export const JOURNEYS = { ...EXPLORE, ...SHOW_PARAM, range: choice(RANGES, '3d'), step: timestamp, path: text }
 
 /** Search parameters of the events. */
-export const EVENTS = { ...EXPLORE, ...SHOW, q: text, vendor: text, event: text, param: text, sessionId: text }
+export const EVENTS = { ...EXPLORE, ...SHOW_PARAM, q: text, vendor: text, event: text, param: text, sessionId: text }
 
 /** The query parameters of an Explore page. */
 export interface ExploreParams {
@@ -92,28 +92,28 @@ async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
 export const exploreQueries = {
   dictionary: (params: ExploreParams) => ({
     ...getEventDictionaryOptions({ query: dictionaryParams(params) }),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   }),
   flatDictionary: (params: ExploreParams) => ({
     ...getFlatDictionaryOptions({ query: dictionaryParams(params) }),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   }),
   changedKeys: (params: ExploreParams) => ({
     queryKey: [{ _id: 'changedKeys', query: dictionaryParams(params) }],
     queryFn: ({ signal }: { signal: AbortSignal }) => loadChangedKeys(params, signal),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   }),
   flows: (params: ExploreParams) => ({
     ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(params), ...scopeParams(params) } }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
   }),
   performance: (params: ExploreParams) => ({
     ...getTagPerformanceOptions({ query: rangeParams(params) }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
   }),
   execution: (params: ExploreParams) => ({
     ...getPerformanceStatsOptions({ query: rangeParams(params) }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
   }),
 }
 
@@ -137,5 +137,5 @@ export function eventsQuery({ domainId, vendor, event, q, param, sessionId, proj
     ...(sessionId && { sessionId }),
     ...(project && { projectId: project }),
   }
-  return { ...searchEventsInfiniteOptions({ query }), ...PAGED }
+  return { ...searchEventsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }

@@ -1,40 +1,40 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
 import { prefetch } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 import { DICTIONARY, EVENTS, EXPLORE, exploreQueries as explore, exploreParams, JOURNEYS } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const exploreRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/events',
-    ...search(EVENTS),
+    ...routeSearch(EVENTS),
     component: lazyRouteComponent(pages, 'EventsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/sessions/$id',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'SessionPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/labels',
-    ...search(EXPLORE),
+    ...routeSearch(EXPLORE),
     component: lazyRouteComponent(pages, 'LabelsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/orders',
-    ...search(EXPLORE),
+    ...routeSearch(EXPLORE),
     component: lazyRouteComponent(pages, 'OrdersPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/dictionary',
-    ...search(DICTIONARY),
+    ...routeSearch(DICTIONARY),
     loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => {
       prefetch(explore.dictionary(deps))
@@ -43,25 +43,25 @@ export const exploreRoutes = [
     component: lazyRouteComponent(pages, 'DictionaryPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/journeys',
-    ...search(JOURNEYS),
+    ...routeSearch(JOURNEYS),
     loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.flows(deps)),
     component: lazyRouteComponent(pages, 'JourneysPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/performance',
-    ...search(EXPLORE),
+    ...routeSearch(EXPLORE),
     loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.performance(deps)),
     component: lazyRouteComponent(pages, 'PerformancePage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/explore/execution',
-    ...search(EXPLORE),
+    ...routeSearch(EXPLORE),
     loaderDeps: ({ search }) => exploreParams(search),
     loader: ({ deps }) => prefetch(explore.execution(deps)),
     component: lazyRouteComponent(pages, 'ExecutionPage'),

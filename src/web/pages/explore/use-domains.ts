@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
-import { useShared, useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { EXPLORE } from './queries.ts'
 
 /** Maximum page size of the API. */
@@ -9,9 +9,9 @@ const MAX_PAGE_SIZE = 200
 
 /** The domains of the selected project, or all. */
 export function useDomains() {
-  const [{ project }] = useShared()
+  const [{ project }] = useSharedParams()
   const query = { limit: MAX_PAGE_SIZE, ...(project && { projectId: project }) }
-  return useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
+  return useQuery({ ...listDomainsOptions({ query }), staleTime: STALE_MS.insight })
 }
 
 /**
@@ -19,7 +19,7 @@ export function useDomains() {
  * and without domains.
  */
 export function useOrdersDomain(): string {
-  const [{ domainId }] = useValues(EXPLORE)
+  const [{ domainId }] = useSearchParams(EXPLORE)
   const { data } = useDomains()
   if (domainId || !data) return domainId
   const [latest] = Object.entries(data.lastOrderAt).toSorted(([, one], [, other]) => other - one)

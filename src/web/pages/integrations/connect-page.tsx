@@ -5,31 +5,31 @@ import { useState } from 'react'
 import { listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { createIntegration } from '#client/sdk.gen'
 import type { NewIntegration } from '#client/types.gen'
-import { useValues } from '../../address/use-search.ts'
-import { FRESH, queries } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { queries, STALE_MS } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data, dataOption } from '../../components/data-text.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { Data, dataOption } from '../../parts/data.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { Secret } from '../../parts/secret.tsx'
 import { notices } from '../../shell/notices.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { IntegrationForm } from './integration-form.tsx'
 import { CONNECT } from './queries.ts'
 
 /** `/integrations/new`: connects a provider. */
 export function ConnectPage() {
-  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
-  const [{ provider }, set] = useValues(CONNECT)
-  const may = useMay('admin')
+  const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
+  const [{ provider }, set] = useSearchParams(CONNECT)
+  const may = useHasRole('admin')
   const [made, show] = useState<NewIntegration | null>(null)
   const t = messages.integrations
   return (
     <>
-      <PageHead title={t.connect} />
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <PageHeader title={t.connect} />
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       {may && made === null && (
         <QueryState query={query}>
           {({ integrations }) => {
@@ -68,7 +68,7 @@ interface NewFormProps {
 }
 
 function NewForm({ form, show }: NewFormProps) {
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     const { data } = await createIntegration({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
@@ -88,7 +88,7 @@ function OneTimeSecrets({ made: { id, secret, webhookUrl } }: { made: NewIntegra
       <Stack gap="md">
         {webhookUrl && <TextInput label={t.callUrl} description={t.callUrlHint} value={webhookUrl} readOnly />}
         {secret && (
-          <Secret
+          <OneTimeSecret
             {...{ label: t.secret, hint: t.secretHint, value: secret }}
             button={messages.settings.keys.stored}
             close={() => void navigate({ to: '/integrations/$id', params: { id } })}

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listContainerTagsOptions } from '#client/@tanstack/react-query.gen'
 import type { ContainerTags as Tags } from '#client/types.gen'
-import { FRESH } from '../../api/queries.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { asData, Data } from '../../components/data-text.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
-import { asData, Data } from '../../parts/data.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
 import type { DeploymentDraft } from './deployment.ts'
 
 type Selected = DeploymentDraft['selectedTags']
@@ -40,7 +40,7 @@ export function ContainerTags({ path, selected, choose }: TagsProps) {
 function Listed({ path, ...rest }: TagsProps) {
   const query = useQuery({
     ...listContainerTagsOptions({ query: { containerPath: path } }),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   })
   return (
     <QueryState

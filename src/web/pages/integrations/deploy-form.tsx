@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { getTagDeploymentOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import type { TagDeployment, TagDeployStatus } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
+import { Data, dataOption } from '../../components/data-text.tsx'
+import { Form, useSubmit } from '../../components/form.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data, dataOption } from '../../parts/data.tsx'
-import { Form, useSending } from '../../parts/form.tsx'
 import { ContainerTags } from './container-tags.tsx'
 import { containerPathOf, type DeploymentDraft, deploy, inputOf, NO_DEPLOYMENT } from './deployment.ts'
 
@@ -27,7 +27,7 @@ export function DeployForm() {
   }, [])
   const change = (part: Partial<DeploymentDraft>) => setDraft((before) => ({ ...before, ...part }))
   const path = containerPathOf(draft.address)
-  const sending = useSending(FIELDS, async () => {
+  const sending = useSubmit(FIELDS, async () => {
     finish(null)
     try {
       finish(await deploy(inputOf(draft), leaving.current.signal))
@@ -44,7 +44,7 @@ export function DeployForm() {
       <Text c="dimmed" mb="md">
         {t.hint}
       </Text>
-      <Form sending={sending} button={t.button} isWide>
+      <Form submission={sending} button={t.button} isWide>
         <Container draft={draft} change={change} errorOf={sending.errorOf} />
         {path && (
           <ContainerTags
@@ -155,7 +155,7 @@ function Calls({ status: { status, callsDone, callsTotal, waitsUntil } }: { stat
       {t.calls(callsDone, callsTotal)}{' '}
       {waitsUntil !== null && (
         <>
-          {t.nextCallAllowed} <Ago at={waitsUntil} />
+          {t.nextCallAllowed} <TimeAgo at={waitsUntil} />
         </>
       )}
     </>

@@ -1,6 +1,6 @@
 import { deployTags } from '#client/sdk.gen'
 import type { TagDeployInput, TagDeployment } from '#client/types.gen'
-import { Refusal } from '../../api/refusal.ts'
+import { ApiError } from '../../api/api-error.ts'
 
 /** Extracts `accounts/6/containers/71` from any Tag Manager URL; null when it has none. */
 export const containerPathOf = (text: string): string | null => /accounts\/\d+\/containers\/\d+/.exec(text)?.[0] ?? null
@@ -51,7 +51,7 @@ export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise
     try {
       return (await deployTags({ body, signal, throwOnError: true })).data
     } catch (error) {
-      const waitS = error instanceof Refusal && error.status === 503 ? error.retryAfterS : null
+      const waitS = error instanceof ApiError && error.status === 503 ? error.retryAfterS : null
       if (waitS === null || signal.aborted) throw error
       await new Promise((done) => setTimeout(done, waitS * 1000))
       signal.throwIfAborted()

@@ -1,10 +1,10 @@
 import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Integration, Form as ServerForm } from '#client/types.gen'
+import { Form, useSubmit } from '../../components/form.tsx'
+import { type FormSchema, type FormValue, pathsOf } from '../../components/form-schema.ts'
+import { SchemaForm } from '../../components/schema-form.tsx'
 import { messages } from '../../messages.ts'
-import { Form, useSending } from '../../parts/form.tsx'
-import { type FormSchema, type FormValue, pathsOf } from '../../parts/schema.ts'
-import { SchemaForm } from '../../parts/schema-form.tsx'
 
 interface IntegrationFormProps {
   form: ServerForm
@@ -19,11 +19,11 @@ export function IntegrationForm({ form, saved, button, send }: IntegrationFormPr
   const [label, setLabel] = useState(saved?.label ?? '')
   const [config, setConfig] = useState<FormValue>(saved?.config ?? {})
   const schema = form.schema as FormSchema
-  const sending = useSending(['label', ...pathsOf(schema, config, 'config')], () =>
+  const sending = useSubmit(['label', ...pathsOf(schema, config, 'config')], () =>
     send({ provider: form.kind as Integration['provider'], ...(label && { label }), config }),
   )
   return (
-    <Form sending={sending} button={button}>
+    <Form submission={sending} button={button}>
       <Stack gap="md">
         <TextInput
           label={messages.integrations.name}

@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { chooseOfficeChatChannel, chooseTeamChatChannel, deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
-import { FRESH, queries } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { queries, STALE_MS } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Form } from '../../components/form.tsx'
+import { NotFoundNotice } from '../../components/not-found-notice.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { NoSuch } from '../../parts/no-such.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { DeployForm } from './deploy-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
@@ -28,12 +28,12 @@ export function IntegrationPage() {
   const query = useQuery(getIntegrationOptions({ path: { id } }))
   const t = messages.integrations
   const gone = (
-    <NoSuch sentence={t.notFound}>
+    <NotFoundNotice sentence={t.notFound}>
       <Link to="/integrations">{t.toList}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.integrations} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.integrations} notFound={gone}>
       {(integration) => <Detail integration={integration} />}
     </QueryState>
   )
@@ -44,9 +44,9 @@ const CHATS = ['team_chat', 'office_chat']
 
 function Detail({ integration }: { integration: IntegrationDetail }) {
   const { id, label, provider, status } = integration
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const [isLeaving, leave] = useState(false)
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.integrations
   const remove = async () => {
     await deleteIntegration({ path: { id }, throwOnError: true })
@@ -56,11 +56,11 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   }
   return (
     <>
-      <PageHead title={label} isData>
+      <PageHeader title={label} isData>
         <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
         {may && <TestButton id={id} label={label} />}
-      </PageHead>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      </PageHeader>
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <Stack gap="lg" maw={640}>
         <Text c="dimmed">{titleOf(provider)}</Text>
         {may ? <Settings integration={integration} /> : <Text>{t.hidden}</Text>}
@@ -82,16 +82,16 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
           </Group>
         )}
       </Stack>
-      <Confirm
+      <ConfirmDialog
         close={() => leave(false)}
-        asks={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, act: remove } : null}
+        confirmation={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, action: remove } : null}
       />
     </>
   )
 }
 
 function Settings({ integration: { id, label, provider, config, secrets } }: { integration: IntegrationDetail }) {
-  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   const t = messages.integrations
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     await replaceIntegration({ path: { id }, body, throwOnError: true })
@@ -124,13 +124,13 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
 function ChannelForm({ integration: { id, provider } }: { integration: IntegrationDetail }) {
   const t = messages.integrations
   const choose = provider === 'office_chat' ? chooseOfficeChatChannel : chooseTeamChatChannel
-  const { field, sending } = useFields({ channelId: '', channelName: '' }, async (body) => {
+  const { field, sending } = useFormFields({ channelId: '', channelName: '' }, async (body) => {
     await choose({ path: { id }, body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
     notices.say(t.channelSaved)
   })
   return (
-    <Form sending={sending} button={t.saveChannel}>
+    <Form submission={sending} button={t.saveChannel}>
       <Stack gap="md">
         <TextInput label={t.channelId} {...field('channelId')} required />
         <TextInput label={t.channelName} {...field('channelName')} required />

@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { testIntegration } from '#client/sdk.gen'
 import type { Integration } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
+import type { StatusIcon } from '../../components/status-mark.tsx'
 import { messages } from '../../messages.ts'
-import type { Standing } from '../../parts/status-mark.tsx'
 
 /** The mark of each status. */
-export const INTEGRATION_MARKS: Record<Integration['status'], Standing> = {
+export const INTEGRATION_MARKS: Record<Integration['status'], StatusIcon> = {
   ...{ connected: 'resolved', failing: 'failed', incomplete: 'learning', reauth_required: 'failed', disabled: 'muted' },
 }
 

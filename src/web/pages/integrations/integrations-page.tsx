@@ -3,17 +3,17 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
 import type { Integration } from '#client/types.gen'
-import { shared } from '../../api/queries.ts'
+import { sharedQueries } from '../../api/queries.ts'
 
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Paginated } from '../../components/paginated.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Paged } from '../../parts/paged.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 import classes from './integrations.module.css'
 import { integrationsQuery } from './queries.ts'
@@ -21,7 +21,7 @@ import { integrationsQuery } from './queries.ts'
 /** `/integrations`: connected and available integrations. */
 export function IntegrationsPage() {
   const query = useInfiniteQuery(integrationsQuery())
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.integrations
   const connect = may && (
     <Button component={Link} to="/integrations/new">
@@ -30,8 +30,8 @@ export function IntegrationsPage() {
   )
   return (
     <>
-      <PageHead title={messages.shell.pages.integrations}>{connect}</PageHead>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <PageHeader title={messages.shell.pages.integrations}>{connect}</PageHeader>
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <Stack gap="xl">
         <section>
           <Title order={2} mb="md">
@@ -43,9 +43,9 @@ export function IntegrationsPage() {
             empty={<Text maw="72ch">{t.none}</Text>}
           >
             {({ pages }) => (
-              <Paged rows={pages.flatMap(({ integrations }) => integrations)} pages={query}>
+              <Paginated rows={pages.flatMap(({ integrations }) => integrations)} pages={query}>
                 {(integrations) => <Connected integrations={integrations} />}
-              </Paged>
+              </Paginated>
             )}
           </QueryState>
         </section>
@@ -56,7 +56,7 @@ export function IntegrationsPage() {
 }
 
 function Connected({ integrations }: { integrations: readonly Integration[] }) {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.integrations
   return (
     <ul className={classes.list} aria-label={t.connected}>
@@ -69,7 +69,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
                   <Data>{label}</Data>
                 </Link>
                 <div className="under">
-                  {titleOf(provider)} · <Ago at={createdAt} />
+                  {titleOf(provider)} · <TimeAgo at={createdAt} />
                 </div>
               </div>
               <Group gap="md">
@@ -86,7 +86,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
 
 /** The providers that the server has a form for. */
 function Available() {
-  const query = useQuery(shared.forms())
+  const query = useQuery(sharedQueries.forms())
   const t = messages.integrations
   return (
     <section>

@@ -1,12 +1,12 @@
 import { listIntegrationsInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { text } from '../../address/fields.ts'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { text } from '../../url-state/param-types.ts'
 
 /** Search parameters of a new integration. */
 export const CONNECT = { provider: text }
 
 /** The query of the list of integrations. */
 export const integrationsQuery = () => ({
-  ...listIntegrationsInfiniteOptions({ query: { limit: AT_ONCE } }),
-  ...PAGED,
+  ...listIntegrationsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+  ...CURSOR_PAGINATION,
 })

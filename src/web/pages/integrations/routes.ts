@@ -1,32 +1,32 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 import { CONNECT, integrationsQuery } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const integrationsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/integrations',
-    ...search({}),
+    ...routeSearch({}),
     loader() {
       prefetchPages(integrationsQuery())
-      prefetch(shared.forms())
+      prefetch(sharedQueries.forms())
     },
     component: lazyRouteComponent(pages, 'IntegrationsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/integrations/new',
-    ...search(CONNECT),
+    ...routeSearch(CONNECT),
     component: lazyRouteComponent(pages, 'ConnectPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/integrations/$id',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'IntegrationPage'),
   }),
 ] as const

@@ -1,7 +1,7 @@
 import { changeIssue, changeIssues } from '#client/sdk.gen'
 import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
 import { type CacheUpdate, mutate } from '../../api/mutate.ts'
-import { inPages } from '../../api/pages.ts'
+import { updatePages } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
 
@@ -103,7 +103,7 @@ function cacheUpdates(before: readonly AnyIssue[], after: readonly AnyIssue[]): 
     return { ...list, issues: list.issues.map(change), openCounts }
   }
   return [
-    { queryKey: [{ _id: 'listIssues' }], update: inPages(inList) },
+    { queryKey: [{ _id: 'listIssues' }], update: updatePages(inList) },
     { queryKey: [{ _id: 'getIssue' }], update: change },
     {
       queryKey: [{ _id: 'investigateIssue' }],

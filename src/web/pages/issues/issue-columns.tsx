@@ -1,12 +1,12 @@
 import type { Issue } from '#client/types.gen'
+import { Data, Sentence } from '../../components/data-text.tsx'
+import { formatNumber } from '../../components/format.ts'
+import { Money } from '../../components/numbers.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
+import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago, At } from '../../parts/ago.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
-import { formatNumber } from '../../parts/format.ts'
-import { Money } from '../../parts/numbers.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
-import type { Column } from '../../parts/virtual-table.tsx'
 import classes from './issue-columns.module.css'
 
 /** The columns of a list of issues. */
@@ -24,7 +24,7 @@ export function issueColumns(): readonly Column<Issue>[] {
     },
     {
       ...{ id: 'lastSeen', head: issues.lastSeen, width: '120px', isFigure: true, hideBelow: 768 },
-      cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} isQuiet />,
+      cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} isQuiet />,
     },
     {
       ...{ id: 'status', head: issues.status, width: '148px', hideBelow: 768 },
@@ -49,7 +49,7 @@ function Details(issue: Issue) {
       <span className={classes.narrow}>
         <SeverityMark severity={issue.severity} isWordShown={false} />
         <StatusMark status={issue.status} word={messages.api.statuses[issue.status]} />
-        <Ago at={issue.lastSeenAt} isQuiet />
+        <TimeAgo at={issue.lastSeenAt} isQuiet />
       </span>
       {host !== undefined && (
         <span className={classes.host}>
@@ -69,7 +69,7 @@ export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, '
       <StatusMark status={status} word={messages.api.statuses[status]} />
       {status === 'muted' && mutedUntil !== undefined && (
         <span className={classes.until}>
-          {messages.issues.until} <At at={mutedUntil} isQuiet />
+          {messages.issues.until} <DateTime at={mutedUntil} isQuiet />
         </span>
       )}
     </>

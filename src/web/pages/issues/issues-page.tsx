@@ -4,22 +4,22 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import type { Issue } from '#client/types.gen'
-import { useShared, useValues } from '../../address/use-search.ts'
-import { FRESH, shared } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { STALE_MS, sharedQueries } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import type { Filter } from '../../components/filter-bar.tsx'
+import { ClearFilters, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
+import type { Option } from '../../components/multi-choice.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { useStableRows } from '../../components/stable-rows.ts'
+import type { Selection } from '../../components/use-selection.ts'
+import { useSelection } from '../../components/use-selection.ts'
+import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import type { Option } from '../../parts/choices.tsx'
-import type { Filter } from '../../parts/filter-bar.tsx'
-import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import type { Selection } from '../../parts/selection.ts'
-import { useSelection } from '../../parts/selection.ts'
-import { useSteady } from '../../parts/steady.ts'
-import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
-import { usePaletteActs } from '../../shell/palette-acts.ts'
+import { usePaletteActions } from '../../shell/palette-actions.ts'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import type { IssueStatus } from './issue-actions.ts'
 import { setStatus } from './issue-actions.ts'
 import { issueColumns } from './issue-columns.tsx'
@@ -34,8 +34,8 @@ const MAX_COUNTED = 200
 
 /** `/issues`: the list of issues. */
 export function IssuesPage() {
-  const [values] = useValues(ISSUES)
-  const [{ project }] = useShared()
+  const [values] = useSearchParams(ISSUES)
+  const [{ project }] = useSharedParams()
   const listQuery = issuesQuery({ ...values, project })
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const filters = useIssueFilters()
@@ -46,12 +46,12 @@ export function IssuesPage() {
   const issues = useMemo(() => query.data?.pages.flatMap((page) => page.issues) ?? [], [query.data])
   return (
     <>
-      <PageHead title={messages.shell.pages.issues} count={open > 0 ? String(open) : null} />
-      <MayLine what={messages.issues.restrictedAction} needs="member" />
+      <PageHeader title={messages.shell.pages.issues} count={open > 0 ? String(open) : null} />
+      <RoleNotice what={messages.issues.restrictedAction} needs="member" />
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={() => issues.length === 0}
         empty={isFiltered ? <NoMatches filters={filters} /> : <NoIssues />}
       >
@@ -83,8 +83,8 @@ interface IssueTableProps {
 
 function IssueTable({ latest, question, pages }: IssueTableProps) {
   const list = useRef<HTMLDivElement>(null)
-  const { rows: issues, newer, show } = useSteady(latest, idOf, list, question)
-  const mayChange = useMay('member')
+  const { rows: issues, newer, show } = useStableRows(latest, idOf, list, question)
+  const mayChange = useHasRole('member')
   const ids = useMemo(() => issues.map(idOf), [issues])
   const selection = useSelection(ids)
   const [muting, mute] = useState<{ issue: Issue; top: number } | null>(null)
@@ -137,11 +137,11 @@ const named = ({ id, name }: { id: string; name: string }): Option => ({ value: 
 
 /** Filters and sort order of the list of issues. */
 function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
-  const [{ alertId }] = useValues(ISSUES)
-  const domains = useQuery(shared.domains()).data?.domains
+  const [{ alertId }] = useSearchParams(ISSUES)
+  const domains = useQuery(sharedQueries.domains()).data?.domains
   const alerts = useQuery({
     ...listAlertsOptions({ query: { limit: MAX_ALERTS } }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
     enabled: alertId.length > 0,
   }).data?.alerts
   const { issues, api } = messages
@@ -186,7 +186,7 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
   const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
     ...{ name: forSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
   })
-  usePaletteActs([
+  usePaletteActions([
     offer(acknowledge, 'a', acknowledgeKeywords, 'acknowledged'),
     offer(resolve, 'r', resolveKeywords, 'resolved'),
     offer(reopen, 'u', reopenKeywords, 'open'),

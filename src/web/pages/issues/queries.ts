@@ -1,10 +1,10 @@
 import { getIssueOptions, investigateIssueOptions, listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { choice, names, several, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { prefetch } from '../../api/queries.ts'
 import { api } from '../../messages/api.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
 
@@ -14,11 +14,11 @@ export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'o
 /** Search parameters of the list of issues. */
 export const ISSUES = {
   q: text,
-  status: several(namesOf(api.statuses), ['open', 'acknowledged']),
-  severity: several(namesOf(api.severities), []),
-  domainId: names,
-  alertType: several(namesOf(api.alertTypes), []),
-  alertId: names,
+  status: multiple(namesOf(api.statuses), ['open', 'acknowledged']),
+  severity: multiple(namesOf(api.severities), []),
+  domainId: nameList,
+  alertType: multiple(namesOf(api.alertTypes), []),
+  alertId: nameList,
   sort: choice(SORTS, 'severity'),
 }
 
@@ -27,7 +27,7 @@ const PAGE_SIZE = 100
 /** The API accepts no empty list, so an empty filter is omitted. */
 const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
 
-type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<Shared>, 'project'>
+type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<SharedParams>, 'project'>
 
 /** The query of the list of issues. */
 export function issuesQuery({ q, status, severity, domainId, alertType, alertId, sort, project }: IssuesParams) {
@@ -41,7 +41,7 @@ export function issuesQuery({ q, status, severity, domainId, alertType, alertId,
         ...{ sort, limit: PAGE_SIZE },
       },
     }),
-    ...PAGED,
+    ...CURSOR_PAGINATION,
   }
 }
 

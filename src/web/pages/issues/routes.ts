@@ -1,29 +1,29 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { SHOW } from '../../charts/address.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { ISSUES, issuesQuery, preloadIssue } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const issuesRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/issues',
-    ...search(ISSUES),
+    ...routeSearch(ISSUES),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(issuesQuery(valuesOf({ ...SHARED, ...ISSUES }, deps)))
-      prefetch(shared.domains())
+      prefetchPages(issuesQuery(valuesOf({ ...SHARED_PARAMS, ...ISSUES }, deps)))
+      prefetch(sharedQueries.domains())
     },
     component: lazyRouteComponent(pages, 'IssuesPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/issues/$id',
-    ...search(SHOW),
+    ...routeSearch(SHOW_PARAM),
     loader: ({ params: { id } }) => preloadIssue(id),
     component: lazyRouteComponent(pages, 'IssuePage'),
   }),

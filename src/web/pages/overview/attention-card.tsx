@@ -2,14 +2,14 @@ import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CauseList, Issue } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Card } from '../../components/card.tsx'
+import { Data, Sentence } from '../../components/data-text.tsx'
+import { Money } from '../../components/numbers.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
-import { Money } from '../../parts/numbers.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { groupByCause } from './group-by-cause.ts'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
@@ -25,7 +25,7 @@ export function AttentionCard({ project }: { project: string }) {
     </Anchor>
   )
   return (
-    <Card title={messages.overview.attention} beside={all}>
+    <Card title={messages.overview.attention} actions={all}>
       <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoOpenIssues />}>
         {({ issues }) => (
           <>
@@ -88,7 +88,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
         </div>
       </div>
       <Money value={impactValue} />
-      <Ago at={lastSeenAt} />
+      <TimeAgo at={lastSeenAt} />
     </div>
   )
 }
@@ -102,7 +102,7 @@ function NoOpenIssues() {
 /** Three templates, shown while there is no alert. */
 function FirstAlert() {
   const { data } = useQuery(overviewQueries.alerts())
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.overview
   if (data?.alerts.length !== 0) return null
   return (

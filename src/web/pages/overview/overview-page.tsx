@@ -1,10 +1,10 @@
 import { Button, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useShared } from '../../address/use-search.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { PageHeader } from '../../components/page-header.tsx'
 import { messages } from '../../messages.ts'
-import { PageHead } from '../../parts/page-head.tsx'
+import { useSharedParams } from '../../url-state/use-search-params.ts'
 import { AttentionCard } from './attention-card.tsx'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
@@ -14,12 +14,12 @@ import { VolumeCard } from './volume-card.tsx'
 
 /** `/`: whether all is well, and if not, the most severe problem first. */
 export function OverviewPage() {
-  const [{ project }] = useShared()
+  const [{ project }] = useSharedParams()
   const { data } = useQuery(overviewQueries.domains(project))
   const isNew = project === '' && data?.domains.length === 0
   return (
     <>
-      <PageHead title={messages.shell.pages.overview} />
+      <PageHeader title={messages.shell.pages.overview} />
       {isNew ? (
         <FirstDomain />
       ) : (
@@ -46,7 +46,7 @@ export function OverviewPage() {
 
 /** Shown on a new server: a link to add the first domain. */
 function FirstDomain() {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.overview.first
   return (
     <Paper maw={560}>

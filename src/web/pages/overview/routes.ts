@@ -1,16 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHOW } from '../../charts/address.ts'
-import { at, room } from '../../shell/root.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 import { preloadOverview } from './queries.ts'
 
-const pages = room(() => import('./overview-page.tsx'))
+const pages = lazyPages(() => import('./overview-page.tsx'))
 
 export const overviewRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/',
-    ...search(SHOW),
+    ...routeSearch(SHOW_PARAM),
     loaderDeps: ({ search }) => ({ project: search.project ?? '' }),
     loader: ({ deps }) => preloadOverview(deps.project),
     component: lazyRouteComponent(pages, 'OverviewPage'),

@@ -1,14 +1,14 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Card } from '../../components/card.tsx'
+import { Data } from '../../components/data-text.tsx'
+import { Help } from '../../components/help.tsx'
+import { Money, Num } from '../../components/numbers.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Data } from '../../parts/data.tsx'
-import { Help } from '../../parts/help.tsx'
-import { Money, Num } from '../../parts/numbers.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { CHANGE_MARKS } from '../changes/status-marks.ts'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
@@ -21,7 +21,7 @@ const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 export function ScoresCard({ project }: { project: string }) {
   const query = useQuery(overviewQueries.scores(project))
   return (
-    <Card title={messages.overview.scores} beside={<Help term="score">{messages.overview.scoreHelp}</Help>}>
+    <Card title={messages.overview.scores} actions={<Help term="score">{messages.overview.scoreHelp}</Help>}>
       <QueryState query={query}>
         {(scores) => (
           <Stack gap="md">
@@ -64,7 +64,7 @@ export function ChangesCard({ project }: { project: string }) {
                       <Data>{title}</Data>
                     </Anchor>
                     <div className={classes.under}>
-                      <Data>{domain}</Data> · <Ago at={occurredAt} />
+                      <Data>{domain}</Data> · <TimeAgo at={occurredAt} />
                     </div>
                   </div>
                   <StatusMark status={CHANGE_MARKS[status]} word={messages.changes.statuses[status]} />

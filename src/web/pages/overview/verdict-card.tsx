@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CauseList, Signal } from '#client/types.gen'
+import { Data, Dot, Sentence } from '../../components/data-text.tsx'
+import { ErrorNotice } from '../../components/query-state.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago, At } from '../../parts/ago.tsx'
-import { Data, Dot, Sentence } from '../../parts/data.tsx'
-import { Refused } from '../../parts/query-state.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { useLive } from '../../shell/live-dot.tsx'
+import { useLive } from '../../shell/live-indicator.tsx'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
@@ -21,7 +21,8 @@ export function VerdictCard({ project }: { project: string }) {
   const causes = useQuery(overviewQueries.causes(project))
   const { pulse } = useLive()
   const failed = [issues, domains].find(({ data, error }) => data === undefined && error !== null)
-  if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
+  if (failed)
+    return <ErrorNotice refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
   if (!issues.data || !domains.data) {
     return (
       <section aria-label={messages.overview.verdict} aria-busy="true">
@@ -108,7 +109,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
           <div key={id}>
             <Data>{name}</Data>
             <Dot />
-            {t.lastEvent} <Ago at={lastEventAt} />
+            {t.lastEvent} <TimeAgo at={lastEventAt} />
           </div>
         )),
         acts: null,
@@ -129,7 +130,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
         ...{ tone: 'low', headline: t.learning, acts: null },
         sentence: verdict.until !== null && (
           <>
-            {t.readyBy} <At at={verdict.until} />
+            {t.readyBy} <DateTime at={verdict.until} />
           </>
         ),
       }
@@ -148,7 +149,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
         headline: verdict.signals > 0 ? t.allGood(verdict.signals) : t.allGoodNoSignals,
         sentence: verdict.lastEventAt !== null && (
           <>
-            {t.lastEvent} <Ago at={verdict.lastEventAt} />
+            {t.lastEvent} <TimeAgo at={verdict.lastEventAt} />
           </>
         ),
         acts: null,
@@ -158,7 +159,7 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
 
 const since = (at: number) => (
   <>
-    {messages.overview.started} <Ago at={at} />
+    {messages.overview.started} <TimeAgo at={at} />
   </>
 )
 

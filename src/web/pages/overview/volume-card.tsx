@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain, VolumeSeries } from '#client/types.gen'
-import { useMoments } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
-import { sayRange } from '../../charts/say-range.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { formatRange } from '../../charts/format-range.ts'
+import { Card } from '../../components/card.tsx'
+import { dataOption } from '../../components/data-text.tsx'
+import { formatNumber } from '../../components/format.ts'
+import { QueryState } from '../../components/query-state.tsx'
 import { messages } from '../../messages.ts'
-import { Card } from '../../parts/card.tsx'
-import { dataOption } from '../../parts/data.tsx'
-import { formatNumber } from '../../parts/format.ts'
-import { QueryState } from '../../parts/query-state.tsx'
+import { useTimeRange } from '../../url-state/use-search-params.ts'
 import { overviewQueries } from './queries.ts'
 
 // Text is shown before the charts have loaded.
@@ -40,7 +40,7 @@ export function VolumeCard({ project }: { project: string }) {
     />
   )
   return (
-    <Card title={messages.overview.volumeTitle} beside={field}>
+    <Card title={messages.overview.volumeTitle} actions={field}>
       <Volume project={project} domain={domain} />
     </Card>
   )
@@ -50,12 +50,12 @@ export function VolumeCard({ project }: { project: string }) {
 const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
-  const hours = Math.min(Math.max(useMoments().hours, MIN_HOURS), MAX_HOURS)
+  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS)
   const query = useQuery({
     ...getVolumeOptions({
       query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },
     }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
   })
   // Loaded in parallel with the data; a failure is reported where the chart is rendered.
   useEffect(() => void chart().catch(() => {}), [])
@@ -87,7 +87,7 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
 
 function summaryOf({ series }: VolumeSeries): string {
   const last = series.findLast(({ partial }) => !partial)
-  const expected = last && sayRange(last)
+  const expected = last && formatRange(last)
   return expected
     ? messages.overview.lastInterval(formatNumber(last.observed, 0), expected)
     : messages.overview.noExpectation

@@ -4,16 +4,16 @@ import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { getWeeklyReportOptions } from '#client/@tanstack/react-query.gen'
 import type { WeeklyReport } from '#client/types.gen'
-import { useShared, useValues } from '../../address/use-search.ts'
-import { FRESH } from '../../api/queries.ts'
-import { useWho } from '../../api/who.ts'
+import { STALE_MS } from '../../api/queries.ts'
+import { useWhoami } from '../../api/whoami.ts'
+import { Data, Dot } from '../../components/data-text.tsx'
+import { formatDate } from '../../components/format.ts'
+import { Duration, Money, Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { useTimeZone } from '../../components/use-time-zone.ts'
 import { messages } from '../../messages.ts'
-import { Data, Dot } from '../../parts/data.tsx'
-import { formatDate } from '../../parts/format.ts'
-import { Duration, Money, Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { useZone } from '../../parts/zone.ts'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import classes from './report.module.css'
 import { ChangeTable, ScoreTable, WorstTable } from './tables.tsx'
 import { REPORT, weekOf } from './week.ts'
@@ -25,19 +25,19 @@ const DAY_MS = 86_400_000
 
 /** `/report`: a summary of a week, to print or save as PDF. */
 export function ReportPage() {
-  const [{ week }] = useValues(REPORT)
-  const [{ project }] = useShared()
+  const [{ week }] = useSearchParams(REPORT)
+  const [{ project }] = useSharedParams()
   const query = useQuery({
     ...getWeeklyReportOptions({ query: { ...(week && { week }), ...(project && { projectId: project }) } }),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   })
   return (
     <div className={classes.report}>
-      <PageHead title={messages.shell.pages.report}>
+      <PageHeader title={messages.shell.pages.report}>
         <Button className="screen-only" onClick={() => print()}>
           {messages.report.print}
         </Button>
-      </PageHead>
+      </PageHeader>
       <QueryState query={query}>{(report) => <Report report={report} />}</QueryState>
     </div>
   )
@@ -93,8 +93,8 @@ function Report({ report }: { report: WeeklyReport }) {
 
 /** The week, with links to the next and previous one. */
 function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
-  const zone = useZone()
-  const who = useWho()
+  const zone = useTimeZone()
+  const who = useWhoami()
   const t = messages.report
   const day = (at: number) => formatDate(at, zone, { day: 'numeric', month: 'long', year: 'numeric' })
   const isLast = weekOf(Date.now()) <= weekOf(to + 1)

@@ -1,16 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHOW } from '../../charts/address.ts'
-import { at, room } from '../../shell/root.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 import { REPORT } from './week.ts'
 
-const pages = room(() => import('./report-page.tsx'))
+const pages = lazyPages(() => import('./report-page.tsx'))
 
 export const reportRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/report',
-    ...search({ ...REPORT, ...SHOW }),
+    ...routeSearch({ ...REPORT, ...SHOW_PARAM }),
     component: lazyRouteComponent(pages, 'ReportPage'),
   }),
 ] as const

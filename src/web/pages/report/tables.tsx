@@ -1,12 +1,12 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Change, Issue, WeeklyReport } from '#client/types.gen'
+import { Data, Sentence } from '../../components/data-text.tsx'
+import { Money, Num } from '../../components/numbers.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { At } from '../../parts/ago.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
-import { Money, Num } from '../../parts/numbers.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
 
 /** The most severe issues of the week, with their current status. */
 export function WorstTable({ issues }: { issues: readonly Issue[] }) {
@@ -29,7 +29,7 @@ export function WorstTable({ issues }: { issues: readonly Issue[] }) {
         { head: t.severity, cell: ({ severity }) => <SeverityMark severity={severity} /> },
         { head: t.status, cell: ({ status }) => messages.api.statuses[status] },
         { head: t.value, isNumber: true, cell: ({ impactValue }) => <Money value={impactValue} /> },
-        { head: t.since, cell: ({ firstSeenAt }) => <At at={firstSeenAt} isQuiet /> },
+        { head: t.since, cell: ({ firstSeenAt }) => <DateTime at={firstSeenAt} isQuiet /> },
       ]}
     />
   )
@@ -68,7 +68,7 @@ export function ChangeTable({ changes }: { changes: readonly Change[] }) {
       columns={[
         { head: t.change, cell: ({ title, domain }) => <Data>{`${title} · ${domain}`}</Data> },
         { head: t.verdict, cell: ({ status }) => messages.changes.statuses[status] },
-        { head: t.time, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
+        { head: t.time, cell: ({ occurredAt }) => <DateTime at={occurredAt} isQuiet /> },
       ]}
     />
   )

@@ -2,27 +2,27 @@ import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { AuditEntry } from '#client/types.gen'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { type Role, useMay, useWhoQuery } from '../../api/who.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { type Role, useHasRole, useWhoamiQuery } from '../../api/whoami.ts'
+import { Code, Data } from '../../components/data-text.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { At } from '../../parts/ago.tsx'
-import { Code, Data } from '../../parts/data.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/audit-log`: who changed what, most recent first. */
 export function AuditLogPage() {
-  const who = useWhoQuery()
-  const may = useMay('admin')
+  const who = useWhoamiQuery()
+  const may = useHasRole('admin')
   const t = messages.settings.auditLog
   return (
     <SettingsLayout name="audit-log">
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <QueryState query={who}>{() => may && <Entries />}</QueryState>
     </SettingsLayout>
   )
@@ -30,8 +30,8 @@ export function AuditLogPage() {
 
 function Entries() {
   const query = useInfiniteQuery({
-    ...listAuditEntriesInfiniteOptions({ query: { limit: AT_ONCE } }),
-    ...PAGED,
+    ...listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
   })
   const t = messages.settings.auditLog
   return (
@@ -49,7 +49,7 @@ function Entries() {
               cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.formerMember : t.notSignedIn),
             },
             { head: t.address, cell: ({ address }) => <Data>{address}</Data> },
-            { head: t.time, cell: ({ at }) => <At at={at} /> },
+            { head: t.time, cell: ({ at }) => <DateTime at={at} /> },
           ]}
         />
       )}

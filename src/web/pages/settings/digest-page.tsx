@@ -3,14 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
 import type { DigestSubscription } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { Form } from '../../components/form.tsx'
+import { ErrorNotice, QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState, Refused } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
@@ -19,7 +19,7 @@ export function DigestPage() {
   const query = useQuery(getMyDigestOptions())
   return (
     <SettingsLayout name="digest">
-      <MayLine needs="viewer" what={messages.settings.digest.restrictedAction} />
+      <RoleNotice needs="viewer" what={messages.settings.digest.restrictedAction} />
       <Text c="dimmed" mb="md">
         {messages.settings.digest.intro}
       </Text>
@@ -29,11 +29,11 @@ export function DigestPage() {
 }
 
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
-  const may = useMay('viewer')
+  const may = useHasRole('viewer')
   const queries = useQueryClient()
   const t = messages.settings.digest
   const { subscribed, context, hourUtc } = subscription
-  const { values, field, check, sending } = useFields({ subscribed, context, hourUtc }, async (body) => {
+  const { values, field, check, sending } = useFormFields({ subscribed, context, hourUtc }, async (body) => {
     const { data } = await setMyDigest({ body, throwOnError: true })
     queries.setQueryData(getMyDigestQueryKey(), data)
     notices.say(t.saved)
@@ -54,7 +54,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
         />
         {subscription.nextAt !== null && (
           <Text fz="sm">
-            {t.next} <Ago at={subscription.nextAt} />
+            {t.next} <TimeAgo at={subscription.nextAt} />
           </Text>
         )}
       </Stack>
@@ -63,7 +63,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   return (
     <Stack gap="xl">
       {may ? (
-        <Form sending={sending} button={messages.settings.save}>
+        <Form submission={sending} button={messages.settings.save}>
           {fields}
         </Form>
       ) : (
@@ -86,7 +86,7 @@ function Preview({ context }: { context: string }) {
       <Button variant="default" w="fit-content" loading={preview.isPending} onClick={() => preview.mutate()}>
         {t.showPreview}
       </Button>
-      {preview.error && <Refused refusal={preview.error} retry={() => preview.mutate()} />}
+      {preview.error && <ErrorNotice refusal={preview.error} retry={() => preview.mutate()} />}
       {preview.data &&
         (preview.data.hasData ? (
           <Paper>

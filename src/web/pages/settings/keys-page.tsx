@@ -4,25 +4,25 @@ import { useState } from 'react'
 import { listKeysInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { useMay } from '../../api/who.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Code, Data } from '../../components/data-text.tsx'
+import { Form } from '../../components/form.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Code, Data } from '../../parts/data.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { Secret } from '../../parts/secret.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */
 export function KeysPage() {
-  const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
+  const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...CURSOR_PAGINATION })
   const queries = useQueryClient()
   const [isMaking, make] = useState(false)
   // Kept outside the dialog, so that the secret is shown even if the dialog was closed before the response.
@@ -33,7 +33,7 @@ export function KeysPage() {
   }
   const [revoked, revoke] = useState<Key | null>(null)
   const t = messages.settings.keys
-  const may = useMay('viewer')
+  const may = useHasRole('viewer')
   const remove = async ({ id, name }: Key) => {
     await revokeKey({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
@@ -42,7 +42,7 @@ export function KeysPage() {
   const create = may && <Button onClick={() => make(true)}>{t.create}</Button>
   return (
     <SettingsLayout name="keys" acts={create}>
-      <MayLine needs="viewer" what={t.restrictedAction} />
+      <RoleNotice needs="viewer" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -61,12 +61,12 @@ export function KeysPage() {
         {secret === null ? (
           <NewKeyForm show={show} />
         ) : (
-          <Secret label={t.secret} hint={t.secretHint} value={secret} button={t.stored} close={close} />
+          <OneTimeSecret label={t.secret} hint={t.secretHint} value={secret} button={t.stored} close={close} />
         )}
       </Modal>
-      <Confirm
+      <ConfirmDialog
         close={() => revoke(null)}
-        asks={
+        confirmation={
           revoked && {
             title: t.revokeTitle,
             sentence: (
@@ -77,7 +77,7 @@ export function KeysPage() {
               </>
             ),
             button: t.revokeButton,
-            act: () => remove(revoked),
+            action: () => remove(revoked),
           }
         }
       />
@@ -87,7 +87,7 @@ export function KeysPage() {
 
 interface KeyTableProps {
   keys: readonly Key[]
-  pages: Pages
+  pages: PagedQuery
   revoke: ((key: Key) => void) | null
 }
 
@@ -103,8 +103,8 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
         { head: t.lastCharacters, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
         { head: t.permissions, cell: ({ readOnly }) => (readOnly ? t.canRead : t.canWrite) },
-        { head: t.expires, cell: ({ expiresAt }) => <Ago at={expiresAt} missing={messages.api.never} /> },
-        { head: t.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} missing={messages.api.never} /> },
+        { head: t.expires, cell: ({ expiresAt }) => <TimeAgo at={expiresAt} missing={messages.api.never} /> },
+        { head: t.lastUsed, cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} missing={messages.api.never} /> },
         {
           head: messages.settings.actions,
           isHeadHidden: true,
@@ -131,13 +131,13 @@ const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
 function NewKeyForm({ show }: { show(secret: string): void }) {
   const queries = useQueryClient()
   const t = messages.settings.keys
-  const { field, check, sending } = useFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
+  const { field, check, sending } = useFormFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
     show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
   })
   return (
-    <Form sending={sending} button={t.createButton}>
+    <Form submission={sending} button={t.createButton}>
       <Stack gap="md">
         <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <NativeSelect

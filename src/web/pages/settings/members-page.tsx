@@ -4,20 +4,20 @@ import { useState } from 'react'
 import { listMembersInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { changeMemberRole, inviteMember, removeMember } from '#client/sdk.gen'
 import type { Member } from '#client/types.gen'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { sentenceOf } from '../../api/refusal.ts'
-import { ROLES, type Role, useMay, useWho } from '../../api/who.ts'
+import { errorMessage } from '../../api/api-error.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { ROLES, type Role, useHasRole, useWhoami } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Data } from '../../components/data-text.tsx'
+import { Form } from '../../components/form.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Data } from '../../parts/data.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { Secret } from '../../parts/secret.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
@@ -26,9 +26,12 @@ const displayName = ({ name, email, id }: Member) => name ?? email ?? id
 
 /** `/settings/members`: members of the organization and their roles. */
 export function MembersPage() {
-  const query = useInfiniteQuery({ ...listMembersInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
+  const query = useInfiniteQuery({
+    ...listMembersInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
+  })
   const queries = useQueryClient()
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const [isInviting, invite] = useState(false)
   // Kept outside the dialog, so that the link is shown even if the dialog was closed before the response.
   const [link, show] = useState<string | null>(null)
@@ -46,7 +49,7 @@ export function MembersPage() {
   }
   return (
     <SettingsLayout name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <QueryState query={query}>
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}
       </QueryState>
@@ -60,12 +63,12 @@ export function MembersPage() {
         {link === null ? (
           <InviteForm show={show} refresh={refresh} />
         ) : (
-          <Secret label={t.link} hint={t.linkHint} value={link} button={t.done} close={close} />
+          <OneTimeSecret label={t.link} hint={t.linkHint} value={link} button={t.done} close={close} />
         )}
       </Modal>
-      <Confirm
+      <ConfirmDialog
         close={() => remove(null)}
-        asks={
+        confirmation={
           leaving && {
             title: t.removeTitle,
             sentence: (
@@ -76,7 +79,7 @@ export function MembersPage() {
               </>
             ),
             button: t.removeButton,
-            act: () => act(leaving),
+            action: () => act(leaving),
           }
         }
       />
@@ -86,13 +89,13 @@ export function MembersPage() {
 
 interface MemberTableProps {
   members: readonly Member[]
-  pages: Pages
+  pages: PagedQuery
   remove(member: Member): void
 }
 
 function MemberTable({ members, pages, remove }: MemberTableProps) {
-  const may = useMay('admin')
-  const who = useWho()
+  const may = useHasRole('admin')
+  const who = useWhoami()
   const t = messages.settings.members
   return (
     <SimpleTable
@@ -109,7 +112,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
             may && member.id !== who?.userId ? <RoleField member={member} /> : messages.api.roles[member.role],
         },
         { head: t.status, cell: ({ status }) => t.statuses[status] },
-        { head: messages.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        { head: messages.settings.fields.created, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
         {
           head: messages.settings.actions,
           isHeadHidden: true,
@@ -133,7 +136,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
 
 /** The roles that the user may assign; only owners may assign `owner`. */
 function useRoles(): { value: Role; label: string }[] {
-  const isOwner = useMay('owner')
+  const isOwner = useHasRole('owner')
   const roles = ROLES.filter((role) => isOwner || role !== 'owner')
   return roles.map((value) => ({ value, label: messages.api.roles[value] }))
 }
@@ -147,7 +150,7 @@ function RoleField({ member }: { member: Member }) {
       await changeMemberRole({ path: { id: member.id }, body: { role }, throwOnError: true })
       notices.say(t.changed(displayName(member)), () => void change(member.role))
     } catch (error) {
-      notices.refuse(sentenceOf(error), () => void change(role))
+      notices.refuse(errorMessage(error), () => void change(role))
     }
     await queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
   }
@@ -167,13 +170,13 @@ function RoleField({ member }: { member: Member }) {
 function InviteForm({ show, refresh }: { show(link: string): void; refresh(): Promise<void> }) {
   const roles = useRoles()
   const t = messages.settings.members
-  const { values, field, sending } = useFields({ email: '', role: 'member' as Role }, async (body) => {
+  const { values, field, sending } = useFormFields({ email: '', role: 'member' as Role }, async (body) => {
     show((await inviteMember({ body, throwOnError: true })).data.inviteUrl)
     await refresh()
     notices.say(t.invited(body.email))
   })
   return (
-    <Form sending={sending} button={t.send}>
+    <Form submission={sending} button={t.send}>
       <Stack gap="md">
         <TextInput type="email" label={t.email} {...field('email')} required maxLength={254} data-autofocus />
         <NativeSelect label={t.role} {...field('role')} data={roles} />

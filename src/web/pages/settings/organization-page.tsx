@@ -3,13 +3,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
 import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
 import type { Organization } from '#client/types.gen'
-import { sentenceOf } from '../../api/refusal.ts'
-import { useMay } from '../../api/who.ts'
+import { errorMessage } from '../../api/api-error.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Form } from '../../components/form.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
@@ -18,7 +18,7 @@ export function OrganizationPage() {
   const query = useQuery(getOrganizationOptions())
   return (
     <SettingsLayout name="organization">
-      <MayLine needs="admin" what={messages.settings.organization.restrictedAction} />
+      <RoleNotice needs="admin" what={messages.settings.organization.restrictedAction} />
       <QueryState query={query}>{(organization) => <OrganizationForm organization={organization} />}</QueryState>
     </SettingsLayout>
   )
@@ -28,11 +28,11 @@ export function OrganizationPage() {
 const currencies = () => Intl.supportedValuesOf('currency')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const queries = useQueryClient()
   const { name, currency, phoneRegions, consentOptIn } = organization
   const saved = { name, currency, phoneRegions, consentOptIn }
-  const { field, check, sending } = useFields(saved, async (body) => {
+  const { field, check, sending } = useFormFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body, throwOnError: true })).data)
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(messages.settings.organization.saved)
@@ -68,7 +68,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   if (!may) return <Stack maw={480}>{fields}</Stack>
   return (
     <Stack gap="xl">
-      <Form sending={sending} button={messages.settings.save}>
+      <Form submission={sending} button={messages.settings.save}>
         {fields}
       </Form>
       <WebhookSecret secret={organization.webhookSecret} />
@@ -86,7 +86,7 @@ function WebhookSecret({ secret }: { secret: string | null }) {
       await queries.invalidateQueries({ queryKey: getOrganizationQueryKey() })
       notices.say(messages.settings.organization.secretRotated)
     } catch (error) {
-      notices.refuse(sentenceOf(error), () => void rotate())
+      notices.refuse(errorMessage(error), () => void rotate())
     }
   }
   return (

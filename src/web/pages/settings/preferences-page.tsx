@@ -14,26 +14,26 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { listSessionsOptions } from '#client/@tanstack/react-query.gen'
 import { changePassword, changeWhoami, endSession } from '#client/sdk.gen'
 import type { Session, Whoami } from '#client/types.gen'
-import { useMay, useWho } from '../../api/who.ts'
+import { useHasRole, useWhoami } from '../../api/whoami.ts'
+import { Form } from '../../components/form.tsx'
+import { LabelledSwitch } from '../../components/labelled-switch.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import { Toggle } from '../../parts/toggle.tsx'
 import { notices } from '../../shell/notices.ts'
 import { preferences, usePreferences } from '../../shell/preferences.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/preferences`: settings of this browser, and the user's name and password. */
 export function PreferencesPage() {
-  const who = useWho()
-  const may = useMay('viewer')
+  const who = useWhoami()
+  const may = useHasRole('viewer')
   return (
     <SettingsLayout name="preferences">
-      <MayLine needs="viewer" what={messages.settings.preferences.restrictedAction} />
+      <RoleNotice needs="viewer" what={messages.settings.preferences.restrictedAction} />
       <Stack gap="lg" maw={480}>
         <Paper>
           <BrowserPreferences />
@@ -89,7 +89,7 @@ function BrowserPreferences() {
         searchable
         clearable
       />
-      <Toggle
+      <LabelledSwitch
         label={t.singleKeys}
         description={t.singleKeysHint}
         checked={singleKeys}
@@ -101,13 +101,13 @@ function BrowserPreferences() {
 
 function NameForm({ who }: { who: Whoami }) {
   const queries = useQueryClient()
-  const { field, sending } = useFields({ name: who.name ?? '' }, async (body) => {
+  const { field, sending } = useFormFields({ name: who.name ?? '' }, async (body) => {
     await changeWhoami({ body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(messages.settings.preferences.nameSaved)
   })
   return (
-    <Form sending={sending} button={messages.settings.preferences.saveName}>
+    <Form submission={sending} button={messages.settings.preferences.saveName}>
       <TextInput
         label={messages.settings.preferences.yourName}
         {...field('name')}
@@ -123,13 +123,13 @@ const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
 const MAX_LENGTH = 1000
 
 function PasswordForm() {
-  const { field, set, sending } = useFields(NO_PASSWORDS, async (body) => {
+  const { field, set, sending } = useFormFields(NO_PASSWORDS, async (body) => {
     const { revokedKeys } = (await changePassword({ body, throwOnError: true })).data
     set(NO_PASSWORDS)
     notices.say(messages.signIn.passwordChanged(revokedKeys))
   })
   return (
-    <Form sending={sending} button={messages.settings.preferences.savePassword}>
+    <Form submission={sending} button={messages.settings.preferences.savePassword}>
       <PasswordInput
         label={messages.settings.preferences.currentPassword}
         autoComplete="current-password"
@@ -171,8 +171,8 @@ function SessionsCard() {
             rows={sessions}
             keyOf={({ id }) => id}
             columns={[
-              { head: t.opened, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-              { head: t.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              { head: t.opened, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+              { head: t.lastUsed, cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} /> },
               {
                 head: messages.settings.actions,
                 isHeadHidden: true,

@@ -4,27 +4,30 @@ import { useState } from 'react'
 import { listDomainsOptions, listProjectsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createProject, deleteProject, updateProject } from '#client/sdk.gen'
 import type { Project } from '#client/types.gen'
-import { AT_ONCE, PAGED } from '../../api/pages.ts'
-import { useMay } from '../../api/who.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Data } from '../../components/data-text.tsx'
+import { Form } from '../../components/form.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useFormFields } from '../../components/use-form-fields.ts'
+import { useIsMounted } from '../../components/use-is-mounted.ts'
+import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Data } from '../../parts/data.tsx'
-import { useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { useIsHere } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import type { Pages } from '../../parts/virtual-table.tsx'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/projects`: groups of domains. */
 export function ProjectsPage() {
-  const query = useInfiniteQuery({ ...listProjectsInfiniteOptions({ query: { limit: AT_ONCE } }), ...PAGED })
-  const may = useMay('admin')
+  const query = useInfiniteQuery({
+    ...listProjectsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
+  })
+  const may = useHasRole('admin')
   const queries = useQueryClient()
   const [edited, edit] = useState<Project | 'new' | null>(null)
   const [leaving, remove] = useState<Project | null>(null)
@@ -37,7 +40,7 @@ export function ProjectsPage() {
   }
   return (
     <SettingsLayout name="projects" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>}>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -61,14 +64,14 @@ export function ProjectsPage() {
           <ProjectForm project={edited === 'new' ? null : edited} close={() => edit(null)} refresh={refresh} />
         )}
       </Modal>
-      <Confirm
+      <ConfirmDialog
         close={() => remove(null)}
-        asks={
+        confirmation={
           leaving && {
             title: t.deleteNamed(leaving.name),
             sentence: t.deleted(leaving.name),
             button: t.deleteNamed(leaving.name),
-            act: () => act(leaving),
+            action: () => act(leaving),
           }
         }
       />
@@ -78,13 +81,13 @@ export function ProjectsPage() {
 
 interface ProjectTableProps {
   projects: readonly Project[]
-  pages: Pages
+  pages: PagedQuery
   edit(project: Project): void
   remove(project: Project): void
 }
 
 function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.settings.projects
   return (
     <SimpleTable
@@ -95,7 +98,7 @@ function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
       columns={[
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
         { head: t.domains, isNumber: true, cell: ({ domainIds }) => <Num value={domainIds.length} /> },
-        { head: messages.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        { head: messages.settings.fields.created, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
         {
           head: messages.settings.actions,
           isHeadHidden: true,
@@ -136,8 +139,8 @@ function ProjectForm({ project, close, refresh }: ProjectFormProps) {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
   const t = messages.settings.projects
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
-  const isHere = useIsHere()
-  const { field, sending } = useFields(saved, async (body) => {
+  const isHere = useIsMounted()
+  const { field, sending } = useFormFields(saved, async (body) => {
     if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
     else await createProject({ body, throwOnError: true })
     await refresh()
@@ -145,7 +148,7 @@ function ProjectForm({ project, close, refresh }: ProjectFormProps) {
     if (isHere()) close()
   })
   return (
-    <Form sending={sending} button={messages.settings.save}>
+    <Form submission={sending} button={messages.settings.save}>
       <Stack gap="md">
         <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} data-autofocus />
         <MultiSelect

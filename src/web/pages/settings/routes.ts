@@ -1,56 +1,56 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const settingsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/organization',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'OrganizationPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/projects',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'ProjectsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/members',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'MembersPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/keys',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'KeysPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/digest',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'DigestPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/usage',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'UsagePage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/audit-log',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'AuditLogPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/settings/preferences',
-    ...search({}),
+    ...routeSearch({}),
     component: lazyRouteComponent(pages, 'PreferencesPage'),
   }),
 ] as const

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
-import { PageHead } from '../../parts/page-head.tsx'
-import { SubLinks } from '../../parts/sub-links.tsx'
 
 export type SettingsName = keyof typeof messages.settings.pages
 
@@ -20,8 +20,8 @@ interface SettingsLayoutProps {
 export function SettingsLayout({ name, acts, children }: SettingsLayoutProps) {
   return (
     <>
-      <PageHead title={messages.settings.pages[name]}>{acts}</PageHead>
-      <SubLinks
+      <PageHeader title={messages.settings.pages[name]}>{acts}</PageHeader>
+      <TabLinks
         name={messages.settings.name}
         links={NAMES.map((one) => ({
           ...{ key: one, label: messages.settings.pages[one], isHere: one === name },

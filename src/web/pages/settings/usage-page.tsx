@@ -2,13 +2,13 @@ import { Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { getUsageOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { Data } from '../../components/data-text.tsx'
+import { formatIsoDay } from '../../components/format.ts'
+import { Num } from '../../components/numbers.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
-import { formatIsoDay } from '../../parts/format.ts'
-import { Num } from '../../parts/numbers.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
 import { SettingsLayout } from './settings-layout.tsx'
 
 const MEGABYTE = 1_000_000
@@ -34,7 +34,7 @@ export function UsagePage() {
             <Group gap="lg">
               <Fact name={t.total} value={<Num value={totalEvents} />} />
               <Fact name={t.disk} value={<Num value={Math.round(diskBytes / MEGABYTE)} unit="MB" />} />
-              <Fact name={t.oldest} value={<Ago at={oldestEventAt} />} />
+              <Fact name={t.oldest} value={<TimeAgo at={oldestEventAt} />} />
             </Group>
             <SimpleTable
               name={t.table}

@@ -1,7 +1,7 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { Form, useSubmit } from '../../components/form.tsx'
 import { messages } from '../../messages.ts'
-import { Form, useSending } from '../../parts/form.tsx'
 import classes from './card.module.css'
 
 /** A page with a single form. */
@@ -33,12 +33,12 @@ interface EntryFormProps {
 
 /** The fields of a sign-in form and a button; the server's error is shown above it. */
 export function EntryForm({ button, send, children }: EntryFormProps) {
-  const sending = useSending([], async (form) => {
+  const sending = useSubmit([], async (form) => {
     const given = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')
     await send(Object.fromEntries(given) as Record<string, string>)
   })
   return (
-    <Form sending={sending} button={button}>
+    <Form submission={sending} button={button}>
       {children}
     </Form>
   )

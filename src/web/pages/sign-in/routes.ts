@@ -1,26 +1,26 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const signInRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/setup',
     component: lazyRouteComponent(pages, 'SetUpPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/invite',
     component: lazyRouteComponent(pages, 'InvitePage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/reset',
     component: lazyRouteComponent(pages, 'ResetPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/login',
     beforeLoad: () => {
       throw redirect({ to: '/', replace: true })

@@ -2,12 +2,12 @@ import type { InfiniteData } from '@tanstack/react-query'
 import { listSignalsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { setSignal } from '#client/sdk.gen'
 import type { Signal, SignalList } from '#client/types.gen'
-import type { ValuesOf } from '../../address/fields.ts'
-import { optional, text } from '../../address/fields.ts'
-import type { Shared } from '../../address/search.ts'
 import { mutate } from '../../api/mutate.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { optional, text } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Most severe first. */
 export const STATES = ['silent', 'low', 'high', 'learning', 'normal', 'off'] as const
@@ -23,7 +23,7 @@ export const SIGNALS = {
 const PAGE_SIZE = 100
 
 /** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
-export function signalsQuery(values: ValuesOf<typeof SIGNALS & Shared>) {
+export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
   const { state, mode, domainId, vendor, project } = values
   const query = {
     ...{ limit: PAGE_SIZE, series: true },
@@ -33,7 +33,7 @@ export function signalsQuery(values: ValuesOf<typeof SIGNALS & Shared>) {
     ...(vendor && { vendor }),
     ...(project && { projectId: project }),
   }
-  return { ...listSignalsInfiniteOptions({ query }), ...PAGED }
+  return { ...listSignalsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
 /** Range of the sensitivity. */

@@ -1,21 +1,21 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { search } from '../../address/page-search.ts'
-import { SHARED, valuesOf } from '../../address/search.ts'
-import { prefetch, prefetchPages, shared } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
+import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { SIGNALS, signalsQuery } from './queries.ts'
 
-const pages = room(() => import('./signals-page.tsx'))
+const pages = lazyPages(() => import('./signals-page.tsx'))
 
 export const signalsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/signals',
-    ...search(SIGNALS),
+    ...routeSearch(SIGNALS),
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => {
-      prefetchPages(signalsQuery(valuesOf({ ...SHARED, ...SIGNALS }, deps)))
-      prefetch(shared.domains())
+      prefetchPages(signalsQuery(valuesOf({ ...SHARED_PARAMS, ...SIGNALS }, deps)))
+      prefetch(sharedQueries.domains())
     },
     component: lazyRouteComponent(pages, 'SignalsPage'),
   }),

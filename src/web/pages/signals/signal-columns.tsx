@@ -2,27 +2,27 @@ import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
-import { Spark } from '../../charts/spark.tsx'
+import { useHasRole } from '../../api/whoami.ts'
+import { Sparkline } from '../../charts/sparkline.tsx'
+import { Data, Dot } from '../../components/data-text.tsx'
+import { formatNumber } from '../../components/format.ts'
+import { Help } from '../../components/help.tsx'
+import { Num } from '../../components/numbers.tsx'
+import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Data, Dot } from '../../parts/data.tsx'
-import { formatNumber } from '../../parts/format.ts'
-import { Help } from '../../parts/help.tsx'
-import { Num } from '../../parts/numbers.tsx'
-import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
-import type { Column } from '../../parts/virtual-table.tsx'
 import classes from './columns.module.css'
 import { changeSignal, MAX_SENSITIVITY, MIN_SENSITIVITY } from './queries.ts'
 
 /** The mark of each state. */
-const STATE_MARKS: Record<Signal['state'], Standing> = {
+const STATE_MARKS: Record<Signal['state'], StatusIcon> = {
   ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
 }
 
 /** The columns of the list. */
 export function useColumns(): Column<Signal>[] {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return useMemo(() => {
     const t = messages.signals
     return [
@@ -34,7 +34,7 @@ export function useColumns(): Column<Signal>[] {
       {
         ...{ id: 'week', head: t.lastWeek, width: '140px', hideBelow: 1200 },
         cell: ({ series, vendor, event, state }) =>
-          series && <Spark points={series} label={t.spark(vendor, event, t.states[state])} />,
+          series && <Sparkline points={series} label={t.spark(vendor, event, t.states[state])} />,
       },
       {
         ...{ id: 'now', head: t.now, width: '90px', isFigure: true, hideBelow: 768 },
@@ -73,12 +73,12 @@ function State({ signal: { state, learningUntil, silentSince } }: { signal: Sign
       <StatusMark status={STATE_MARKS[state]} word={t.states[state]} />
       {state === 'learning' && learningUntil !== null && (
         <div className="under">
-          {t.until} <Ago at={learningUntil} isQuiet />
+          {t.until} <TimeAgo at={learningUntil} isQuiet />
         </div>
       )}
       {state === 'silent' && silentSince !== null && (
         <div className="under">
-          {t.since} <Ago at={silentSince} isQuiet />
+          {t.since} <TimeAgo at={silentSince} isQuiet />
         </div>
       )}
     </div>

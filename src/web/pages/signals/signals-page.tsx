@@ -2,16 +2,16 @@ import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Signal } from '#client/types.gen'
-import { SHARED } from '../../address/search.ts'
-import { useValues } from '../../address/use-search.ts'
-import { shared } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { FilterBar } from '../../parts/filter-bar.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { VirtualTable } from '../../parts/virtual-table.tsx'
+import { SHARED_PARAMS } from '../../url-state/search-params.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { SIGNALS, STATES, signalsQuery } from './queries.ts'
 import { useColumns } from './signal-columns.tsx'
 
@@ -19,24 +19,24 @@ const ROW_PX = 64
 
 /** `/signals`: automatically monitored series, most severe state first. */
 export function SignalsPage() {
-  const [values] = useValues({ ...SIGNALS, ...SHARED })
+  const [values] = useSearchParams({ ...SIGNALS, ...SHARED_PARAMS })
   const query = useInfiniteQuery({ ...signalsQuery(values), placeholderData: keepPreviousData })
   const columns = useColumns()
   const t = messages.signals
   const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)
   return (
     <>
-      <PageHead title={messages.shell.pages.signals} />
-      <MayLine needs="member" what={t.restrictedAction} />
+      <PageHeader title={messages.shell.pages.signals} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}
       </Text>
       <Filters />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.signals.length === 0}
-        empty={isFiltered ? <Text>{messages.parts.noneMatch}</Text> : <NoSignals />}
+        empty={isFiltered ? <Text>{messages.components.noneMatch}</Text> : <NoSignals />}
       >
         {({ pages }) => (
           <VirtualTable
@@ -57,9 +57,9 @@ const worstFirst = (signals: readonly Signal[]) =>
   signals.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state))
 
 function Filters() {
-  const { data } = useQuery(shared.domains())
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.signals
-  const any = { value: '', label: messages.parts.any }
+  const any = { value: '', label: messages.components.any }
   return (
     <FilterBar
       fields={SIGNALS}
@@ -83,7 +83,7 @@ function Filters() {
 }
 
 function NoSignals() {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   return (
     <Stack align="flex-start">
       <Text>{messages.signals.none}</Text>

@@ -2,11 +2,11 @@ import { Button, FileButton, Group, List, Stack, Text, TextInput } from '@mantin
 import { useEffect, useState } from 'react'
 import { draftFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowDraftInput } from '#client/types.gen'
-import { useValues } from '../../address/use-search.ts'
+import { Data } from '../../components/data-text.tsx'
+import { useSubmit } from '../../components/form.tsx'
 import { messages } from '../../messages.ts'
-import { Data } from '../../parts/data.tsx'
-import { useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { NEW_TEST } from './queries.ts'
 
 /** Maximum number of listed requests without a body. */
@@ -14,7 +14,7 @@ const SHOWN = 5
 
 /** Drafts a test from a visitor's session or a HAR when there is no recording. */
 export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
-  const [{ sessionId: named }] = useValues(NEW_TEST)
+  const [{ sessionId: named }] = useSearchParams(NEW_TEST)
   const [sessionId, setSessionId] = useState(named)
   const [har, setHar] = useState<File | null>(null)
   const [missing, setMissing] = useState<FlowDraft['missingBodies']>([])
@@ -24,10 +24,10 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
     setMissing(draft.missingBodies)
     notices.say(t.created(draft.recording.steps.length, draft.expectations.length))
   }
-  const ofSession = useSending(['sessionId'], async () => {
+  const ofSession = useSubmit(['sessionId'], async () => {
     take((await draftFlowTest({ body: { sessionId }, throwOnError: true })).data)
   })
-  const ofHar = useSending([], async () => {
+  const ofHar = useSubmit([], async () => {
     if (har) take((await draftFlowTest({ body: await bodyOf(har), throwOnError: true })).data)
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for the session in the URL

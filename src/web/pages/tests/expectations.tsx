@@ -1,7 +1,7 @@
 import { Button, CloseButton, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { FlowTestInput } from '#client/types.gen'
+import { Data, dataOption } from '../../components/data-text.tsx'
 import { messages } from '../../messages.ts'
-import { Data, dataOption } from '../../parts/data.tsx'
 import classes from './expectations.module.css'
 
 type Expectation = NonNullable<FlowTestInput['expectations']>[number]

@@ -1,17 +1,17 @@
 import { Paper } from '@mantine/core'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { PageHeader } from '../../components/page-header.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
 import { TestForm } from './test-form.tsx'
 
 /** `/tests/new`: a recording, and the tags that must fire. */
 export function NewTestPage() {
-  const may = useMay('member')
+  const may = useHasRole('member')
   return (
     <>
-      <PageHead title={messages.tests.newTest} />
-      <MayLine needs="member" what={messages.tests.restrictedAction} />
+      <PageHeader title={messages.tests.newTest} />
+      <RoleNotice needs="member" what={messages.tests.restrictedAction} />
       {may && (
         <Paper>
           <TestForm test={null} />

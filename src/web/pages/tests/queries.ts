@@ -1,9 +1,9 @@
 import { listFlowTestsInfiniteOptions, listRunsOptions } from '#client/@tanstack/react-query.gen'
 import { runFlowTest } from '#client/sdk.gen'
-import { text } from '../../address/fields.ts'
 import { mutate } from '../../api/mutate.ts'
-import { PAGED } from '../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
+import { text } from '../../url-state/param-types.ts'
 
 /** Search parameters of a new test; `sessionId` is the visitor's session to draft it from. */
 export const NEW_TEST = { sessionId: text }
@@ -11,7 +11,10 @@ export const NEW_TEST = { sessionId: text }
 const PAGE_SIZE = 50
 
 /** The query of the list of tests. */
-export const testsQuery = () => ({ ...listFlowTestsInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...PAGED })
+export const testsQuery = () => ({
+  ...listFlowTestsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+  ...CURSOR_PAGINATION,
+})
 
 const SHOWN_RUNS = 50
 

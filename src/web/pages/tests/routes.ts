@@ -1,30 +1,30 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
-import { search } from '../../address/page-search.ts'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
-import { at, room } from '../../shell/root.ts'
+import { lazyPages, underRoot } from '../../shell/root-route.ts'
+import { routeSearch } from '../../url-state/route-search.ts'
 import { NEW_TEST, runsQuery, testsQuery } from './queries.ts'
 
-const pages = room(() => import('./pages.ts'))
+const pages = lazyPages(() => import('./pages.ts'))
 
 export const testsRoutes = [
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/tests',
-    ...search({}),
+    ...routeSearch({}),
     loader: () => prefetchPages(testsQuery()),
     component: lazyRouteComponent(pages, 'TestsPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/tests/new',
-    ...search(NEW_TEST),
+    ...routeSearch(NEW_TEST),
     component: lazyRouteComponent(pages, 'NewTestPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/tests/$id',
-    ...search({}),
+    ...routeSearch({}),
     loader: ({ params: { id } }) => {
       prefetch(getFlowTestOptions({ path: { id } }))
       prefetch(runsQuery(id))
@@ -32,9 +32,9 @@ export const testsRoutes = [
     component: lazyRouteComponent(pages, 'TestPage'),
   }),
   createRoute({
-    ...at,
+    ...underRoot,
     path: '/tests/runs/$id',
-    ...search({}),
+    ...routeSearch({}),
     loader: ({ params: { id } }) => prefetch(getRunOptions({ path: { id } })),
     component: lazyRouteComponent(pages, 'RunPage'),
   }),

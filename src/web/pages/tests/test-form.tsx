@@ -15,11 +15,11 @@ import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
+import { dataOption } from '../../components/data-text.tsx'
+import { Form } from '../../components/form.tsx'
+import { type Fields, useFormFields } from '../../components/use-form-fields.ts'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { dataOption } from '../../parts/data.tsx'
-import { type Fields, useFields } from '../../parts/fields.ts'
-import { Form } from '../../parts/form.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
 import { notices } from '../../shell/notices.ts'
 import { DraftFrom } from './draft-from.tsx'
 import { Expectations } from './expectations.tsx'
@@ -66,21 +66,24 @@ function draftOf(test: FlowTest): Draft {
 /** Creates or edits a test. */
 export function TestForm({ test }: { test: FlowTest | null }) {
   const [recording, setRecording] = useState(test ? JSON.stringify(test.recording, null, 2) : '')
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.tests
-  const fields = useFields<Draft>(test ? draftOf(test) : EMPTY, async ({ startUrl, schedule, secrets, ...given }) => {
-    const texts = { startUrl: startUrl || null, schedule: schedule || null }
-    const typed = enteredSecrets(test, secrets)
-    const body = { ...given, ...texts, ...(typed && { secrets: typed }), recording: parsed(recording) }
-    const { data } = test
-      ? await replaceFlowTest({ path: { id: test.id }, body, throwOnError: true })
-      : await createFlowTest({ body, throwOnError: true })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
-    set({ secrets: {} })
-    notices.say(t.saved)
-    if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })
-  })
+  const fields = useFormFields<Draft>(
+    test ? draftOf(test) : EMPTY,
+    async ({ startUrl, schedule, secrets, ...given }) => {
+      const texts = { startUrl: startUrl || null, schedule: schedule || null }
+      const typed = enteredSecrets(test, secrets)
+      const body = { ...given, ...texts, ...(typed && { secrets: typed }), recording: parsed(recording) }
+      const { data } = test
+        ? await replaceFlowTest({ path: { id: test.id }, body, throwOnError: true })
+        : await createFlowTest({ body, throwOnError: true })
+      await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
+      await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
+      set({ secrets: {} })
+      notices.say(t.saved)
+      if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })
+    },
+  )
   const { values, set, field, sending } = fields
   const begin = ({ recording, expectations }: FlowDraft) => {
     setRecording(JSON.stringify(recording, null, 2))
@@ -88,7 +91,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
   }
   const steps = stepsOf(recording)
   return (
-    <Form sending={sending} button={test ? t.save : t.create} isWide>
+    <Form submission={sending} button={test ? t.save : t.create} isWide>
       <Stack gap="md" maw={640}>
         <TextInput label={t.name} {...field('name')} required maxLength={200} />
         <DomainField {...field('domainId')} />

@@ -7,19 +7,19 @@ import { decideHealing, deleteFlowTest } from '#client/sdk.gen'
 import type { FlowTest } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
 import { queries } from '../../api/queries.ts'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Code, Data } from '../../components/data-text.tsx'
+import { NotFoundNotice } from '../../components/not-found-notice.tsx'
+import { Duration, Num } from '../../components/numbers.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SimpleTable } from '../../components/simple-table.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Code, Data } from '../../parts/data.tsx'
-import { useGoOn } from '../../parts/is-here.ts'
-import { MayLine } from '../../parts/may.tsx'
-import { NoSuch } from '../../parts/no-such.tsx'
-import { Duration, Num } from '../../parts/numbers.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState } from '../../parts/query-state.tsx'
-import { SimpleTable } from '../../parts/simple-table.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { runsQuery, runTest } from './queries.ts'
 import { RUN_MARKS, TEST_MARKS } from './status-marks.ts'
@@ -31,20 +31,20 @@ export function TestPage() {
   const query = useQuery(getFlowTestOptions({ path: { id } }))
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.testNotFound}>
+    <NotFoundNotice sentence={t.testNotFound}>
       <Link to="/tests">{t.toTests}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.tests} notFound={gone}>
       {(test) => <TestDetail key={test.versionId} test={test} />}
     </QueryState>
   )
 }
 
 function TestDetail({ test }: { test: FlowTest }) {
-  const may = useMay('member')
-  const goOn = useGoOn()
+  const may = useHasRole('member')
+  const goOn = useNavigateIfMounted()
   const [isLeaving, leave] = useState(false)
   const t = messages.tests
   const run = async () => {
@@ -59,15 +59,15 @@ function TestDetail({ test }: { test: FlowTest }) {
   }
   return (
     <>
-      <PageHead title={test.name} isData>
+      <PageHeader title={test.name} isData>
         <StatusMark status={TEST_MARKS[test.status]} word={t.statuses[test.status]} />
         {may && (
           <Button variant="default" onClick={() => void run()}>
             {t.runNow}
           </Button>
         )}
-      </PageHead>
-      <MayLine needs="member" what={t.restrictedAction} />
+      </PageHeader>
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Stack gap="lg" className="column">
         {test.healing.length > 0 && <Healing test={test} />}
         <Runs testId={test.id} />
@@ -85,9 +85,9 @@ function TestDetail({ test }: { test: FlowTest }) {
           </Button>
         )}
       </Stack>
-      <Confirm
+      <ConfirmDialog
         close={() => leave(false)}
-        asks={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, act: remove } : null}
+        confirmation={isLeaving ? { title: t.delete, sentence: t.deleteHint, button: t.delete, action: remove } : null}
       />
     </>
   )
@@ -118,7 +118,7 @@ function Runs({ testId }: { testId: string }) {
                   </Link>
                 ),
               },
-              { head: t.time, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { head: t.time, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
               { head: t.duration, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
               { head: t.trigger, cell: ({ trigger }) => t.triggers[trigger] },
               { head: t.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
@@ -133,7 +133,7 @@ function Runs({ testId }: { testId: string }) {
 
 /** Steps whose element was found by another selector than recorded, to be approved or rejected. */
 function Healing({ test: { id, healing } }: { test: FlowTest }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.tests
   const decide = (step: number, approve: boolean) =>
     mutate({

@@ -2,15 +2,15 @@ import { Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FlowTest } from '#client/types.gen'
-import { useMay } from '../../api/who.ts'
+import { useHasRole } from '../../api/whoami.ts'
+import { Data } from '../../components/data-text.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
+import { SeverityMark } from '../../components/severity-mark.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
+import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { Data } from '../../parts/data.tsx'
-import { MayLine } from '../../parts/may.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { QueryState, Rows } from '../../parts/query-state.tsx'
-import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { StatusMark } from '../../parts/status-mark.tsx'
-import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { runTest, testsQuery } from './queries.ts'
 import { SectionLinks } from './section-links.tsx'
 import { TEST_MARKS } from './status-marks.ts'
@@ -18,7 +18,7 @@ import { TEST_MARKS } from './status-marks.ts'
 /** `/tests`: flow tests with their last results. */
 export function TestsPage() {
   const query = useInfiniteQuery(testsQuery())
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.tests
   const create = may && (
     <Button component={Link} to="/tests/new">
@@ -27,12 +27,12 @@ export function TestsPage() {
   )
   return (
     <>
-      <PageHead title={messages.shell.pages.tests}>{create}</PageHead>
+      <PageHeader title={messages.shell.pages.tests}>{create}</PageHeader>
       <SectionLinks here="tests" />
-      <MayLine needs="member" what={t.restrictedAction} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.tests.length === 0}
         empty={<Text maw="72ch">{t.noTests}</Text>}
       >

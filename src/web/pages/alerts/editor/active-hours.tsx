@@ -1,8 +1,8 @@
 import { Autocomplete, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { Collapsible } from '../../../components/collapsible.tsx'
+import { asData, Data } from '../../../components/data-text.tsx'
+import { useTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
-import { asData, Data } from '../../../parts/data.tsx'
-import { Fold } from '../../../parts/fold.tsx'
-import { useZone } from '../../../parts/zone.ts'
 import type { Draft, RunWindows } from './draft.ts'
 import classes from './editor.module.css'
 import {
@@ -25,7 +25,7 @@ const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)
 /** Days, hours and time zone in which notifications may be sent. */
 export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
-  const own = useZone()
+  const own = useTimeZone()
   const { runWindows = {}, timezone } = draft
   const set = (part: Partial<RunWindows>) => {
     const { runWindows: before, ...rest } = draft
@@ -36,7 +36,12 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
   const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
   return (
-    <Fold title={t.activeHours} says={<HoursSummary draft={draft} />} isOpenAtFirst={isNarrowed} mustShow={mustShow}>
+    <Collapsible
+      title={t.activeHours}
+      summary={<HoursSummary draft={draft} />}
+      isOpenAtFirst={isNarrowed}
+      mustShow={mustShow}
+    >
       <Stack gap="md">
         <Text c="dimmed" fz="sm">
           {t.activeHoursHint}
@@ -68,7 +73,7 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
           maxLength={50}
         />
       </Stack>
-    </Fold>
+    </Collapsible>
   )
 }
 

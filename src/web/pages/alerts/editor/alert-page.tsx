@@ -2,10 +2,10 @@ import { Alert, Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
-import { NoSuch } from '../../../parts/no-such.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
 import { draftOf } from './draft-input.ts'
 import { Editor } from './editor.tsx'
 
@@ -13,9 +13,9 @@ import { Editor } from './editor.tsx'
 export function AlertPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const alert = useQuery(getAlertOptions({ path: { id } }))
-  const forms = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const forms = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   return (
-    <QueryState query={alert} room={messages.shell.pages.alerts} gone={<NoSuchAlert />}>
+    <QueryState query={alert} title={messages.shell.pages.alerts} notFound={<NoSuchAlert />}>
       {(saved) => (
         <QueryState query={forms}>
           {(forms) => (
@@ -35,9 +35,9 @@ export function AlertPage() {
 }
 
 const NoSuchAlert = () => (
-  <NoSuch sentence={messages.alert.notFound}>
+  <NotFoundNotice sentence={messages.alert.notFound}>
     <Anchor component={Link} to="/alerts">
       {messages.alert.toList}
     </Anchor>
-  </NoSuch>
+  </NotFoundNotice>
 )

@@ -3,19 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { listChangesOptions } from '#client/@tanstack/react-query.gen'
 import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
-import { FRESH } from '../../../api/queries.ts'
-import { Refusal } from '../../../api/refusal.ts'
-import { type BandPoint, type Span, stepOf } from '../../../charts/band.ts'
+import { ApiError } from '../../../api/api-error.ts'
+import { STALE_MS } from '../../../api/queries.ts'
 import { BandChart } from '../../../charts/band-chart.tsx'
-import { Bars } from '../../../charts/bars.tsx'
+import { type BandPoint, type Span, stepOf } from '../../../charts/band-layout.ts'
+import { BarChart } from '../../../charts/bar-chart.tsx'
+import { Card } from '../../../components/card.tsx'
+import { Code, Data, Sentence } from '../../../components/data-text.tsx'
+import { formatDay, formatDuration, formatNumber } from '../../../components/format.ts'
+import { ErrorNotice, SkeletonLines } from '../../../components/query-state.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
+import { useTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Card } from '../../../parts/card.tsx'
-import { Code, Data, Sentence } from '../../../parts/data.tsx'
-import { formatDay, formatDuration, formatNumber } from '../../../parts/format.ts'
-import { Lines, Refused } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { useZone } from '../../../parts/zone.ts'
 import { barsOf, firedIn, longestOf, perWeek, runsOf } from './backtest.ts'
 import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import { missingOf } from './draft-input.ts'
@@ -52,7 +52,7 @@ export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   return (
     <Card
       title={t.backtest}
-      beside={
+      actions={
         <Button
           variant="subtle"
           size="compact-sm"
@@ -104,15 +104,15 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
 /** A result, dimmed while it belongs to an older rule; or the server's error for an incomplete rule. */
 function ResultView<T>({ of, children }: { of: BacktestResult<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
-  if (error instanceof Refusal && error.status === 400) {
+  if (error instanceof ApiError && error.status === 400) {
     return (
       <Text c="dimmed" role="status">
         {messages.alert.incomplete} <Sentence>{error.message.replace(/^`?rule\./, '')}</Sentence>
       </Text>
     )
   }
-  if (error) return <Refused refusal={error} retry={retry} isAsking={isAsking} />
-  if (data === undefined) return isAsking ? <Lines /> : null
+  if (error) return <ErrorNotice refusal={error} retry={retry} isAsking={isAsking} />
+  if (data === undefined) return isAsking ? <SkeletonLines /> : null
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
 }
 
@@ -130,7 +130,7 @@ function Details<T>({
 
 function FiringSummary({ answer: { buckets }, days }: { answer: AlertBacktest; days: number }) {
   const t = messages.alert
-  const zone = useZone()
+  const zone = useTimeZone()
   const fired = firedIn(buckets)
   const longest = longestOf(runsOf(buckets))
   return (
@@ -176,7 +176,7 @@ function BacktestDetails({
         <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
       ) : (
         buckets.length > 0 && (
-          <Bars
+          <BarChart
             title={t.barsTitle}
             isTitleHidden
             summary={sentence}
@@ -231,7 +231,7 @@ interface BandProps {
 /** The counts that the rule judges, with the expected range. */
 function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
   const query = { limit: MAX_CHANGES, ...(domainId && { domainId }) }
-  const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: FRESH.insight })
+  const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: STALE_MS.insight })
   const t = messages.alert
   return (
     <BandChart
@@ -259,7 +259,7 @@ function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft 
       rows={samples.slice(0, SHOWN)}
       keyOf={(sample) => JSON.stringify(sample)}
       columns={[
-        { head: t.time, cell: (sample) => <Ago at={timeOf(sample)} /> },
+        { head: t.time, cell: (sample) => <TimeAgo at={timeOf(sample)} /> },
         {
           head: t.where,
           cell: (sample) => (

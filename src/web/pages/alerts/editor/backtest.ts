@@ -1,5 +1,5 @@
 import type { AlertBacktest } from '#client/types.gen'
-import { stepOf } from '../../../charts/band.ts'
+import { stepOf } from '../../../charts/band-layout.ts'
 
 type Bucket = AlertBacktest['buckets'][number]
 

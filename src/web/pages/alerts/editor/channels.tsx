@@ -2,13 +2,13 @@ import { Button, CloseButton, NativeSelect, NumberInput, Stack } from '@mantine/
 import { useQuery } from '@tanstack/react-query'
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
 import type { Forms, Integration } from '#client/types.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { Card } from '../../../components/card.tsx'
+import { Collapsible } from '../../../components/collapsible.tsx'
+import { type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
+import { formatNumber } from '../../../components/format.ts'
+import { SchemaField } from '../../../components/schema-form.tsx'
 import { messages } from '../../../messages.ts'
-import { Card } from '../../../parts/card.tsx'
-import { Fold } from '../../../parts/fold.tsx'
-import { formatNumber } from '../../../parts/format.ts'
-import { type FormSchema, type FormValue, fieldsOf } from '../../../parts/schema.ts'
-import { SchemaField } from '../../../parts/schema-form.tsx'
 import type { Throttle } from './draft.ts'
 import { type Channel, DEFAULT_CHANNEL, type Draft } from './draft.ts'
 import classes from './editor.module.css'
@@ -65,7 +65,7 @@ interface RowsProps {
 }
 
 function Rows({ channels, change, forms, errorOf }: RowsProps) {
-  const { data } = useQuery({ ...listIntegrationsOptions(), staleTime: FRESH.insight })
+  const { data } = useQuery({ ...listIntegrationsOptions(), staleTime: STALE_MS.insight })
   return (
     <>
       {channels.map((channel, index) => (
@@ -185,7 +185,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
   const says = limit ? t.limitSummary(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
   const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
   return (
-    <Fold title={t.limit} says={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
+    <Collapsible title={t.limit} summary={says} isOpenAtFirst={limit !== undefined} mustShow={mustShow}>
       <div className={classes.fields}>
         <NativeSelect
           label={t.limit}
@@ -220,6 +220,6 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
           </>
         )}
       </div>
-    </Fold>
+    </Collapsible>
   )
 }

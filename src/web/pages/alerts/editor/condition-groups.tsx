@@ -1,6 +1,6 @@
 import { Button, Fieldset, Group as Line, NativeSelect, Stack, Text } from '@mantine/core'
+import { Collapsible } from '../../../components/collapsible.tsx'
 import { messages } from '../../../messages.ts'
-import { Fold } from '../../../parts/fold.tsx'
 import { Conditions, type Naming } from './conditions.tsx'
 import { type Group, NO_CONDITION } from './draft.ts'
 import type { RuleSectionProps } from './section-props.ts'
@@ -16,9 +16,9 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
     change({ ...(rest as typeof draft), ...(next.length > 0 && { conditionGroups: next }) })
   }
   return (
-    <Fold
+    <Collapsible
       title={t.groups}
-      says={groups.length === 0 ? t.none : t.groupCount(groups.length)}
+      summary={groups.length === 0 ? t.none : t.groupCount(groups.length)}
       isOpenAtFirst={groups.length > 0}
       mustShow={paths.some((path) => path.startsWith('conditionGroups') && errorOf(path) !== undefined)}
     >
@@ -46,7 +46,7 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
           </Button>
         )}
       </Stack>
-    </Fold>
+    </Collapsible>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Form } from '#client/types.gen'
-import { missingIn } from '../../../parts/schema.ts'
+import { firstMissingField } from '../../../components/form-schema.ts'
 import {
   type Condition,
   DEFAULT_CHANNEL,
@@ -68,7 +68,7 @@ export interface MissingRow {
 /** The first required input that is missing: part of a row, or a field by its title; null when complete. */
 export function missingOf(draft: Draft, form: Form | undefined): MissingRow | { title: string } | null {
   if (!hasConditions(form)) {
-    const title = missingIn(schemaOf(form), draft)
+    const title = firstMissingField(schemaOf(form), draft)
     return title === null ? null : { title }
   }
   const { conditions, conditionGroups = [] } = toInput(draft)

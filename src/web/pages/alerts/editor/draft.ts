@@ -1,5 +1,5 @@
 import type { Form } from '#client/types.gen'
-import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../../parts/schema.ts'
+import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 
 /** A condition of the API. In `filters` it selects events; in `conditions` it describes the violation. */
@@ -170,7 +170,7 @@ export function withType(draft: Draft, forms: readonly Form[], kind: string): Dr
   const { conditions = EMPTY.conditions, conditionGroups, ...kept } = draft
   const shared = Object.fromEntries(Object.entries(kept).filter(([name]) => !foreign.has(name) && name !== 'vendors'))
   const next = withFilters({ ...(shared as unknown as Draft), alertType: kind }, filtersOf(draft))
-  const started = { ...next, ...(startOf({ type: 'object', ...schemaOf(form) }) as FormValue) }
+  const started = { ...next, ...(defaultValueOf({ type: 'object', ...schemaOf(form) }) as FormValue) }
   const placed = withEvent(withVendor(started, form, vendor), form, event)
   return hasConditions(form)
     ? { ...placed, ...(conditions && { conditions }), ...(conditionGroups && { conditionGroups }) }

@@ -4,15 +4,15 @@ import { Link } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Alert, Forms } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Card } from '../../../components/card.tsx'
+import { Sentence } from '../../../components/data-text.tsx'
+import { pathsOf } from '../../../components/form-schema.ts'
+import { PageHeader } from '../../../components/page-header.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { SeverityMark } from '../../../components/severity-mark.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Card } from '../../../parts/card.tsx'
-import { Sentence } from '../../../parts/data.tsx'
-import { MayLine } from '../../../parts/may.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { pathsOf } from '../../../parts/schema.ts'
-import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { Channels } from './channels.tsx'
 import { type Draft, schemaOf } from './draft.ts'
@@ -40,7 +40,7 @@ export function Editor({ forms, initial, saved }: EditorProps) {
   const [draft, change] = useState(first)
   const [isJson, showJson] = useState(false)
   const [isBroken, setBroken] = useState(false)
-  const may = useMay('member')
+  const may = useHasRole('member')
   const element = useRef<HTMLFormElement>(null)
   const form = forms.alertTypes.find(({ kind }) => kind === draft.alertType)
   const paths = useMemo(() => [...sharedPaths(toInput(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
@@ -49,7 +49,7 @@ export function Editor({ forms, initial, saved }: EditorProps) {
   const t = messages.alert
   return (
     <>
-      <PageHead
+      <PageHeader
         title={saved ? saved.name : t.new}
         isData={saved !== null}
         above={
@@ -72,8 +72,8 @@ export function Editor({ forms, initial, saved }: EditorProps) {
             { value: 'json', label: t.json },
           ]}
         />
-      </PageHead>
-      <MayLine needs="member" what={t.restrictedAction} />
+      </PageHeader>
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <form ref={element} className={classes.form} noValidate onSubmit={(event) => event.preventDefault()}>
         <div className={classes.sides}>
           <fieldset disabled={!may} className={`plain ${classes.rule}`}>
@@ -132,7 +132,7 @@ function RecentIssues({ alertId }: { alertId: string }) {
                   <Sentence>{title}</Sentence>
                 </Anchor>
               </Group>
-              <Ago at={lastSeenAt} isQuiet />
+              <TimeAgo at={lastSeenAt} isQuiet />
             </Group>
           ))}
         </Stack>

@@ -4,11 +4,11 @@ import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deleteAlert } from '#client/sdk.gen'
 import type { Alert } from '#client/types.gen'
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
+import { Data } from '../../../components/data-text.tsx'
+import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
-import { Confirm } from '../../../parts/confirm.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { useGoOn } from '../../../parts/is-here.ts'
-import { useKeys } from '../../../shell/keys.ts'
+import { useKeyBindings } from '../../../shell/key-bindings.ts'
 import { notices } from '../../../shell/notices.ts'
 import classes from './editor.module.css'
 import type { Saving } from './use-saving.ts'
@@ -19,7 +19,7 @@ export function EditorFooter({ saving, saved }: { saving: Saving; saved: Alert |
   const navigate = useNavigate()
   const t = messages.alert
   // The shortcut must not enable a disabled alert.
-  useKeys({ 'Control+Enter': () => save(saved?.enabled ?? true) })
+  useKeyBindings({ 'Control+Enter': () => save(saved?.enabled ?? true) })
   return (
     <>
       <div className={classes.foot}>
@@ -79,7 +79,7 @@ function LeaveGuard({ mayLose }: { mayLose(): boolean }) {
 export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
   const [isAsking, ask] = useState(false)
   const queries = useQueryClient()
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.alert
   const remove = async () => {
     await deleteAlert({ path: { id }, throwOnError: true })
@@ -95,8 +95,10 @@ export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; le
       <Button variant="subtle" size="xs" onClick={() => ask(true)}>
         {t.delete}
       </Button>
-      <Confirm
-        asks={isAsking ? { title: t.deleteTitle(name), sentence: t.deleteText, button: t.delete, act: remove } : null}
+      <ConfirmDialog
+        confirmation={
+          isAsking ? { title: t.deleteTitle(name), sentence: t.deleteText, button: t.delete, action: remove } : null
+        }
         close={() => ask(false)}
       />
     </>

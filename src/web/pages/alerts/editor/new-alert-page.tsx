@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listFormsOptions } from '#client/@tanstack/react-query.gen'
-import { useValues } from '../../../address/use-search.ts'
-import { FRESH } from '../../../api/queries.ts'
-import { QueryState } from '../../../parts/query-state.tsx'
+import { STALE_MS } from '../../../api/queries.ts'
+import { QueryState } from '../../../components/query-state.tsx'
+import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { NEW_ALERT } from '../queries.ts'
 import { type Draft, withEvent, withVendor } from './draft.ts'
 import { draftOf } from './draft-input.ts'
@@ -13,10 +13,10 @@ import { draftFromTemplate } from './template-draft.ts'
 
 /** `/alerts/new`: creates an alert. */
 export function NewAlertPage() {
-  const [{ domainId, vendor, event, parameter, template }] = useValues(NEW_ALERT)
+  const [{ domainId, vendor, event, parameter, template }] = useSearchParams(NEW_ALERT)
   // A suggested rule is in the history entry, so that it survives a reload.
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
-  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   const [initial] = useState((): Draft => {
     if (rule) return draftOf({ ...rule })
     return draftFromTemplate(template, { domainId, parameter })

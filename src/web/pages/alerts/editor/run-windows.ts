@@ -1,4 +1,4 @@
-import { formatDate } from '../../../parts/format.ts'
+import { formatDate } from '../../../components/format.ts'
 import type { RunWindows } from './draft.ts'
 
 export const HOURS_OF_DAY = 24

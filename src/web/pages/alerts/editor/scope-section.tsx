@@ -2,11 +2,11 @@ import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantin
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { Card } from '../../../components/card.tsx'
+import { asData, Sentence } from '../../../components/data-text.tsx'
+import { MultiChoice } from '../../../components/multi-choice.tsx'
 import { messages } from '../../../messages.ts'
-import { Card } from '../../../parts/card.tsx'
-import { Choices } from '../../../parts/choices.tsx'
-import { asData, Sentence } from '../../../parts/data.tsx'
 import {
   domainsOf,
   eventOf,
@@ -107,7 +107,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
 
 /** Which domains are monitored: all, one or several. */
 function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
-  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: FRESH.insight })
+  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: STALE_MS.insight })
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)
   const isMany = wantsMany || ids.length > 1
@@ -136,7 +136,7 @@ function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'c
         <option value={MANY}>{t.severalDomains}</option>
       </NativeSelect>
       {isMany && (
-        <Choices
+        <MultiChoice
           label={t.domains}
           isData
           options={domains.map(({ id, name }) => ({ value: id, label: name }))}

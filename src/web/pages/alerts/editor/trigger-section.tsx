@@ -1,12 +1,12 @@
 import { Autocomplete, NativeSelect, Stack, Text } from '@mantine/core'
 import { Fragment } from 'react'
+import { Card } from '../../../components/card.tsx'
+import { Collapsible } from '../../../components/collapsible.tsx'
+import { Data } from '../../../components/data-text.tsx'
+import { type FormValue, fieldKindOf, fieldsOf, withPart } from '../../../components/form-schema.ts'
+import { requiredLabel } from '../../../components/required-label.tsx'
+import { FrameError, SchemaField, SchemaForm } from '../../../components/schema-form.tsx'
 import { messages } from '../../../messages.ts'
-import { Card } from '../../../parts/card.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { Fold } from '../../../parts/fold.tsx'
-import { requiredLabel } from '../../../parts/required.tsx'
-import { type FormValue, fieldsOf, kindOf, withPart } from '../../../parts/schema.ts'
-import { FrameError, SchemaField, SchemaForm } from '../../../parts/schema-form.tsx'
 import { ActiveHours } from './active-hours.tsx'
 import { ConditionGroups } from './condition-groups.tsx'
 import { Conditions, type Naming } from './conditions.tsx'
@@ -97,9 +97,9 @@ function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProp
     ...{ add: t.addFilter, remove: t.removeFilter },
   }
   return (
-    <Fold
+    <Collapsible
       title={t.filters}
-      says={count === 0 ? t.none : t.filterCount(count)}
+      summary={count === 0 ? t.none : t.filterCount(count)}
       isOpenAtFirst={count > 0}
       mustShow={paths.some((path) => path.startsWith('filters') && errorOf(path) !== undefined)}
     >
@@ -115,7 +115,7 @@ function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProp
           {...{ naming, names, errorOf }}
         />
       </Stack>
-    </Fold>
+    </Collapsible>
   )
 }
 
@@ -135,7 +135,7 @@ function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' 
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]
     const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)
-    if (kindOf(schema) !== 'group') {
+    if (fieldKindOf(schema) !== 'group') {
       return <SchemaField key={name} {...{ name, schema, value, errorOf }} path={name} change={set} isRequired />
     }
     return (

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { backtestAlert, previewAlert } from '#client/sdk.gen'
 import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
 import type { Draft } from './draft.ts'
 import { toPreviewInput } from './draft-input.ts'
 import { SENSITIVITIES } from './sensitivity.tsx'
@@ -33,7 +33,7 @@ export function useBacktest(
   const rule = JSON.stringify({ ...toPreviewInput(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
-  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
+  const shared = { staleTime: STALE_MS.insight, placeholderData: keepPreviousData }
   const preview = useQuery({
     ...shared,
     // Not sent while the rule is still being edited.

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getFlatDictionaryOptions } from '#client/@tanstack/react-query.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
 
 const HOURS = 168
 
@@ -20,7 +20,7 @@ const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account
 /** Loads the names of a domain (empty: all), narrowed to a vendor and an event that are known. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
   const query = { hours: HOURS, ...(domainId && { domainId }) }
-  const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: FRESH.dictionary })
+  const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: STALE_MS.dictionary })
   const rows = data?.rows ?? []
   const ofVendor = rows.filter((row) => !isKnown(rows, 'vendor', vendor) || row.vendor === vendor)
   const ofEvent = ofVendor.filter((row) => !isKnown(ofVendor, 'event', event) || row.event === event)

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef } from 'react'
 import { createAlert, replaceAlert } from '#client/sdk.gen'
 import type { Alert, AlertInput, Form } from '#client/types.gen'
+import { useSubmit } from '../../../components/form.tsx'
+import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
-import { useSending } from '../../../parts/form.tsx'
-import { useGoOn } from '../../../parts/is-here.ts'
 import { notices } from '../../../shell/notices.ts'
 import { type Draft, suggestedName } from './draft.ts'
 import { toInput } from './draft-input.ts'
@@ -38,10 +38,10 @@ interface SavingOptions {
 /** Saves an alert and returns to the list; errors are shown at their fields. */
 export function useSaving({ draft, form, saved, paths, isBroken, initial, element }: SavingOptions): Saving {
   const queries = useQueryClient()
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const isOn = useRef(true)
   const isDone = useRef(false)
-  const sending = useSending(paths, async () => {
+  const sending = useSubmit(paths, async () => {
     const enabled = isOn.current
     const name = draft.name || suggestedName(draft, form, operatorLabel)
     const body = { ...toInput(draft), name, enabled } as unknown as AlertInput

@@ -4,12 +4,12 @@ import { useState } from 'react'
 import { getCaptureOptions, getCaptureQueryKey, getSnippetQueryKey } from '#client/@tanstack/react-query.gen'
 import { setCapture } from '#client/sdk.gen'
 import type { CaptureSettings, Domain } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Form, useSubmit } from '../../../components/form.tsx'
+import { formatPercent } from '../../../components/format.ts'
+import { LabelledSwitch } from '../../../components/labelled-switch.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
-import { Form, useSending } from '../../../parts/form.tsx'
-import { formatPercent } from '../../../parts/format.ts'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { Toggle } from '../../../parts/toggle.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { isApp } from './platform.ts'
 
@@ -24,12 +24,12 @@ export function CaptureForm({ domain }: { domain: Domain }) {
 
 function Fields({ domain, settings }: { domain: Domain; settings: CaptureSettings }) {
   const { id } = domain
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const queries = useQueryClient()
   const [given, change] = useState(settings)
   const t = messages.domains.settings
   const rateLabels = isApp(domain) ? t.deviceRates : t.sessionRates
-  const sending = useSending(['enabled', 'sampleRate.prod', 'sampleRate.dev'], async () => {
+  const sending = useSubmit(['enabled', 'sampleRate.prod', 'sampleRate.dev'], async () => {
     const { data } = await setCapture({ path: { id }, body: given, throwOnError: true })
     queries.setQueryData(getCaptureQueryKey({ path: { id } }), data)
     // The code of apps contains the rates.
@@ -51,7 +51,7 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   const fields = (
     <Stack gap="md">
       {!isApp(domain) && (
-        <Toggle
+        <LabelledSwitch
           label={t.enabled}
           description={t.enabledHint}
           checked={given.enabled}
@@ -65,7 +65,7 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   )
   if (!may) return fields
   return (
-    <Form sending={sending} button={isApp(domain) ? t.saveRates : t.saveCapture}>
+    <Form submission={sending} button={isApp(domain) ? t.saveRates : t.saveCapture}>
       {fields}
     </Form>
   )

@@ -4,13 +4,13 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
+import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
+import { Num } from '../../../components/numbers.tsx'
+import { PageHeader } from '../../../components/page-header.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { TabLinks } from '../../../components/tab-links.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { NoSuch } from '../../../parts/no-such.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SubLinks } from '../../../parts/sub-links.tsx'
 import { DomainStatus } from '../domain-status.tsx'
 
 export type DomainPart = keyof typeof messages.domains.tabs
@@ -24,17 +24,17 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={messages.domains.notFound}>
+    <NotFoundNotice sentence={messages.domains.notFound}>
       <Link to="/domains">{messages.domains.toList}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.domains} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.domains} notFound={gone}>
       {(domain) => (
         <>
-          <PageHead title={domain.name} isData />
+          <PageHeader title={domain.name} isData />
           <Health domain={domain} />
-          <SubLinks
+          <TabLinks
             name={messages.domains.list}
             links={PARTS.map((one) => ({
               ...{ key: one, label: messages.domains.tabs[one], isHere: one === part },
@@ -67,7 +67,7 @@ function Health({ domain }: { domain: Domain }) {
         </Anchor>
       </span>
       <span>
-        {t.lastEvent} <Ago at={lastEventAt} missing={messages.api.never} />
+        {t.lastEvent} <TimeAgo at={lastEventAt} missing={messages.api.never} />
       </span>
       {typeof prodVersion === 'number' && (
         <span>

@@ -3,16 +3,16 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { listHostnamesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { judgeHostname } from '#client/sdk.gen'
 import type { Hostname, HostnameList } from '#client/types.gen'
-import { AT_ONCE, inPages, PAGED } from '../../../api/pages.ts'
-import { sentenceOf } from '../../../api/refusal.ts'
-import { useMay } from '../../../api/who.ts'
+import { errorMessage } from '../../../api/api-error.ts'
+import { CURSOR_PAGINATION, PAGE_SIZE, updatePages } from '../../../api/pagination.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { MayLine } from '../../../parts/may.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
@@ -27,17 +27,17 @@ const ORDER: Record<Hostname['status'], number> = { unreviewed: 0, denied: 1, ap
 
 function Hostnames() {
   const id = useDomainId()
-  const may = useMay('member')
+  const may = useHasRole('member')
   const query = useInfiniteQuery({
-    ...listHostnamesInfiniteOptions({ path: { id }, query: { limit: AT_ONCE } }),
-    ...PAGED,
+    ...listHostnamesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
+    ...CURSOR_PAGINATION,
     initialPageParam: { path: { id } },
   })
   const judge = useJudge(id)
   const t = messages.domains.hostnames
   return (
     <>
-      <MayLine needs="member" what={t.restrictedAction} />
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -52,7 +52,7 @@ function Hostnames() {
               { head: t.hostname, cell: ({ hostname }) => <Data>{hostname}</Data> },
               { head: t.status, cell: ({ status }) => t.statuses[status] },
               { head: messages.domains.events24h, isNumber: true, cell: ({ events24h }) => <Num value={events24h} /> },
-              { head: messages.domains.lastEvent, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+              { head: messages.domains.lastEvent, cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} /> },
               {
                 head: messages.settings.actions,
                 isHeadHidden: true,
@@ -98,7 +98,7 @@ function useJudge(id: string): Judge {
   const show = (hostname: string, status: Hostname['status']) =>
     queries.setQueriesData(
       { queryKey },
-      inPages<HostnameList>((list) => ({
+      updatePages<HostnameList>((list) => ({
         ...list,
         hostnames: list.hostnames.map((one) => (one.hostname === hostname ? { ...one, status } : one)),
       })),
@@ -112,7 +112,7 @@ function useJudge(id: string): Judge {
       notices.say(verdict === 'approved' ? t.approved(hostname) : t.denied(hostname), undo)
     } catch (error) {
       show(hostname, status)
-      notices.refuse(sentenceOf(error), () => void judge(host, verdict))
+      notices.refuse(errorMessage(error), () => void judge(host, verdict))
     }
     await queries.invalidateQueries({ queryKey })
   }

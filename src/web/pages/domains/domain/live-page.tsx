@@ -4,14 +4,14 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { listRejectionsInfiniteOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { LiveEvents } from '#client/types.gen'
-import { PAGED } from '../../../api/pages.ts'
+import { CURSOR_PAGINATION } from '../../../api/pagination.ts'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { UNKNOWN } from '../../../components/format.ts'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Code, Data } from '../../../parts/data.tsx'
-import { UNKNOWN } from '../../../parts/format.ts'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
@@ -63,7 +63,7 @@ function Tail() {
               { head: t.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
               { head: t.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
               { head: t.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
-              { head: t.time, cell: ({ ts }) => <Ago at={ts} /> },
+              { head: t.time, cell: ({ ts }) => <TimeAgo at={ts} /> },
             ]}
           />
         )}
@@ -98,7 +98,10 @@ function useSeenEvents(latest: LiveEvents | undefined): readonly LiveEvent[] {
 
 function Refusals() {
   const domainId = useDomainId()
-  const query = useInfiniteQuery({ ...listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }), ...PAGED })
+  const query = useInfiniteQuery({
+    ...listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }),
+    ...CURSOR_PAGINATION,
+  })
   const t = messages.domains.live
   return (
     <Stack gap="md">
@@ -119,7 +122,7 @@ function Refusals() {
               { head: t.reason, cell: ({ reason }) => <Data>{reason}</Data> },
               { head: t.sample, cell: ({ sample }) => <Code>{sample}</Code> },
               { head: t.count, isNumber: true, cell: ({ count }) => <Num value={count} /> },
-              { head: t.lastSeen, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+              { head: t.lastSeen, cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} /> },
             ]}
           />
         )}

@@ -4,15 +4,15 @@ import { useState } from 'react'
 import { getPageViewSamplingOptions, getPageViewSamplingQueryKey } from '#client/@tanstack/react-query.gen'
 import { setPageViewSampling } from '#client/sdk.gen'
 import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
-import { line } from '../../../isolated.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { joinIsolated } from '../../../bidi-isolation.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { Form, useSubmit } from '../../../components/form.tsx'
+import { formatPercent, UNKNOWN } from '../../../components/format.ts'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
-import { Form, useSending } from '../../../parts/form.tsx'
-import { formatPercent, UNKNOWN } from '../../../parts/format.ts'
-import { MayLine } from '../../../parts/may.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
@@ -27,7 +27,7 @@ function Sampling() {
   const t = messages.domains.sampling
   return (
     <>
-      <MayLine needs="admin" what={t.restrictedAction} />
+      <RoleNotice needs="admin" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}
       </Text>
@@ -41,12 +41,12 @@ function Sampling() {
 type Rate = NonNullable<PageViewSamplingInput['prodRate']>
 
 function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling }) {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const queries = useQueryClient()
   const { rates, pageViewsPerHour, available, eligible } = sampling
   const [given, change] = useState({ prodRate: sampling.prodRate, devRate: sampling.devRate })
   const t = messages.domains.sampling
-  const sending = useSending(['prodRate', 'devRate'], async () => {
+  const sending = useSubmit(['prodRate', 'devRate'], async () => {
     const body = { prodRate: given.prodRate as Rate, devRate: given.devRate as Rate }
     const { data } = await setPageViewSampling({ path: { id }, body, throwOnError: true })
     queries.setQueryData(getPageViewSamplingQueryKey({ path: { id } }), data)
@@ -78,12 +78,12 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
           </dd>
           <dt>{t.eligible}</dt>
           <dd>
-            <Data>{eligible.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ') || UNKNOWN}</Data>
+            <Data>{eligible.map(({ vendor, event }) => joinIsolated([vendor, event], ' ')).join(', ') || UNKNOWN}</Data>
           </dd>
         </dl>
       </Paper>
       {may ? (
-        <Form sending={sending} button={messages.settings.save}>
+        <Form submission={sending} button={messages.settings.save}>
           {field('prodRate')}
           {field('devRate')}
         </Form>

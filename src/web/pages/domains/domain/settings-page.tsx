@@ -3,13 +3,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { deleteDomain, renameDomain, rotateToken, setEndpoint } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { Form, useSubmit } from '../../../components/form.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { useFormFields } from '../../../components/use-form-fields.ts'
+import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
-import { useFields } from '../../../parts/fields.ts'
-import { Form, useSending } from '../../../parts/form.tsx'
-import { useGoOn } from '../../../parts/is-here.ts'
-import { MayLine } from '../../../parts/may.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainLayout } from './domain-layout.tsx'
@@ -23,11 +23,11 @@ export function DomainSettingsPage() {
 }
 
 function Settings({ domain }: { domain: Domain }) {
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const t = messages.domains.settings
   return (
     <Stack gap="lg" maw={560} className="column">
-      <MayLine needs="admin" what={messages.domains.restrictedAction} />
+      <RoleNotice needs="admin" what={messages.domains.restrictedAction} />
       {domain.system !== 'server' && (
         <Part title={t.capture}>
           <CaptureForm domain={domain} />
@@ -75,13 +75,13 @@ function useRefresh(): () => Promise<void> {
 function NameForm({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
   const t = messages.domains
-  const { field, sending } = useFields({ name: domain.name }, async (body) => {
+  const { field, sending } = useFormFields({ name: domain.name }, async (body) => {
     await renameDomain({ path: { id: domain.id }, body, throwOnError: true })
     await refresh()
     notices.say(t.settings.renamed)
   })
   return (
-    <Form sending={sending} button={t.settings.rename} isAside>
+    <Form submission={sending} button={t.settings.rename} isAside>
       <TextInput label={t.name} {...field('name')} required maxLength={200} />
     </Form>
   )
@@ -90,13 +90,13 @@ function NameForm({ domain }: { domain: Domain }) {
 function Token({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
   const t = messages.domains.settings
-  const sending = useSending([], async () => {
+  const sending = useSubmit([], async () => {
     await rotateToken({ path: { id: domain.id }, throwOnError: true })
     await refresh()
     notices.say(t.rotated)
   })
   return (
-    <Form sending={sending} button={t.rotate} isAside>
+    <Form submission={sending} button={t.rotate} isAside>
       <TextInput label={t.token} description={t.tokenHint} value={domain.token} readOnly translate="no" />
       <Text c="dimmed" fz="sm">
         {t.rotateHint}
@@ -109,9 +109,9 @@ function Token({ domain }: { domain: Domain }) {
 function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
   const queries = useQueryClient()
-  const goOn = useGoOn()
+  const goOn = useNavigateIfMounted()
   const t = messages.domains.settings
-  const { submit, isSending, refusal } = useSending([], async () => {
+  const { submit, isSending, refusal } = useSubmit([], async () => {
     await deleteDomain({ path: { id: domain.id }, throwOnError: true })
     await goOn({ to: '/domains' })
     await queries.invalidateQueries()
@@ -143,14 +143,14 @@ function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) 
   const queries = useQueryClient()
   const t = messages.domains.settings
   const saved = { mode: routing.mode, hostname: collect?.hostname ?? '' }
-  const { values, field, sending } = useFields(saved, async ({ mode, hostname }) => {
+  const { values, field, sending } = useFormFields(saved, async ({ mode, hostname }) => {
     const body = { mode, ...(mode === 'custom' && hostname ? { hostname } : {}) }
     await setEndpoint({ path: { id }, body, throwOnError: true })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
     notices.say(t.saved)
   })
   return (
-    <Form sending={sending} button={t.saveEndpoint} isAside>
+    <Form submission={sending} button={t.saveEndpoint} isAside>
       <Radio.Group aria-label={t.endpoint} {...field('mode')}>
         <Stack gap="sm">
           {MODES.map((one) => (

@@ -9,15 +9,15 @@ import {
   watchDomainOptions,
 } from '#client/@tanstack/react-query.gen'
 import type { Domain, SetupGuide } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { copyText } from '../../../components/copy-text.ts'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { copy } from '../../../parts/copy.ts'
-import { Code, Data } from '../../../parts/data.tsx'
-import { MayLine } from '../../../parts/may.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainLayout } from './domain-layout.tsx'
@@ -34,7 +34,7 @@ export function DomainSetupPage() {
 }
 
 function SetUp({ domain }: { domain: Domain }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const query = useQuery({ ...getSnippetOptions({ path: { id: domain.id } }), enabled: may })
   const t = messages.domains.setup
   return (
@@ -45,7 +45,7 @@ function SetUp({ domain }: { domain: Domain }) {
             {({ guide }) => <Guide key={domain.id} domain={domain} guide={guide} />}
           </QueryState>
         ) : (
-          <MayLine needs="member" what={t.restrictedAction} />
+          <RoleNotice needs="member" what={t.restrictedAction} />
         )}
       </Paper>
       {/* Rendered after the code has loaded, which would push it down. */}
@@ -124,7 +124,7 @@ function CodeField({ name, code }: { name: string; code: string }) {
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace } }}
         onFocus={({ target }) => target.select()}
       />
-      <Button variant="default" w="fit-content" onClick={() => void copy(code).then(() => notices.say(t.copied))}>
+      <Button variant="default" w="fit-content" onClick={() => void copyText(code).then(() => notices.say(t.copied))}>
         {t.copyCode}
       </Button>
     </Stack>
@@ -140,7 +140,7 @@ function EventStatus({ domain }: { domain: Domain }) {
     <Stack gap="md">
       <Title order={2}>{t.receiving}</Title>
       <Text component="div">
-        {messages.domains.lastEvent} <Ago at={domain.lastEventAt} />
+        {messages.domains.lastEvent} <TimeAgo at={domain.lastEventAt} />
       </Text>
       <NextSteps domain={domain} />
     </Stack>
@@ -164,7 +164,7 @@ function SilentLibraries({ domain }: { domain: Domain }) {
           columns={[
             { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
             { head: t.loads, isNumber: true, cell: ({ loads }) => <Num value={loads} /> },
-            { head: t.lastLoad, cell: ({ lastAt }) => <Ago at={lastAt} /> },
+            { head: t.lastLoad, cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
           ]}
         />
         <Text c="dimmed">{t.reasons}</Text>
@@ -174,7 +174,7 @@ function SilentLibraries({ domain }: { domain: Domain }) {
 }
 
 function NextSteps({ domain }: { domain: Domain }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const t = messages.domains.setup
   return (
     <Group gap="sm">

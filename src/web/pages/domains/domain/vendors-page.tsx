@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getEventDictionaryOptions } from '#client/@tanstack/react-query.gen'
-import { useMoments } from '../../../address/use-search.ts'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { useTimeRange } from '../../../url-state/use-search-params.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** The longest time range of the dictionary, in hours. */
@@ -20,10 +20,10 @@ export function DomainVendorsPage() {
 
 function Vendors() {
   const domainId = useDomainId()
-  const hours = Math.min(useMoments().hours, MAX_HOURS)
+  const hours = Math.min(useTimeRange().hours, MAX_HOURS)
   const query = useQuery({
     ...getEventDictionaryOptions({ query: { domainId, hours } }),
-    staleTime: FRESH.dictionary,
+    staleTime: STALE_MS.dictionary,
   })
   const t = messages.domains.vendors
   return (

@@ -1,12 +1,12 @@
 import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { EventDictionary } from '#client/types.gen'
-import { useValues } from '../../../address/use-search.ts'
+import { FilterBar } from '../../../components/filter-bar.tsx'
+import { formatHours, formatNumber } from '../../../components/format.ts'
+import { Num } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
-import { FilterBar } from '../../../parts/filter-bar.tsx'
-import { formatHours, formatNumber } from '../../../parts/format.ts'
-import { Num } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
+import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
 import { DICTIONARY, DICTIONARY_HOURS, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
@@ -14,7 +14,7 @@ import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from 
 
 /** `/explore/dictionary`: every vendor, event and key, and the share of events that have a key. */
 export function DictionaryPage() {
-  const [{ q, vendor, event, seen }] = useValues(DICTIONARY)
+  const [{ q, vendor, event, seen }] = useSearchParams(DICTIONARY)
   const params = { ...useExploreParams(), vendor, event }
   // Beyond the longest time range there is nothing to compare with.
   const change = dictionaryHours(params) < DICTIONARY_HOURS ? seen : null
@@ -39,7 +39,7 @@ export function DictionaryPage() {
 
 /** Limits the list to new or gone keys. */
 function SeenChips() {
-  const [{ seen }, set] = useValues(DICTIONARY)
+  const [{ seen }, set] = useSearchParams(DICTIONARY)
   const t = messages.explore.dictionary
   return (
     <Button.Group aria-label={t.changedKeys} miw={0}>

@@ -2,13 +2,13 @@ import { ActionIcon, Table, Text } from '@mantine/core'
 import { IconBellPlus, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { useMay } from '../../../api/who.ts'
-import { line } from '../../../isolated.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { joinIsolated } from '../../../bidi-isolation.ts'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { Num } from '../../../components/numbers.tsx'
+import { Pager, Paginated, usePage } from '../../../components/paginated.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Code, Data } from '../../../parts/data.tsx'
-import { Num } from '../../../parts/numbers.tsx'
-import { Paged, Pager, useParts } from '../../../parts/paged.tsx'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
 import type { ExploreParams } from '../queries.ts'
@@ -75,7 +75,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
           <span className={classes.about}>{about}</span>
         </Table.Th>
         <Table.Td colSpan={COLUMNS - 3} />
-        <Table.Td>{lastSeen !== undefined && <Ago at={lastSeen} />}</Table.Td>
+        <Table.Td>{lastSeen !== undefined && <TimeAgo at={lastSeen} />}</Table.Td>
         <Table.Td />
       </Table.Tr>
       {isOpen && children}
@@ -96,7 +96,7 @@ export function RowPages<T>({
   level: 0 | 1 | 2
   children(row: T): ReactNode
 }) {
-  const { shown, ...paging } = useParts(rows, ROWS_PER_PART)
+  const { shown, ...paging } = usePage(rows, ROWS_PER_PART)
   return (
     <>
       {shown.map(children)}
@@ -144,10 +144,10 @@ function KeyCells({ examples, lastSeen, of }: { examples: readonly string[]; las
   return (
     <>
       <Table.Td className={classes.examples}>
-        <Data>{line(examples.slice(0, EXAMPLES), ' · ')}</Data>
+        <Data>{joinIsolated(examples.slice(0, EXAMPLES), ' · ')}</Data>
       </Table.Td>
       <Table.Td>
-        <Ago at={lastSeen} />
+        <TimeAgo at={lastSeen} />
       </Table.Td>
       <Table.Td>
         <AlertWhenBlank of={of} />
@@ -158,7 +158,7 @@ function KeyCells({ examples, lastSeen, of }: { examples: readonly string[]; las
 
 /** A link that creates a rule for the key. */
 function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyScope }) {
-  const may = useMay('member')
+  const may = useHasRole('member')
   const label = messages.explore.dictionary.alertWhenBlank(key)
   return (
     may && (
@@ -189,7 +189,7 @@ export function SearchResults({
 }) {
   if (rows.length === 0) return <Text>{messages.explore.noMatch(q)}</Text>
   return (
-    <Paged key={q} rows={rows}>
+    <Paginated key={q} rows={rows}>
       {(shown) => (
         <DictionaryTable>
           {shown.map((row) => (
@@ -201,7 +201,7 @@ export function SearchResults({
           ))}
         </DictionaryTable>
       )}
-    </Paged>
+    </Paginated>
   )
 }
 
@@ -213,7 +213,7 @@ function SearchResultRow({ of, domainId }: { of: FlatRow; domainId: string | und
       <Table.Th scope="row">
         <Code>{key}</Code>
         <div className={classes.hosts}>
-          <Data>{line([vendor, event, domain], ' · ')}</Data>
+          <Data>{joinIsolated([vendor, event, domain], ' · ')}</Data>
         </div>
       </Table.Th>
       <Table.Td ta="end">

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import type { Event } from '#client/types.gen'
+import { Data } from '../../../components/data-text.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
 
 /** A button that opens an event, labelled with its name and the number of violated rules. */
 export function EventButton({ event, open }: { event: Event; open(event: Event): void }) {

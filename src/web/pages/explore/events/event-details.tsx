@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Event } from '#client/types.gen'
+import { copyText } from '../../../components/copy-text.ts'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { DateTime } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { At } from '../../../parts/ago.tsx'
-import { copy } from '../../../parts/copy.ts'
-import { Code, Data } from '../../../parts/data.tsx'
 import { notices } from '../../../shell/notices.ts'
 
 /** Event fields, spelled with a dollar sign as in conditions. */
@@ -22,7 +22,7 @@ export function EventDetails({ event }: { event: Event }) {
       <Group gap="sm">
         <Button
           variant="default"
-          onClick={() => void copy(JSON.stringify(event, null, 2)).then(() => notices.say(messages.shell.copied))}
+          onClick={() => void copyText(JSON.stringify(event, null, 2)).then(() => notices.say(messages.shell.copied))}
         >
           {t.copyJson}
         </Button>
@@ -36,7 +36,7 @@ export function EventDetails({ event }: { event: Event }) {
       <dl className="facts">
         <dt>{t.time}</dt>
         <dd>
-          <At at={event.receivedAt} />
+          <DateTime at={event.receivedAt} />
         </dd>
         {fields.map((name) => (
           <Pair key={name} name={`$${name}`} value={String(event[name])} />

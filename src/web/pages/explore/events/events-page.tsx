@@ -3,29 +3,29 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { lazy, Suspense, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Event } from '#client/types.gen'
-import { useMoments, useShared, useValues } from '../../../address/use-search.ts'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { UNKNOWN } from '../../../components/format.ts'
+import { QueryState, SkeletonRows } from '../../../components/query-state.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
+import { useDebouncedInput } from '../../../components/use-debounced-input.ts'
+import { type Column, VirtualTable } from '../../../components/virtual-table.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { UNKNOWN } from '../../../parts/format.ts'
-import { QueryState, Rows } from '../../../parts/query-state.tsx'
-import { useTyped } from '../../../parts/typed.ts'
-import { type Column, VirtualTable } from '../../../parts/virtual-table.tsx'
+import { useSearchParams, useSharedParams, useTimeRange } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents } from '../explore-header.tsx'
 import { EVENTS, eventsQuery } from '../queries.ts'
 import { EventButton } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
 
-const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
+const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
 const HISTOGRAM_PX = 120
 
 /** `/explore/events`: searches raw events. */
 export function EventsPage() {
-  const [values] = useValues(EVENTS)
-  const [{ project }] = useShared()
-  const moments = useMoments()
+  const [values] = useSearchParams(EVENTS)
+  const [{ project }] = useSharedParams()
+  const moments = useTimeRange()
   const query = useInfiniteQuery({
     ...eventsQuery({ ...values, project, ...moments }),
     placeholderData: keepPreviousData,
@@ -46,7 +46,7 @@ export function EventsPage() {
       <Histogram />
       <QueryState
         query={query}
-        skeleton={<Rows />}
+        skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.events.length === 0}
         empty={<NoEvents />}
       >
@@ -83,16 +83,16 @@ interface FieldProps {
 
 /** A filter that is stored in the URL. */
 function Field({ name, label, hint, type = 'text' }: FieldProps) {
-  const [{ [name]: value }, set] = useValues(EVENTS)
-  const typed = useTyped(value, (text) => set({ [name]: text }))
+  const [{ [name]: value }, set] = useSearchParams(EVENTS)
+  const typed = useDebouncedInput(value, (text) => set({ [name]: text }))
   return <TextInput type={type} label={label} placeholder={hint} {...typed} />
 }
 
 /** Number of events over time; clicking a bar narrows the time range to it. */
 function Histogram() {
-  const [{ domainId, vendor, event }] = useValues(EVENTS)
-  const [{ project }, setShared] = useShared()
-  const { hours } = useMoments()
+  const [{ domainId, vendor, event }] = useSearchParams(EVENTS)
+  const [{ project }, setShared] = useSharedParams()
+  const { hours } = useTimeRange()
   const query = {
     hours,
     ...(domainId && { domainId }),
@@ -102,7 +102,7 @@ function Histogram() {
   }
   const { data, isPending } = useQuery({
     ...getVolumeOptions({ query }),
-    staleTime: FRESH.insight,
+    staleTime: STALE_MS.insight,
     placeholderData: keepPreviousData,
   })
   const t = messages.explore.events
@@ -142,6 +142,6 @@ function columns(open: (event: Event) => void): Column<Event>[] {
       ...{ id: 'host', head: t.host, width: '260px', hideBelow: 768 },
       cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
     },
-    { id: 'when', head: t.time, width: '100px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
+    { id: 'when', head: t.time, width: '100px', cell: ({ receivedAt }) => <TimeAgo at={receivedAt} isQuiet /> },
   ]
 }

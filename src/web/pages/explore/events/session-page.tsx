@@ -3,15 +3,15 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Event } from '#client/types.gen'
-import { valuesOf } from '../../../address/search.ts'
-import { useMoments } from '../../../address/use-search.ts'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { formatNumber } from '../../../components/format.ts'
+import { PageHeader } from '../../../components/page-header.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { DateTime } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { At } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { formatNumber } from '../../../parts/format.ts'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
+import { valuesOf } from '../../../url-state/search-params.ts'
+import { useTimeRange } from '../../../url-state/use-search-params.ts'
 import classes from '../explore.module.css'
 import { NoEvents } from '../explore-header.tsx'
 import { EVENTS, eventsQuery } from '../queries.ts'
@@ -21,20 +21,20 @@ import { EventDetails } from './event-details.tsx'
 /** `/explore/sessions/{id}`: the events of a visitor's session in chronological order. */
 export function SessionPage() {
   const sessionId = useParams({ strict: false }).id ?? ''
-  const moments = useMoments()
+  const moments = useTimeRange()
   const query = useInfiniteQuery(eventsQuery({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
   const [opened, open] = useState<Event | null>(null)
-  const mayTest = useMay('member')
+  const mayTest = useHasRole('member')
   const t = messages.explore.session
   return (
     <>
-      <PageHead title={t.title}>
+      <PageHeader title={t.title}>
         {mayTest && (
           <Button component={Link} to="/tests/new" search={{ sessionId } as never} variant="default">
             {t.makeTest}
           </Button>
         )}
-      </PageHead>
+      </PageHeader>
       <Stack gap="md">
         <Text c="dimmed">
           <Data>{sessionId}</Data> · <Link to="/explore/events">{t.toEvents}</Link>
@@ -92,7 +92,8 @@ function Path({ events, open }: { events: readonly Event[]; open(event: Event): 
               <ul className={classes.fired}>
                 {events.map((event) => (
                   <li key={event.seq}>
-                    <At at={event.ts} isQuiet /> <Data>{event.vendor}</Data> <EventButton event={event} open={open} />
+                    <DateTime at={event.ts} isQuiet /> <Data>{event.vendor}</Data>{' '}
+                    <EventButton event={event} open={open} />
                   </li>
                 ))}
               </ul>

@@ -2,14 +2,14 @@ import { ActionIcon, Group, Paper, Text, Title } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { SessionFlows } from '#client/types.gen'
-import { useValues } from '../../../address/use-search.ts'
-import { Flow } from '../../../charts/flow.tsx'
+import { Flow } from '../../../charts/flow-chart.tsx'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { formatHours, formatNumber, formatPercent } from '../../../components/format.ts'
+import { Num, Pct } from '../../../components/numbers.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { type SimpleColumn, SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
-import { Code, Data } from '../../../parts/data.tsx'
-import { formatHours, formatNumber, formatPercent } from '../../../parts/format.ts'
-import { Num, Pct } from '../../../parts/numbers.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { type SimpleColumn, SimpleTable } from '../../../parts/simple-table.tsx'
+import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import classes from '../explore.module.css'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
 import { exploreQueries, flowHoursOf, JOURNEYS } from '../queries.ts'
@@ -21,7 +21,7 @@ const MAX_SHOWN = 25
 export function JourneysPage() {
   const params = useExploreParams()
   const query = useQuery({ ...exploreQueries.flows(params), placeholderData: keepPreviousData })
-  const [{ step, path }, set] = useValues(JOURNEYS)
+  const [{ step, path }, set] = useSearchParams(JOURNEYS)
   const chosen = step !== null && path !== '' ? { step, path } : null
   const t = messages.explore.journeys
   return (

@@ -1,19 +1,19 @@
 import { Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
+import { Code, Data, Dot } from '../../../components/data-text.tsx'
+import { DiffTable } from '../../../components/diff-table.tsx'
+import { formatDate, formatNumber } from '../../../components/format.ts'
+import { Help } from '../../../components/help.tsx'
+import { PathLink } from '../../../components/path-link.tsx'
+import { SkeletonLines } from '../../../components/query-state.tsx'
+import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago, At } from '../../../parts/ago.tsx'
-import { Code, Data, Dot } from '../../../parts/data.tsx'
-import { DiffTable } from '../../../parts/diff-table.tsx'
-import { formatDate, formatNumber } from '../../../parts/format.ts'
-import { Help } from '../../../parts/help.tsx'
-import { PathLink } from '../../../parts/path-link.tsx'
-import { Lines } from '../../../parts/query-state.tsx'
 import { daysOf } from './occurrence-bars.ts'
 import { isAudit, Run } from './run.tsx'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
-const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
+const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
 const LATEST = 5
 const DAYS_HEIGHT_PX = 160
@@ -82,7 +82,7 @@ function Series({ evidence: { issue, series, grain, changes } }: { evidence: Iss
   const unit = messages.issue.units[counted][grain]
   const total = series.reduce((sum, { observed }) => sum + observed, 0)
   return (
-    <Suspense fallback={<Lines count={6} />}>
+    <Suspense fallback={<SkeletonLines count={6} />}>
       <BandChart
         title={messages.issue.chartTitle}
         summary={messages.issue.totals[counted](formatNumber(total))}
@@ -128,13 +128,13 @@ function SampleComparison({ bad, good, judged }: { bad: Event; good: Event | nul
     <span key="bad">
       {messages.issue.violatingEvent}
       <Dot />
-      <At at={bad.ts} />
+      <DateTime at={bad.ts} />
     </span>,
     good && (
       <span key="good">
         {messages.issue.validEvent}
         <Dot />
-        <At at={good.ts} />
+        <DateTime at={good.ts} />
       </span>
     ),
   ] as const
@@ -177,7 +177,7 @@ function LatestEvents({ events }: { events: readonly Event[] }) {
           {events.map(({ id, ts, event, host, path }) => (
             <Table.Tr key={id}>
               <Table.Td>
-                <Ago at={ts} />
+                <TimeAgo at={ts} />
               </Table.Td>
               <Table.Td>
                 <Code>{event}</Code>

@@ -1,13 +1,13 @@
 import { Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
-import { line } from '../../../isolated.ts'
+import { joinIsolated } from '../../../bidi-isolation.ts'
+import { Data } from '../../../components/data-text.tsx'
+import { Help } from '../../../components/help.tsx'
+import { Money, Num } from '../../../components/numbers.tsx'
+import { PathLink } from '../../../components/path-link.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
-import { Help } from '../../../parts/help.tsx'
-import { Money, Num } from '../../../parts/numbers.tsx'
-import { PathLink } from '../../../parts/path-link.tsx'
 import classes from './issue-page.module.css'
 
 /** Details of an issue, shown next to its evidence. */
@@ -39,7 +39,7 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
         )}
         {vendors.length > 0 && (
           <Fact name={detail.vendors}>
-            <Data>{line(vendors, ', ')}</Data>
+            <Data>{joinIsolated(vendors, ', ')}</Data>
           </Fact>
         )}
         {hosts && hosts.length > 0 && (
@@ -54,10 +54,10 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
           <Num value={occurrences} />
         </Fact>
         <Fact name={detail.first}>
-          <Ago at={issue.firstSeenAt} />
+          <TimeAgo at={issue.firstSeenAt} />
         </Fact>
         <Fact name={detail.last}>
-          <Ago at={issue.lastSeenAt} />
+          <TimeAgo at={issue.lastSeenAt} />
         </Fact>
         <Fact name={detail.notifications}>
           <Num value={issue.notificationsSent} />

@@ -2,8 +2,8 @@ import { Button, Kbd } from '@mantine/core'
 import { type ComponentProps, forwardRef } from 'react'
 import type { IssueDetail } from '#client/types.gen'
 import { messages } from '../../../messages.ts'
-import { useKeys } from '../../../shell/keys.ts'
-import { usePaletteActs } from '../../../shell/palette-acts.ts'
+import { useKeyBindings } from '../../../shell/key-bindings.ts'
+import { usePaletteActions } from '../../../shell/palette-actions.ts'
 import { canTransition, type IssueStatus, setStatus } from '../issue-actions.ts'
 import { MuteMenu } from '../mute-menu.tsx'
 
@@ -20,7 +20,7 @@ export function IssueActions({ issue, isMuting, setMuting }: IssueActionsProps) 
     if (!can(to)) return false
     return void setStatus([issue], to)
   }
-  useKeys({
+  useKeyBindings({
     a: become('acknowledged'),
     r: become('resolved'),
     u: become('open'),
@@ -28,7 +28,7 @@ export function IssueActions({ issue, isMuting, setMuting }: IssueActionsProps) 
   })
   const { acknowledge, mute, reopen, resolve } = messages.issues
   const { palette } = messages
-  usePaletteActs([
+  usePaletteActions([
     ...(can('acknowledged')
       ? [{ name: acknowledge, keywords: palette.acknowledgeKeywords, letter: 'a', run: become('acknowledged') }]
       : []),

@@ -1,7 +1,7 @@
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { formatNumber } from '../../../components/format.ts'
+import { diffOf } from '../../../components/param-diff.ts'
 import { messages } from '../../../messages.ts'
-import { diffOf } from '../../../parts/diff.ts'
-import { formatNumber } from '../../../parts/format.ts'
 
 /** Escapes Markdown characters. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|~]/g, '\\$&')
@@ -38,12 +38,13 @@ export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefin
 function comparisonOf(evidence: IssueEvidence | undefined): string[] {
   const { badSample: bad, goodSample: good } = evidence ?? {}
   if (!bad) return []
-  const { issue: w, parts } = messages
+  const { issue: w, components } = messages
   const rows = diffOf(bad.params, good?.params ?? null).filter(({ differs }) => differs)
-  const value = (text: string | null) => (text === null ? parts.notSent : text.trim() === '' ? parts.blank : code(text))
+  const value = (text: string | null) =>
+    text === null ? components.notSent : text.trim() === '' ? components.blank : code(text)
   const head = good
-    ? `| ${parts.parameter} | ${w.violatingEvent} | ${w.validEvent} |`
-    : `| ${parts.parameter} | ${w.violatingEvent} |`
+    ? `| ${components.parameter} | ${w.violatingEvent} | ${w.validEvent} |`
+    : `| ${components.parameter} | ${w.violatingEvent} |`
   return [
     head,
     good ? '|---|---|---|' : '|---|---|',

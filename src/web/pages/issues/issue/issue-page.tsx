@@ -5,19 +5,19 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { copyText } from '../../../components/copy-text.ts'
+import { Data, Dot, Sentence } from '../../../components/data-text.tsx'
+import { formatDuration, formatNumber } from '../../../components/format.ts'
+import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
+import { PageHeader } from '../../../components/page-header.tsx'
+import { PathLink } from '../../../components/path-link.tsx'
+import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { SeverityMark } from '../../../components/severity-mark.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { copy } from '../../../parts/copy.ts'
-import { Data, Dot, Sentence } from '../../../parts/data.tsx'
-import { formatDuration, formatNumber } from '../../../parts/format.ts'
-import { MayLine } from '../../../parts/may.tsx'
-import { NoSuch } from '../../../parts/no-such.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { PathLink } from '../../../parts/path-link.tsx'
-import { Lines, QueryState } from '../../../parts/query-state.tsx'
-import { SeverityMark } from '../../../parts/severity-mark.tsx'
-import { useKeys } from '../../../shell/keys.ts'
+import { useKeyBindings } from '../../../shell/key-bindings.ts'
 import { notices } from '../../../shell/notices.ts'
 import { Status } from '../issue-columns.tsx'
 import { listSearch, positionInList } from '../list-position.ts'
@@ -36,12 +36,12 @@ export function IssuePage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(getIssueOptions({ path: { id } }))
   const gone = (
-    <NoSuch sentence={messages.issue.notFound}>
+    <NotFoundNotice sentence={messages.issue.notFound}>
       <Link to="/issues">{messages.issue.toList}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} skeleton={<Lines count={8} />} room={messages.issues.issue} gone={gone}>
+    <QueryState query={query} skeleton={<SkeletonLines count={8} />} title={messages.issues.issue} notFound={gone}>
       {(issue) => <IssueView key={issue.id} issue={issue} />}
     </QueryState>
   )
@@ -51,25 +51,25 @@ function IssueView({ issue }: { issue: IssueDetail }) {
   const { id, title } = issue
   const evidence = useQuery(investigateIssueOptions({ path: { id } }))
   const isFirstAsked = evidence.data === undefined && evidence.failureReason === null
-  const mayChange = useMay('member')
+  const mayChange = useHasRole('member')
   const [isMuting, setMuting] = useState(false)
   const note = useRef<HTMLTextAreaElement>(null)
   const link = `${location.origin}/issues/${id}`
   const copyLink = async () => {
-    await copy(link)
+    await copyText(link)
     notices.say(messages.issue.linkCopied)
   }
   const copyMarkdown = async () => {
-    await copy(markdownOf(issue, evidence.data, link))
+    await copyText(markdownOf(issue, evidence.data, link))
     notices.say(messages.issue.markdownCopied)
   }
-  useKeys({
+  useKeyBindings({
     y: () => void copyLink(),
     n: () => note.current?.focus(),
   })
   return (
     <>
-      <PageHead title={title} isData above={<ListNavigation issue={issue} />}>
+      <PageHeader title={title} isData above={<ListNavigation issue={issue} />}>
         <Button variant="default" onClick={() => void copyLink()}>
           {messages.issue.copyLink}
         </Button>
@@ -77,18 +77,18 @@ function IssueView({ issue }: { issue: IssueDetail }) {
           {messages.issue.copyMarkdown}
         </Button>
         {mayChange && <IssueActions {...{ issue, isMuting, setMuting }} />}
-      </PageHead>
-      <MayLine what={messages.issues.restrictedAction} needs="member" />
+      </PageHeader>
+      <RoleNotice what={messages.issues.restrictedAction} needs="member" />
       {/* Rendered together, because its parts are next to each other and would move while loading. */}
       {isFirstAsked ? (
-        <QueryState query={evidence} skeleton={<Lines count={8} />}>
+        <QueryState query={evidence} skeleton={<SkeletonLines count={8} />}>
           {() => null}
         </QueryState>
       ) : (
         <>
           <Summary issue={issue} evidence={evidence.data} />
           <div className={classes.columns}>
-            <QueryState query={evidence} skeleton={<Lines count={8} />}>
+            <QueryState query={evidence} skeleton={<SkeletonLines count={8} />}>
               {(answer) => <Evidence evidence={answer} occurrences={issue.occurrenceSeries} />}
             </QueryState>
             <Stack gap="lg">
@@ -117,7 +117,7 @@ function ListNavigation({ issue }: { issue: IssueDetail }) {
   const to = (id: string | null | undefined) => {
     if (id) void navigate({ to: '/issues/$id', params: { id }, replace: true })
   }
-  useKeys({ j: () => to(neighbours?.next), k: () => to(neighbours?.previous) })
+  useKeyBindings({ j: () => to(neighbours?.next), k: () => to(neighbours?.previous) })
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -147,9 +147,9 @@ function ListNavigation({ issue }: { issue: IssueDetail }) {
         <Text c="dimmed" fz="sm">
           {messages.issue.seen(formatNumber(issue.occurrences))}
           <Dot />
-          {messages.issue.firstSeen} <Ago at={issue.firstSeenAt} />
+          {messages.issue.firstSeen} <TimeAgo at={issue.firstSeenAt} />
           <Dot />
-          {messages.issue.lastSeen} <Ago at={issue.lastSeenAt} />
+          {messages.issue.lastSeen} <TimeAgo at={issue.lastSeenAt} />
         </Text>
       </Group>
     </>

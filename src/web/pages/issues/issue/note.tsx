@@ -3,11 +3,11 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { type Ref, useRef, useState } from 'react'
 import { changeIssue } from '#client/sdk.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { errorMessage } from '../../../api/api-error.ts'
 import { mutate } from '../../../api/mutate.ts'
-import { sentenceOf } from '../../../api/refusal.ts'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Data } from '../../../components/data-text.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
 
 const MAX_LENGTH = 2000
 const PAUSE_MS = 800
@@ -19,7 +19,7 @@ interface NoteProps {
 
 /** The note of an issue; saved automatically while typing and when leaving. */
 export function Note({ issue: { id, notes }, field }: NoteProps) {
-  const mayWrite = useMay('member')
+  const mayWrite = useHasRole('member')
   const [typed, type] = useState<string | null>(null)
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -31,7 +31,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
     const isDone = await mutate({
       optimistic: changesOf(id, text),
       send: () => changeIssue({ path: { id }, body: { notes: text }, throwOnError: true }),
-      onRefused: (error) => setRefusal(sentenceOf(error)),
+      onRefused: (error) => setRefusal(errorMessage(error)),
     })
     if (isDone === undefined) return false
     saved.current = text

@@ -1,5 +1,5 @@
 import type { IssueDetail } from '#client/types.gen'
-import type { BarPoint } from '../../../charts/bars.ts'
+import type { BarPoint } from '../../../charts/bar-layout.ts'
 
 const DAY_MS = 86_400_000
 /** Minimum number of days shown; fewer show no pattern. */

@@ -1,12 +1,12 @@
 import { Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { IssueEvidence } from '#client/types.gen'
-import { line } from '../../../isolated.ts'
+import { joinIsolated } from '../../../bidi-isolation.ts'
+import { ApiImage } from '../../../components/api-image.tsx'
+import { Data } from '../../../components/data-text.tsx'
+import { PathLink } from '../../../components/path-link.tsx'
+import { type StatusIcon, StatusMark } from '../../../components/status-mark.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
-import { PathLink } from '../../../parts/path-link.tsx'
-import { Picture } from '../../../parts/picture.tsx'
-import { type Standing, StatusMark } from '../../../parts/status-mark.tsx'
 import { STEP_MARKS } from '../../tests/status-marks.ts'
 
 type EvidenceRun = NonNullable<IssueEvidence['run']>
@@ -32,11 +32,11 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
           </List.Item>
         ))}
       </List>
-      {screenshot && <Picture key={screenshot} path={screenshot} name={messages.issue.stepScreenshot(title)} />}
+      {screenshot && <ApiImage key={screenshot} path={screenshot} name={messages.issue.stepScreenshot(title)} />}
       {sent.length > 0 && (
         <Text fz="sm" c="dimmed">
           {messages.issue.sentEvents}{' '}
-          <Data>{sent.map(({ vendor, event }) => line([vendor, event], ' ')).join(', ')}</Data>
+          <Data>{sent.map(({ vendor, event }) => joinIsolated([vendor, event], ' ')).join(', ')}</Data>
         </Text>
       )}
       <PathLink path={pageOf(path)}>{isAudit({ path }) ? messages.issue.viewAudit : messages.issue.viewRun}</PathLink>
@@ -46,7 +46,7 @@ export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun
 
 function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(): void }) {
   const { title, status, error, screenshot } = step
-  const standings: Readonly<Record<string, Standing>> = STEP_MARKS
+  const standings: Readonly<Record<string, StatusIcon>> = STEP_MARKS
   const statuses: Readonly<Record<string, string>> = messages.tests.stepStatuses
   return (
     <>

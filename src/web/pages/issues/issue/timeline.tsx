@@ -2,11 +2,11 @@ import { Text, Timeline } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listMembersOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
-import { FRESH } from '../../../api/queries.ts'
+import { STALE_MS } from '../../../api/queries.ts'
+import { ChannelTarget } from '../../../components/channel-target.tsx'
+import { Data, Sentence } from '../../../components/data-text.tsx'
+import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago, At } from '../../../parts/ago.tsx'
-import { Data, Sentence } from '../../../parts/data.tsx'
-import { Target } from '../../../parts/target.tsx'
 import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
 
 interface TimelineProps {
@@ -44,7 +44,7 @@ export function IssueTimeline({ history, deliveries }: TimelineProps) {
           title={<Message type={channel.type} how={messages.issue.waiting} target={channel.target} />}
         >
           <Small>
-            <Ago at={createdAt} /> {lastError && <Data>{lastError}</Data>}
+            <TimeAgo at={createdAt} /> {lastError && <Data>{lastError}</Data>}
           </Small>
         </Timeline.Item>
       ))}
@@ -72,7 +72,7 @@ function Message({ type, how, target }: { type: string; how: string; target: str
   const channel = messages.issue.channels[type as keyof typeof messages.issue.channels] ?? <Data>{type}</Data>
   return (
     <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
-      {channel} {how} <Target target={target} />
+      {channel} {how} <ChannelTarget target={target} />
     </span>
   )
 }
@@ -96,7 +96,7 @@ function Detail({
         </Text>
       )}
       <Small>
-        <Ago at={until} />
+        <TimeAgo at={until} />
         {name !== null && by === 'time' && ` ${name}`}
         {name !== null && by !== 'time' && (
           <>
@@ -107,7 +107,7 @@ function Detail({
         {typeof mutedUntil === 'number' && (
           <>
             {' '}
-            {messages.issue.until} <At at={mutedUntil} />
+            {messages.issue.until} <DateTime at={mutedUntil} />
           </>
         )}
         {fired > 0 && heldBack > 0 && ` · ${messages.issue.heldBackCount(heldBack)}`}
@@ -118,7 +118,7 @@ function Detail({
 
 /** Names of the organization's members by id. */
 function useMemberNames(): (id: string) => string | null {
-  const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: FRESH.dictionary })
+  const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: STALE_MS.dictionary })
   return (id) => {
     const member = data?.members.find((one) => one.id === id)
     return member ? (member.name ?? member.email) : null

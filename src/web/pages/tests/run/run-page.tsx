@@ -5,17 +5,17 @@ import { useState } from 'react'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
 import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
-import { useMay } from '../../../api/who.ts'
+import { useHasRole } from '../../../api/whoami.ts'
+import { Code, Data } from '../../../components/data-text.tsx'
+import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
+import { Duration, Num } from '../../../components/numbers.tsx'
+import { PageHeader } from '../../../components/page-header.tsx'
+import { QueryState } from '../../../components/query-state.tsx'
+import { RoleNotice } from '../../../components/role-notice.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { StatusMark } from '../../../components/status-mark.tsx'
+import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { Ago } from '../../../parts/ago.tsx'
-import { Code, Data } from '../../../parts/data.tsx'
-import { MayLine } from '../../../parts/may.tsx'
-import { NoSuch } from '../../../parts/no-such.tsx'
-import { Duration, Num } from '../../../parts/numbers.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { QueryState } from '../../../parts/query-state.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { StatusMark } from '../../../parts/status-mark.tsx'
 import { notices } from '../../../shell/notices.ts'
 import { RUN_MARKS } from '../status-marks.ts'
 import { ShareDialog } from './share-dialog.tsx'
@@ -33,12 +33,12 @@ export function RunPage() {
   })
   const t = messages.tests
   const gone = (
-    <NoSuch sentence={t.runNotFound}>
+    <NotFoundNotice sentence={t.runNotFound}>
       <Link to="/tests">{t.toTests}</Link>
-    </NoSuch>
+    </NotFoundNotice>
   )
   return (
-    <QueryState query={query} room={messages.shell.pages.tests} gone={gone}>
+    <QueryState query={query} title={messages.shell.pages.tests} notFound={gone}>
       {(run) => <RunDetailView run={run} />}
     </QueryState>
   )
@@ -48,7 +48,7 @@ const isOver = (status: RunDetail['status'] | undefined) => status !== 'queued' 
 
 function RunDetailView({ run }: { run: RunDetail }) {
   const [isSharing, share] = useState(false)
-  const may = useMay('member')
+  const may = useHasRole('member')
   const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
@@ -58,7 +58,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
   }
   return (
     <>
-      <PageHead title={t.runTitle}>
+      <PageHeader title={t.runTitle}>
         <StatusMark status={RUN_MARKS[run.status]} word={t.runStatuses[run.status]} />
         {may && (run.status === 'passed' || run.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
@@ -70,8 +70,8 @@ function RunDetailView({ run }: { run: RunDetail }) {
             {t.cancelRun}
           </Button>
         )}
-      </PageHead>
-      <MayLine needs="member" what={messages.tests.restrictedSharing} />
+      </PageHeader>
+      <RoleNotice needs="member" what={messages.tests.restrictedSharing} />
       <Stack gap="lg">
         <Headline run={run} />
         <section>
@@ -129,7 +129,7 @@ function Headline({ run }: { run: RunDetail }) {
             <Data>{data?.name ?? testId}</Data>
           </Anchor>
         </span>
-        <Ago at={createdAt} />
+        <TimeAgo at={createdAt} />
         <span>
           {t.duration} <Duration ms={durationMs} />
         </span>

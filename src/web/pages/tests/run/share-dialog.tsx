@@ -4,12 +4,12 @@ import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { mutate } from '../../../api/mutate.ts'
 import { queries } from '../../../api/queries.ts'
+import { ApiImage } from '../../../components/api-image.tsx'
+import { Form } from '../../../components/form.tsx'
+import { OneTimeSecret } from '../../../components/one-time-secret.tsx'
+import { useFormFields } from '../../../components/use-form-fields.ts'
+import { useNow } from '../../../components/use-now.ts'
 import { messages } from '../../../messages.ts'
-import { useFields } from '../../../parts/fields.ts'
-import { Form } from '../../../parts/form.tsx'
-import { useNow } from '../../../parts/now.ts'
-import { Picture } from '../../../parts/picture.tsx'
-import { Secret } from '../../../parts/secret.tsx'
 
 const DAYS = 30
 const MAX_DAYS = 90
@@ -47,7 +47,7 @@ export function ShareDialog({
       {link === null ? (
         <ShareForm {...of} show={show} />
       ) : (
-        <Secret
+        <OneTimeSecret
           {...{ label: t.link, hint: t.linkHint, value: link, button: messages.settings.members.done }}
           close={leave}
         />
@@ -62,7 +62,7 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
   const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
   const pictured = steps.filter(({ screenshot }) => screenshot)
   const initial = { expiresInDays: DAYS, screenshotSteps: [] as number[] }
-  const { field, values, set, sending } = useFields(initial, async ({ expiresInDays, screenshotSteps }) => {
+  const { field, values, set, sending } = useFormFields(initial, async ({ expiresInDays, screenshotSteps }) => {
     const body = { expiresInDays, ...(screenshotSteps.length > 0 && { screenshots: true, screenshotSteps }) }
     show((await shareRun({ path: { id }, body, throwOnError: true })).data.url)
     for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
@@ -77,10 +77,10 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
     <Stack gap="md">
       <Text>{t.shareHint}</Text>
       <Form
-        sending={sending}
+        submission={sending}
         button={t.createLink}
         isWide={pictured.length > 0}
-        beside={
+        actions={
           valid.length > 0 && (
             <Button variant="default" onClick={() => void end()}>
               {t.revokeLinks}
@@ -134,7 +134,7 @@ function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
               }
               style={{ overflowWrap: 'anywhere' }}
             />
-            <Picture path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={t.screenshotOf(title)} />
+            <ApiImage path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={t.screenshotOf(title)} />
           </Stack>
         ))}
       </SimpleGrid>

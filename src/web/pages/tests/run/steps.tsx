@@ -1,12 +1,12 @@
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { RunDetail } from '#client/types.gen'
+import { ApiImage } from '../../../components/api-image.tsx'
+import { Data } from '../../../components/data-text.tsx'
+import { Duration, Num } from '../../../components/numbers.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
+import { StatusMark } from '../../../components/status-mark.tsx'
 import { messages } from '../../../messages.ts'
-import { Data } from '../../../parts/data.tsx'
-import { Duration, Num } from '../../../parts/numbers.tsx'
-import { Picture } from '../../../parts/picture.tsx'
-import { SimpleTable } from '../../../parts/simple-table.tsx'
-import { StatusMark } from '../../../parts/status-mark.tsx'
 import { STEP_MARKS } from '../status-marks.ts'
 
 /** The steps of a run; the screenshot of one is shown, at first the last one. */
@@ -48,7 +48,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
         ]}
       />
       {shownStep && (
-        <Picture
+        <ApiImage
           key={shownStep.index}
           path={`/v1/flows/runs/${id}/steps/${shownStep.index}/screenshot`}
           name={t.screenshotOf(shownStep.title)}

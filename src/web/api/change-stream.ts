@@ -1,0 +1,203 @@
+import type { StreamEvent } from '#client/core/serverSentEvents.gen'
+import { streamChanges } from '#client/sdk.gen'
+import type { StreamPulse } from '#client/types.gen'
+import { Invalidator } from './invalidation.ts'
+import { NewIssueCollector, type NewIssueSummary } from './new-issues.ts'
+import { queries } from './queries.ts'
+
+/** Whether changes come in as they happen. */
+export interface LiveState {
+  /** False while the stream is lost for longer than ten seconds. */
+  isLive: boolean
+  /** When something was heard last, in milliseconds since the epoch; null before the first. */
+  heardAt: number | null
+  /** How the server's own intake stood then. */
+  pulse: StreamPulse | null
+  /** What was told last of issues that opened, and when; null before the first. */
+  newIssues: (NewIssueSummary & { at: number }) | null
+}
+
+/** What tabs of a browser tell each other: an event of the stream, or that the stream is lost, by which nothing came for long. */
+type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
+
+/** The server's pulse comes every 10 s; when two are missing the connection is dead, whatever the browser thinks. */
+const SILENCE_MS = 25_000
+/** So long a lost stream is kept to ourselves: most are back before. */
+const PATIENCE_MS = 10_000
+const RETRY_MS = { first: 500, most: 15_000 }
+
+let state: LiveState = { isLive: true, heardAt: null, pulse: null, newIssues: null }
+const listeners = new Set<() => void>()
+
+function change(part: Partial<LiveState>): void {
+  state = { ...state, ...part }
+  for (const listener of listeners) listener()
+}
+
+export const live = {
+  read: (): LiveState => state,
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+/**
+ * Keeps what is on screen fresh by the server's stream, of which a browser has one: the tab that has the lock reads it for
+ * all. Where there are no locks, as over plain http, each visible tab reads its own. `name` tells streams of different
+ * people and organizations apart. Returns what ends it.
+ */
+export function followChanges(name: string): () => void {
+  const end = new AbortController()
+  const follower = new Follower(name, end.signal)
+  if (navigator.locks) follower.lead(name)
+  else follower.readWhileVisible()
+  return () => end.abort()
+}
+
+const isSeen = () => document.visibilityState === 'visible'
+
+class Follower {
+  private readonly channel: BroadcastChannel
+  private readonly freshness = new Invalidator(queries, isSeen)
+  private readonly newIssues = new NewIssueCollector()
+  private telling: ReturnType<typeof setTimeout> | null = null
+  private lastId: string | null = null
+  private lost: ReturnType<typeof setTimeout> | null = null
+
+  constructor(
+    name: string,
+    private readonly end: AbortSignal,
+  ) {
+    this.channel = new BroadcastChannel(name)
+    this.channel.onmessage = ({ data }: MessageEvent<Told>) => this.hear(data)
+    const showChanges = () => isSeen() && this.freshness.catchUp()
+    document.addEventListener('visibilitychange', showChanges, { signal: end })
+    end.addEventListener('abort', () => {
+      this.channel.close()
+      this.freshness.stop()
+      if (this.lost) clearTimeout(this.lost)
+      if (this.telling) clearTimeout(this.telling)
+      change({ newIssues: null })
+    })
+    // A tab that joins others hears nothing before the next pulse.
+    this.waitForMore(SILENCE_MS)
+  }
+
+  /** Reads the stream for all tabs as soon as no other tab does. */
+  lead(name: string): void {
+    const wait = { signal: this.end }
+    navigator.locks
+      .request(name, wait, () => this.readOn(this.end, (told) => this.channel.postMessage(told)))
+      .catch((error) => {
+        if (!this.end.aborted) throw error
+      })
+  }
+
+  readWhileVisible(): void {
+    let reading: AbortController | null = null
+    const turn = () => {
+      if (isSeen() && reading === null && !this.end.aborted) {
+        reading = new AbortController()
+        void this.readOn(AbortSignal.any([reading.signal, this.end]), () => {})
+      } else if (!isSeen()) {
+        reading?.abort()
+        reading = null
+      }
+    }
+    document.addEventListener('visibilitychange', turn, { signal: this.end })
+    turn()
+  }
+
+  /** Reads until the signal, going on behind the last event after each loss. */
+  private async readOn(until: AbortSignal, tellOthers: (told: Told) => void): Promise<void> {
+    let wait = RETRY_MS.first
+    const tell = (told: Told) => {
+      if (until.aborted) return
+      this.hear(told)
+      tellOthers(told)
+    }
+    while (!until.aborted) {
+      const { heard, isSilent } = await this.readOnce(until, tell)
+      if (until.aborted) return
+      tell({ is: 'lost', isSilent })
+      // If the credential has ended, the answer to this says so.
+      if (!heard) void queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
+      wait = heard ? RETRY_MS.first : Math.min(wait * 2, RETRY_MS.most)
+      await rest(wait, until)
+    }
+  }
+
+  /** Reads one connection to its end, or to that of the network. */
+  private async readOnce(
+    until: AbortSignal,
+    tell: (told: Told) => void,
+  ): Promise<{ heard: boolean; isSilent: boolean }> {
+    const network = new AbortController()
+    const loseNetwork = () => network.abort()
+    window.addEventListener('offline', loseNetwork)
+    const silence = new AbortController()
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS)
+    let heard = false
+    const onSseEvent = ({ event, id, data }: StreamEvent) => {
+      clearTimeout(timer)
+      timer = setTimeout(() => silence.abort(), SILENCE_MS)
+      heard = true
+      if (event !== undefined) tell({ is: 'event', name: event, id: id ?? null, data })
+    }
+    const headers = this.lastId === null ? {} : { 'Last-Event-ID': this.lastId }
+    try {
+      const signal = AbortSignal.any([silence.signal, network.signal, until])
+      const { stream } = await streamChanges({ headers, signal, onSseEvent, sseMaxRetryAttempts: 1 })
+      for await (const _data of stream);
+    } catch {
+      // Whatever ended it, it is begun anew.
+    }
+    clearTimeout(timer)
+    window.removeEventListener('offline', loseNetwork)
+    return { heard, isSilent: silence.signal.aborted }
+  }
+
+  private hear(told: Told): void {
+    if (told.is === 'lost') return this.waitForMore(told.isSilent ? 0 : PATIENCE_MS)
+    if (this.lost) {
+      clearTimeout(this.lost)
+      this.freshness.recover()
+    }
+    this.lost = null
+    this.lastId = told.id ?? this.lastId
+    if (state.heardAt === null) this.freshness.begin()
+    const pulse = told.name === 'pulse' ? { pulse: told.data as StreamPulse } : {}
+    change({ isLive: true, heardAt: Date.now(), ...pulse })
+    this.freshness.hear(told.name, told.data)
+    if (this.newIssues.hear(told.name, told.data)) {
+      this.telling ??= setTimeout(() => this.tellNews(), this.newIssues.wait(Date.now()))
+    }
+  }
+
+  private tellNews(): void {
+    this.telling = null
+    const at = Date.now()
+    const news = this.newIssues.take(at)
+    if (news) change({ newIssues: { ...news, at } })
+  }
+
+  private waitForMore(ms: number): void {
+    this.lost ??= setTimeout(() => change({ isLive: false }), ms)
+  }
+}
+
+/** Waits so long, or until the network is there again. */
+function rest(ms: number, until: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const end = () => {
+      clearTimeout(timer)
+      window.removeEventListener('online', end)
+      until.removeEventListener('abort', end)
+      done()
+    }
+    const timer = setTimeout(end, ms)
+    window.addEventListener('online', end)
+    until.addEventListener('abort', end)
+  })
+}

@@ -1,0 +1,288 @@
+import { area, line } from 'd3-shape'
+import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
+import { bucketTicks, type TimeTick } from './time-ticks.ts'
+
+/** One bucket of a series; those of the API are such. */
+export interface BandPoint {
+  /** Milliseconds since the epoch. */
+  start: number
+  /** What arrived; null where nobody knows. */
+  observed: number | null
+  /** The range of counts that is no anomaly; one of them alone is a limit, both null: no expectation. */
+  low: number | null
+  high: number | null
+  /** What was expected; drawn where no range is known. */
+  expected?: number | null
+  /** The bucket still runs, or something of it is missing because of us. */
+  partial: boolean
+}
+
+/** A change that is marked in a chart. */
+export interface ChartChange {
+  id: string
+  title: string
+  occurredAt: number
+}
+
+/** From when to when something was wrong, in milliseconds since the epoch. */
+export interface Span {
+  from: number
+  to: number
+}
+
+export interface BandInput {
+  points: readonly BandPoint[]
+  changes: readonly ChartChange[]
+  /** What is tinted; undefined: where what was observed left the range. */
+  bad?: readonly Span[]
+  /** Pixels. */
+  width: number
+  height: number
+  zone: string
+}
+
+/** A vertical line for a change, or for several that lie too close. */
+export interface ChangeMark {
+  x: number
+  /** Null where there is no room for it. */
+  label: string | null
+  /** How many changes the label stands for; a title stands for one. */
+  count: number
+  /** Which side of the line has room for the label. */
+  side: 'left' | 'right'
+  row: number
+}
+
+/** Everything that is drawn, in pixels. */
+export interface BandDrawing {
+  axis: CountAxis
+  /** The edges of what is drawn within. */
+  left: number
+  right: number
+  top: number
+  bottom: number
+  ticks: (TimeTick & { x: number })[]
+  /** The middle of each point's bucket. */
+  xs: number[]
+  band: string
+  edges: string[]
+  /** The line of what was expected, where no range is known; empty: there is a range, or nothing is expected. */
+  expected: string
+  solid: string
+  dashed: string
+  bad: { x: number; width: number }[]
+  first: { x: number; y: number; index: number } | null
+  marks: ChangeMark[]
+}
+
+const RIGHT_PX = 12
+const BOTTOM_PX = 24
+/** The height of a row of labels of changes. */
+export const LABEL_ROW_PX = 16
+const LABEL_ROWS = 2
+
+/** Milliseconds from one bucket to the next; of a single one an hour. */
+export function stepOf(points: readonly { start: number }[]): number {
+  const [first, second] = points
+  return first && second ? second.start - first.start : 3_600_000
+}
+
+/** True when what was observed is outside of the range. What is partial or unknown is not judged. */
+export function isOutside({ observed, low, high, partial }: BandPoint): boolean {
+  if (observed === null || partial) return false
+  return (low !== null && observed < low) || (high !== null && observed > high)
+}
+
+/** The runs of buckets that are outside of the range. */
+export function badSpans(points: readonly BandPoint[]): Span[] {
+  const step = stepOf(points)
+  const spans: Span[] = []
+  for (const point of points) {
+    if (!isOutside(point)) continue
+    const before = spans.at(-1)
+    if (before?.to === point.start) before.to = point.start + step
+    else spans.push({ from: point.start, to: point.start + step })
+  }
+  return spans
+}
+
+/** Lays a series out. Null for no points. */
+export function layOutBand({ points, changes, bad, width, height, zone }: BandInput): BandDrawing | null {
+  const [first] = points
+  const last = points.at(-1)
+  if (!first || !last) return null
+  const step = stepOf(points)
+  const from = first.start
+  const to = last.start + step
+  const top = (changes.length > 0 ? LABEL_ROWS * LABEL_ROW_PX : 0) + 6
+  const bottom = height - BOTTOM_PX
+  const axis = countAxis(highestOf(points), top, bottom)
+  const { left } = axis
+  const right = Math.max(left + 1, width - RIGHT_PX)
+  const x = (at: number) => left + ((at - from) / (to - from)) * (right - left)
+  const xs = points.map(({ start }) => px(x(start + step / 2)))
+  const spans = (bad ?? badSpans(points)).filter((span) => span.to > from && span.from < to)
+  const [inside] = spans.slice(-1)
+  return {
+    ...{ axis, left, right, top, bottom, xs },
+    ticks: bucketTicks(
+      points.map(({ start }) => start),
+      step,
+      zone,
+      ticksIn(right - left),
+    ).map((tick) => ({
+      ...tick,
+      x: px(x(tick.at)),
+    })),
+    ...bandPaths(points, xs, axis, step),
+    ...observedPaths(points, xs, axis, step),
+    bad: spans.map((span) => {
+      const start = Math.max(left, x(span.from))
+      return { x: px(start), width: px(Math.min(right, x(span.to)) - start) }
+    }),
+    first: inside ? firstIn(inside, points, xs, axis, step) : null,
+    marks: placeChanges(
+      changes.filter(({ occurredAt }) => occurredAt >= from && occurredAt <= to),
+      x,
+      left,
+      right,
+    ),
+  }
+}
+
+/** A small chart without axes: its paths, and the last whole point where that is outside of the range. Null for no points. */
+export function layOutSpark(points: readonly BandPoint[], width: number, height: number) {
+  const [first] = points
+  const last = points.at(-1)
+  if (!first || !last) return null
+  const step = stepOf(points)
+  const axis = countAxis(highestOf(points), 3, height - 3)
+  const all = last.start - first.start + step
+  const xs = points.map(({ start }) => px(3 + ((start - first.start + step / 2) / all) * (width - 6)))
+  const { band } = bandPaths(points, xs, axis, step)
+  const whole = points.findLastIndex(({ partial, observed }) => !partial && observed !== null)
+  const point = points[whole]
+  const wrong = point && isOutside(point) ? { x: xs[whole] ?? 0, y: px(axis.y(point.observed ?? 0)) } : null
+  return { band, ...observedPaths(points, xs, axis, step), wrong }
+}
+
+const highestOf = (points: readonly BandPoint[]): number =>
+  Math.max(...points.map(({ observed, high, low, expected }) => Math.max(observed ?? 0, high ?? low ?? expected ?? 0)))
+
+function firstIn(
+  { from, to }: Span,
+  points: readonly BandPoint[],
+  xs: readonly number[],
+  axis: CountAxis,
+  step: number,
+) {
+  const index = points.findIndex(({ start, observed }) => start + step > from && start < to && observed !== null)
+  const point = points[index]
+  return point ? { x: xs[index] ?? 0, y: px(axis.y(point.observed ?? 0)), index } : null
+}
+
+/** Consecutive places of points that belong together; a missing bucket parts them. */
+function runs(points: readonly BandPoint[], step: number, belongs: (point: BandPoint) => boolean): number[][] {
+  const found: number[][] = []
+  let run: number[] = []
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1]
+    const isGap = before !== undefined && point.start - before.start > step * 1.5
+    if (run.length > 0 && (isGap || !belongs(point))) {
+      found.push(run)
+      run = []
+    }
+    if (belongs(point)) run.push(index)
+  }
+  return run.length > 0 ? [...found, run] : found
+}
+
+function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: CountAxis, step: number) {
+  const at = (index: number) => xs[index] ?? 0
+  const low = (index: number) => px(axis.y(points[index]?.low ?? 0))
+  const high = (index: number) => px(axis.y(points[index]?.high ?? 0))
+  const shape = area<number>().x(at).y0(low).y1(high)
+  const edgeOf = (which: 'low' | 'high') =>
+    runs(points, step, (point) => point[which] !== null)
+      .map(
+        (run) =>
+          line<number>()
+            .x(at)
+            .y(which === 'low' ? low : high)(run) ?? '',
+      )
+      .join('')
+  // A limit alone is a line: beyond it there is nothing to fill.
+  const ranges = runs(points, step, ({ low, high }) => low !== null && high !== null)
+  const edges = [edgeOf('low'), edgeOf('high')].filter(Boolean)
+  const middle = line<number>()
+    .x(at)
+    .y((index) => px(axis.y(points[index]?.expected ?? 0)))
+  const alone = edges.length > 0 ? [] : runs(points, step, ({ expected }) => typeof expected === 'number')
+  return {
+    band: ranges.map((run) => shape(run) ?? '').join(''),
+    edges,
+    expected: alone.map((run) => middle(run) ?? '').join(''),
+  }
+}
+
+/** The line of what was observed: solid between whole buckets, dashed from and to what is partial. */
+function observedPaths(points: readonly BandPoint[], xs: readonly number[], axis: CountAxis, step: number) {
+  const draw = line<number>()
+    .x((index) => xs[index] ?? 0)
+    .y((index) => px(axis.y(points[index]?.observed ?? 0)))
+  const solid = runs(points, step, ({ observed, partial }) => observed !== null && !partial)
+  const dashed: number[][] = []
+  for (const run of runs(points, step, ({ observed }) => observed !== null)) {
+    for (const [place, index] of run.entries()) {
+      const before = run[place - 1]
+      if (before === undefined) {
+        if (points[index]?.partial && run.length === 1) dashed.push([index])
+      } else if (points[index]?.partial || points[before]?.partial) dashed.push([before, index])
+    }
+  }
+  const path = (all: number[][]) => all.map((run) => draw(run) ?? '').join('')
+  return { solid: path(solid), dashed: path(dashed) }
+}
+
+const CLOSE_PX = 40
+const TOGETHER = 3
+const LABEL_LETTERS = 22
+const PX_A_LETTER = 6.4
+
+/** `GTM v231`, or of a long title its begin. */
+export const shortTitle = (title: string): string =>
+  title.length <= LABEL_LETTERS ? title : `${title.slice(0, LABEL_LETTERS - 1).trimEnd()}…`
+
+/** Marks of changes: more than three within 40 px become one, and labels that would lie on others are left out. */
+export function placeChanges(
+  changes: readonly ChartChange[],
+  x: (at: number) => number,
+  left: number,
+  right: number,
+): ChangeMark[] {
+  const sorted = [...changes].sort((a, b) => a.occurredAt - b.occurredAt)
+  const groups: ChartChange[][] = []
+  for (const change of sorted) {
+    const group = groups.at(-1)
+    if (group?.[0] && x(change.occurredAt) - x(group[0].occurredAt) < CLOSE_PX) group.push(change)
+    else groups.push([change])
+  }
+  // Where labels of a row end already.
+  const taken = Array.from({ length: LABEL_ROWS }, () => left)
+  return groups
+    .flatMap((group) => (group.length > TOGETHER ? [group] : group.map((change) => [change])))
+    .map((group) => {
+      const at = px(x(group[0]?.occurredAt ?? 0))
+      const label = group.length === 1 ? shortTitle(group[0]?.title ?? '') : `${group.length}`
+      const wide = (group.length === 1 ? label.length : LABEL_LETTERS / 2) * PX_A_LETTER + 8
+      const isRight = at + wide <= right
+      const [begin, end] = isRight ? [at, at + wide] : [at - wide, at]
+      const row = taken.findIndex((until) => until <= begin)
+      if (row >= 0) taken[row] = end
+      return {
+        ...{ x: at, count: group.length, row: Math.max(0, row) },
+        side: isRight ? 'right' : 'left',
+        label: row < 0 ? null : label,
+      } as const
+    })
+}

@@ -1,0 +1,11 @@
+import { formatNumber } from '../components/format.ts'
+import { messages } from '../messages.ts'
+import type { BandPoint } from './band-layout.ts'
+
+/** What was expected in words: `380 to 520`, of a limit alone `10 or more`, without a range `about 450`; null for nothing. */
+export function formatRange({ low, high, expected }: Pick<BandPoint, 'low' | 'high' | 'expected'>): string | null {
+  if (low !== null && high !== null) return messages.charts.between(formatNumber(low, 0), formatNumber(high, 0))
+  if (low !== null) return messages.charts.above(formatNumber(low, 0))
+  if (high !== null) return messages.charts.below(formatNumber(high, 0))
+  return typeof expected === 'number' ? messages.charts.about(formatNumber(expected, 0)) : null
+}

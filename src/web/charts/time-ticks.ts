@@ -1,0 +1,96 @@
+import { formatDate } from '../components/format.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** By how many milliseconds clocks of the zone are ahead of UTC at a moment. */
+export function offsetAt(at: number, timeZone: string): number {
+  let format = formats.get(timeZone)
+  if (!format) {
+    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+    format = new Intl.DateTimeFormat('en', { timeZone, hourCycle: 'h23', second: 'numeric', ...parts })
+    formats.set(timeZone, format)
+  }
+  const named = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = named
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000
+}
+
+/** The moment at which clocks of the zone show this; `local` is what they show, as if it were UTC. */
+export function momentOf(local: number, timeZone: string): number {
+  const guess = local - offsetAt(local, timeZone)
+  return local - offsetAt(guess, timeZone)
+}
+
+/** From one tick to the next, in what clocks show. */
+const STEPS = [
+  ...[5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14, 28, 91].map((days) => days * DAY),
+]
+/** 1970-01-05 was a Monday: weeks begin there. */
+const FIRST_MONDAY = 4 * DAY
+
+export interface TimeTick {
+  at: number
+  label: string
+}
+
+/**
+ * Ticks at round local times (00:00, 06:00; days; Mondays) between two moments, `from` and `to` included; at most `count`
+ * of them. Days have their date, hours within a day the time.
+ */
+export function timeTicks(from: number, to: number, timeZone: string, count: number): TimeTick[] {
+  const first = from + offsetAt(from, timeZone)
+  const last = to + offsetAt(to, timeZone)
+  const step = STEPS.find((each) => Math.floor((last - first) / each) + 1 <= Math.max(1, count)) ?? 365 * DAY
+  const origin = step > DAY ? FIRST_MONDAY : 0
+  const ticks: TimeTick[] = []
+  for (let local = Math.ceil((first - origin) / step) * step + origin; local <= last; local += step) {
+    const at = momentOf(local, timeZone)
+    // An hour that clocks jump over is shown as another one.
+    if (at + offsetAt(at, timeZone) !== local || at < from || at > to) continue
+    ticks.push({ at, label: labelOf(at, local, timeZone, step) })
+  }
+  return ticks
+}
+
+function labelOf(at: number, local: number, timeZone: string, step: number): string {
+  if (local % DAY !== 0) return formatDate(at, timeZone, { hour: '2-digit', minute: '2-digit' })
+  if (step > 2 * DAY) return formatDate(at, timeZone, { day: 'numeric', month: 'short' })
+  return `${formatDate(at, timeZone, { weekday: 'short' })} ${formatDate(at, timeZone, { day: 'numeric' })}`
+}
+
+/** Days that begin at midnight of UTC have its dates everywhere. */
+const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
+
+/** Ticks for buckets of days, at most `count` of them, in the middle of each. */
+function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
+  const every = Math.max(1, Math.ceil(starts.length / Math.max(1, count)))
+  return starts
+    .filter((_, index) => index % every === 0)
+    .map((start) => start + stepMs / 2)
+    .map((at) => ({
+      at,
+      label: formatDate(at, zoneOfDay(at - stepMs / 2, timeZone), { day: 'numeric', month: 'short' }),
+    }))
+}
+
+/** `Wed 12 Mar, 08:00`: a bucket's begin in cards and tables; of days without the time. */
+export function formatBucket(start: number, timeZone: string, stepMs: number): string {
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
+  if (stepMs >= DAY) return formatDate(start, zoneOfDay(start, timeZone), day)
+  return formatDate(start, timeZone, { ...day, hour: '2-digit', minute: '2-digit' })
+}
+
+/** The ticks of a row of buckets between its begin and its end. */
+export function bucketTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
+  const [first] = starts
+  const last = starts.at(-1)
+  if (first === undefined || last === undefined) return []
+  if (stepMs >= DAY) return dayTicks(starts, stepMs, timeZone, count)
+  return timeTicks(first, last + stepMs, timeZone, count)
+}

@@ -1,0 +1,44 @@
+import { Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { client } from '#client/client.gen'
+import { errorMessage } from '../api/api-error.ts'
+import { Data } from './data-text.tsx'
+
+interface PictureProps {
+  /** A path of the API that answers a PNG: it needs the credential, which an `img` does not send. */
+  path: string
+  /** What is to be seen. */
+  name: string
+}
+
+/** A picture that only who is signed in may see. */
+export function ApiImage({ path, name }: PictureProps) {
+  const { data, error } = useQuery({
+    queryKey: [{ _id: 'picture', path }],
+    queryFn: async ({ signal }) => {
+      const security = [{ scheme: 'bearer', type: 'http' } as const]
+      const { data } = await client.get({ url: path, parseAs: 'blob', security, signal, throwOnError: true })
+      return await addressOf(data as Blob)
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (error) {
+    return (
+      <Text c="dimmed" fz="sm">
+        <Data>{errorMessage(error)}</Data>
+      </Text>
+    )
+  }
+  if (data === undefined) return <Skeleton h={160} w={280} />
+  return <img src={data} alt={name} style={{ maxWidth: '100%', border: '1px solid var(--tw-border)' }} />
+}
+
+/** The pages may show pictures of `data:`, and none of `blob:`. */
+function addressOf(blob: Blob): Promise<string> {
+  const reader = new FileReader()
+  return new Promise((resolve, reject) => {
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(blob)
+  })
+}

@@ -1,0 +1,39 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconChevronRight } from '@tabler/icons-react'
+import { type ReactNode, useId, useState } from 'react'
+import classes from './collapsible.module.css'
+
+interface FoldProps {
+  title: string
+  /** What is inside in a word or two, beside the title. */
+  summary: ReactNode
+  /** True when it begins open. */
+  isOpenAtFirst?: boolean
+  /** True while something inside must be seen, as a refused field must. */
+  mustShow?: boolean
+  children: ReactNode
+}
+
+/** What few people need: folded, with what it says on the fold. */
+export function Collapsible({ title, summary: says, isOpenAtFirst = false, mustShow = false, children }: FoldProps) {
+  const [isChosen, choose] = useState(isOpenAtFirst)
+  const isOpen = isChosen || mustShow
+  const id = useId()
+  return (
+    <div className={classes.fold}>
+      <UnstyledButton
+        className={classes.head}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => choose(!isOpen)}
+      >
+        <IconChevronRight size={16} aria-hidden className={classes.mark} data-open={isOpen || undefined} />
+        <span className={classes.title}>{title}</span>
+        <span className={classes.says}>{says}</span>
+      </UnstyledButton>
+      <div id={id} hidden={!isOpen} className={classes.body}>
+        {isOpen && children}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+/** Puts a text into the clipboard. */
+export async function copyText(text: string): Promise<void> {
+  // Pages of plain http have no clipboard API, and a browser may refuse it: a right of its own.
+  if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => copyField(text))
+  else copyField(text)
+}
+
+/** Copies a hidden field. */
+function copyField(text: string): void {
+  const opener = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  field.setAttribute('aria-hidden', 'true')
+  field.style.position = 'fixed'
+  field.style.opacity = '0'
+  // Inside an open dialog: what holds the focus there would take it back.
+  const place = opener?.closest('[role=dialog]') ?? document.body
+  place.append(field)
+  field.select()
+  document.execCommand('copy')
+  field.remove()
+  if (opener instanceof HTMLElement) opener.focus()
+}

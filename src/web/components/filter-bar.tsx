@@ -1,0 +1,140 @@
+import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core'
+import { messages } from '../messages.ts'
+import type { ParamType, ParamTypes, ValuesOf } from '../url-state/param-types.ts'
+import { useSearchParams } from '../url-state/use-search-params.ts'
+import { Data } from './data-text.tsx'
+import classes from './filter-bar.module.css'
+import { MultiChoice, type Option } from './multi-choice.tsx'
+import { useDebouncedInput } from './use-debounced-input.ts'
+
+/** A field of a filter bar, named as in the page's address. */
+export type Filter<Name extends string = string> =
+  /** Text to search for. */
+  | { is: 'search'; name: Name; label?: string }
+  /** Several of some values; `isData` when their labels are names of somebody's things. */
+  | { is: 'several'; name: Name; label: string; options: readonly Option[]; isData?: boolean }
+  /** One of some values, as the order of a list; it filters nothing, so that it has no chip. */
+  | { is: 'one'; name: Name; label: string; options: readonly Option[] }
+  /** Only the chip, for what a link elsewhere filters by; `options` name its values. */
+  | { is: 'chip'; name: Name; label: string; options: readonly Option[] }
+
+interface FilterBarProps<F extends ParamTypes> {
+  fields: F
+  filters: readonly Filter<keyof F & string>[]
+}
+
+/** What the list below is filtered by: fields that read and write the address, and a chip for each that is not at rest. */
+export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
+  const [values, set] = useSearchParams(fields)
+  const change = (name: string, value: unknown) => set({ [name]: value } as Partial<ValuesOf<F>>)
+  const active = filters.filter(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))
+  return (
+    <div className={classes.bar}>
+      <search className={classes.fields} aria-label={messages.components.filters}>
+        {filters.map((filter) => (
+          <FilterField
+            key={filter.name}
+            filter={filter}
+            value={values[filter.name]}
+            change={(value) => change(filter.name, value)}
+          />
+        ))}
+      </search>
+      {active.length > 0 && (
+        <div className={classes.chips}>
+          {active.map((filter) => (
+            <Chip
+              key={filter.name}
+              filter={filter}
+              value={values[filter.name]}
+              remove={() => change(filter.name, fields[filter.name]?.fallback)}
+            />
+          ))}
+          <Button variant="subtle" size="compact-sm" onClick={() => set(atRest(fields, filters))}>
+            {messages.components.clearAll}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The button of a list that is empty only because of its filters. */
+export function ClearFilters<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
+  const [, set] = useSearchParams(fields)
+  return (
+    <Button variant="default" onClick={() => set(atRest(fields, filters))}>
+      {messages.components.clearFilters}
+    </Button>
+  )
+}
+
+/** True when the address filters by something. */
+export function useIsFiltered<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>): boolean {
+  const [values] = useSearchParams(fields)
+  return filters.some(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))
+}
+
+const isAtRest = (field: ParamType<never> | ParamType<unknown> | undefined, value: unknown): boolean => {
+  const { write, fallback } = field as ParamType<unknown>
+  return write(value) === write(fallback)
+}
+
+function atRest<F extends ParamTypes>(fields: F, filters: readonly Filter[]): Partial<ValuesOf<F>> {
+  const cleared = filters.filter(({ is }) => is !== 'one').map(({ name }) => [name, fields[name]?.fallback])
+  return Object.fromEntries(cleared)
+}
+
+interface FieldProps {
+  filter: Filter
+  value: unknown
+  change(value: unknown): void
+}
+
+function FilterField({ filter, value, change }: FieldProps) {
+  switch (filter.is) {
+    case 'search':
+      return <SearchField label={filter.label ?? messages.components.search} value={String(value)} change={change} />
+    case 'several':
+      return (
+        <MultiChoice
+          label={filter.label}
+          options={filter.options}
+          chosen={value as readonly string[]}
+          choose={change}
+          isData={filter.isData}
+        />
+      )
+    case 'one':
+      return (
+        <NativeSelect
+          label={filter.label}
+          value={String(value)}
+          onChange={({ currentTarget }) => change(currentTarget.value)}
+          data={[...filter.options]}
+        />
+      )
+    case 'chip':
+      return null
+  }
+}
+
+function SearchField({ label, value, change }: { label: string; value: string; change(value: string): void }) {
+  const typed = useDebouncedInput(value, change)
+  return <TextInput className={classes.search} type="search" label={label} maxLength={200} {...typed} />
+}
+
+function Chip({ filter, value, remove }: { filter: Filter; value: unknown; remove(): void }) {
+  const label = filter.label ?? messages.components.search
+  const options = 'options' in filter ? filter.options : []
+  const values = Array.isArray(value) ? (value as string[]) : [String(value)]
+  const names = values.map((one) => options.find((option) => option.value === one)?.label ?? one)
+  const isOurs = filter.is === 'several' && !filter.isData
+  const text = names.length === 0 ? messages.components.any : names.join(', ')
+  return (
+    <span className={classes.chip}>
+      {messages.components.chip(label)} {isOurs ? text : <Data className={classes.value}>{text}</Data>}
+      <CloseButton size="xs" aria-label={messages.components.removeFilter(label)} onClick={remove} />
+    </span>
+  )
+}

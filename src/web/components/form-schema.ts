@@ -1,0 +1,144 @@
+/** The JSON Schema 2020-12 of a form, as `GET /v1/forms` has it: without references. */
+export interface FormSchema {
+  type?: string
+  title?: string | undefined
+  description?: string
+  properties?: Readonly<Record<string, FormSchema>>
+  required?: readonly string[]
+  items?: FormSchema
+  anyOf?: readonly FormSchema[]
+  enum?: readonly unknown[]
+  const?: unknown
+  default?: unknown
+  examples?: readonly unknown[]
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  maxItems?: number
+  additionalProperties?: unknown
+  'x-unit'?: string
+  'x-order'?: number
+  'x-secret'?: boolean
+  /** Ids of integrations with this provider fit too. */
+  'x-integration'?: string
+}
+
+export type FormValue = Readonly<Record<string, unknown>>
+
+/** How a field is asked for. */
+export type FieldKind = 'text' | 'number' | 'boolean' | 'one' | 'some' | 'texts' | 'list' | 'group' | 'shape' | 'json'
+
+/** The schema that is asked for where null is allowed too. */
+export function withoutNull(schema: FormSchema): FormSchema {
+  const shapes = schema.anyOf?.filter(({ type }) => type !== 'null')
+  if (!schema.anyOf || shapes?.length !== 1) return schema
+  const { anyOf: _, ...rest } = schema
+  return { ...shapes[0], ...rest }
+}
+
+/** How a field of this schema is asked for; null for one that has only one value and is not asked for. */
+export function fieldKindOf(given: FormSchema): FieldKind | null {
+  const schema = withoutNull(given)
+  if ('const' in schema) return null
+  if (schema.enum) return 'one'
+  if (schema.anyOf) return schema.anyOf.every(({ const: only }) => only !== undefined) ? 'one' : 'shape'
+  switch (schema.type) {
+    case 'boolean':
+      return 'boolean'
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'string':
+      return 'text'
+    case 'object':
+      return schema.properties ? 'group' : 'json'
+    case 'array':
+      return listKind(schema.items ?? {})
+    default:
+      return 'json'
+  }
+}
+
+function listKind(items: FormSchema): FieldKind {
+  if (items.enum) return 'some'
+  return fieldKindOf(items) === 'text' ? 'texts' : 'list'
+}
+
+/** The values of a field of which one, or some, are chosen. */
+export const valuesOf = ({ enum: values, anyOf = [] }: FormSchema): unknown[] => [
+  ...(values ?? anyOf.map(({ const: only }) => only)),
+]
+
+/** The fields of an object in their order. */
+export const fieldsOf = ({ properties = {} }: FormSchema): [name: string, schema: FormSchema][] =>
+  Object.entries(properties).sort(([, a], [, b]) => (a['x-order'] ?? 0) - (b['x-order'] ?? 0))
+
+/** What a form begins with: defaults, and the parts that are required. Undefined for what has neither. */
+export function defaultValueOf(given: FormSchema): unknown {
+  const schema = withoutNull(given)
+  if ('const' in schema) return schema.const
+  if ('default' in schema) return schema.default
+  if (schema.anyOf) return defaultValueOf(schema.anyOf[0] ?? {})
+  if (schema.type === 'array')
+    return schema.items && fieldKindOf(schema.items) === 'group' ? [defaultValueOf(schema.items)] : []
+  if (schema.type === 'boolean') return false
+  if (schema.enum) return schema.enum[0]
+  if (schema.type !== 'object') return undefined
+  const { required = [] } = schema
+  const parts = fieldsOf(schema)
+    .filter(([name, part]) => required.includes(name) || 'default' in part)
+    .map(([name, part]) => [name, defaultValueOf(part)])
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
+}
+
+/** Which of several shapes a value has: the one whose fixed and required parts fit best; 0 for a value of none. */
+export function shapeOf(shapes: readonly FormSchema[], value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const fits = shapes.map((shape) => {
+    const parts = fieldsOf(shape)
+    const isOther = parts.some(([name, part]) => 'const' in part && (value as FormValue)[name] !== part.const)
+    return isOther ? -1 : parts.filter(([name]) => name in value).length
+  })
+  return Math.max(0, fits.indexOf(Math.max(...fits)))
+}
+
+/** The field by which shapes are told apart, as `kind` is; null when there is none. */
+export function discriminatorOf(shapes: readonly FormSchema[]): string | null {
+  const [first = {}] = shapes
+  const marks = fieldsOf(first).map(([name]) => name)
+  const isMark = (name: string) => shapes.every(({ properties }) => properties?.[name]?.const !== undefined)
+  return marks.find(isMark) ?? null
+}
+
+/** Paths of everything that a form asks for, as the server names it in a refusal: `volume.count`, `steps[0].anchor`. */
+export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[] {
+  const own = path ? [path] : []
+  const { anyOf, items, properties } = withoutNull(schema)
+  if (anyOf) return [...own, ...pathsOf(anyOf[shapeOf(anyOf, value)] ?? {}, value, path).slice(own.length)]
+  if (items && Array.isArray(value)) {
+    return [...own, ...value.flatMap((item, index) => pathsOf(items, item, `${path}[${index}]`))]
+  }
+  const parts = Object.entries(properties ?? {}).flatMap(([name, part]) =>
+    pathsOf(part, (value as FormValue | null | undefined)?.[name], path ? `${path}.${name}` : name),
+  )
+  return [...own, ...parts]
+}
+
+/** The title of the first required field that has no value yet; null when the form is whole as far as it says. */
+export function firstMissingField(given: FormSchema, value: unknown): string | null {
+  const schema = withoutNull(given)
+  if (value === undefined || value === '') return schema.title ?? ''
+  const { anyOf, items, required = [] } = schema
+  if (anyOf) return firstMissingField({ title: schema.title, ...anyOf[shapeOf(anyOf, value)] }, value)
+  if (items && Array.isArray(value)) return firstText(value.map((item) => firstMissingField(items, item)))
+  const parts = fieldsOf(schema).filter(([name]) => required.includes(name) || (value as FormValue)[name] !== undefined)
+  return firstText(parts.map(([name, part]) => firstMissingField({ title: name, ...part }, (value as FormValue)[name])))
+}
+
+const firstText = (texts: readonly (string | null)[]) => texts.find((text) => text !== null) ?? null
+
+/** The object with this part; an empty part is left out. */
+export function withPart(value: FormValue, name: string, part: unknown): FormValue {
+  const { [name]: _, ...rest } = value
+  return part === undefined || part === '' ? rest : { ...value, [name]: part }
+}

@@ -1,0 +1,21 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import classes from './tab-links.module.css'
+
+interface SubLinksProps {
+  /** The landmark's name. */
+  name: string
+  links: readonly { key: string; label: string; isHere: boolean; link: LinkProps }[]
+}
+
+/** The links between pages that belong together, under their heading. */
+export function TabLinks({ name, links }: SubLinksProps) {
+  return (
+    <nav aria-label={name} className={classes.links}>
+      {links.map(({ key, label, isHere, link }) => (
+        <Link key={key} {...link} aria-current={isHere ? 'page' : undefined} className={classes.link}>
+          {label}
+        </Link>
+      ))}
+    </nav>
+  )
+}

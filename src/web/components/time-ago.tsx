@@ -1,0 +1,94 @@
+import { type FocusEvent, type PointerEvent, useRef, useState } from 'react'
+import { messages } from '../messages.ts'
+import { Data } from './data-text.tsx'
+import { type Distance, distanceOf, formatMoment, UNKNOWN } from './format.ts'
+import classes from './time-ago.module.css'
+import { TimePopover } from './time-popover.tsx'
+import { useNow } from './use-now.ts'
+import { useTimeZone } from './use-time-zone.ts'
+
+/** The pointer has to rest for so long. */
+const HOVER_MS = 300
+
+interface AgoProps {
+  /** Milliseconds since the epoch; null for never. */
+  at: number | null | undefined
+  /** What stands for null; – unless told. */
+  missing?: string
+  /** True in rows that open something themselves: no stop of the Tab key, and a press goes to the row. */
+  isQuiet?: boolean
+}
+
+/** How long ago something was (`38 min ago`, beyond seven days the date), and on hover, focus or tap its exact moment. */
+export function TimeAgo({ at, missing, isQuiet = false }: AgoProps) {
+  const now = useNow()
+  const zone = useTimeZone()
+  if (at === null || at === undefined) return <span>{missing ?? <Data>{UNKNOWN}</Data>}</span>
+  const text = sayDistance(distanceOf(at, now, zone))
+  return <Moment at={at} text={text} isQuiet={isQuiet} />
+}
+
+/** An exact moment in the reader's zone, `12 Mar 2026, 14:10`, with the same card. */
+export function DateTime({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
+  return <Moment at={at} text={formatMoment(at, useTimeZone())} isQuiet={isQuiet} />
+}
+
+function sayDistance(distance: Distance): string {
+  if (distance.is === 'now') return messages.api.justNow
+  if (distance.is === 'date') return distance.date
+  return distance.is === 'ago' ? messages.api.ago(distance.age) : messages.api.fromNow(distance.age)
+}
+
+function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: boolean }) {
+  const [isOpen, open] = useState(false)
+  const anchor = useRef<HTMLElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const close = () => {
+    clearTimeout(timer.current)
+    open(false)
+  }
+  const hover = {
+    onPointerEnter: ({ pointerType }: PointerEvent) => {
+      if (pointerType === 'mouse') timer.current = setTimeout(() => open(true), HOVER_MS)
+    },
+    onPointerLeave: close,
+  }
+  const time = (
+    <time dateTime={new Date(at).toISOString()} className="figure">
+      <Data>{text}</Data>
+    </time>
+  )
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!currentTarget.contains(relatedTarget)) close()
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only shows what the button inside shows too
+    <span
+      className={classes.moment}
+      ref={anchor}
+      {...hover}
+      onBlur={leave}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !isOpen) return
+        event.preventDefault()
+        close()
+      }}
+    >
+      {isQuiet ? (
+        time
+      ) : (
+        <button
+          type="button"
+          className={classes.button}
+          aria-expanded={isOpen}
+          // A press with the mouse focuses too, and must not close what that opened.
+          onFocus={() => open(true)}
+          onClick={() => open(true)}
+        >
+          {time}
+        </button>
+      )}
+      {isOpen && <TimePopover at={at} anchor={anchor} />}
+    </span>
+  )
+}

@@ -1,0 +1,61 @@
+import { createRouter } from '@tanstack/react-router'
+import { focusNextHeading } from './components/page-header.tsx'
+import { alertsRoutes } from './pages/alerts/routes.ts'
+import { auditsRoutes } from './pages/audits/routes.ts'
+import { changesRoutes } from './pages/changes/routes.ts'
+import { complianceRoutes } from './pages/compliance/routes.ts'
+import { deliveriesRoutes } from './pages/deliveries/routes.ts'
+import { domainsRoutes } from './pages/domains/routes.ts'
+import { exploreRoutes } from './pages/explore/routes.ts'
+import { integrationsRoutes } from './pages/integrations/routes.ts'
+import { issuesRoutes } from './pages/issues/routes.ts'
+import { overviewRoutes } from './pages/overview/routes.ts'
+import { reportRoutes } from './pages/report/routes.ts'
+import { settingsRoutes } from './pages/settings/routes.ts'
+import { signInRoutes } from './pages/sign-in/routes.ts'
+import { signalsRoutes } from './pages/signals/routes.ts'
+import { testsRoutes } from './pages/tests/routes.ts'
+import { PageError } from './shell/error-pages.tsx'
+import { root } from './shell/root-route.ts'
+import { parseSearch, writeSearch } from './url-state/search-params.ts'
+
+/** All pages by their addresses. */
+export const router = createRouter({
+  routeTree: root.addChildren([
+    ...overviewRoutes,
+    ...issuesRoutes,
+    ...alertsRoutes,
+    ...changesRoutes,
+    ...complianceRoutes,
+    ...deliveriesRoutes,
+    ...testsRoutes,
+    ...auditsRoutes,
+    ...exploreRoutes,
+    ...integrationsRoutes,
+    ...reportRoutes,
+    ...signalsRoutes,
+    ...domainsRoutes,
+    ...settingsRoutes,
+    ...signInRoutes,
+  ]),
+  parseSearch,
+  stringifySearch: writeSearch,
+  // Within the shell, so that one can go elsewhere.
+  defaultErrorComponent: PageError,
+  defaultPreload: 'intent',
+  // TanStack Query decides what is fresh.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  // What is typed and opened on the page of one thing has no place on that of another.
+  defaultRemountDeps: ({ params }) => params,
+})
+
+router.subscribe('onBeforeNavigate', ({ pathChanged, fromLocation }) => {
+  if (pathChanged && fromLocation) focusNextHeading()
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,58 @@
+import { Modal } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useLinkParams } from '../api/bootstrap.ts'
+import { type SessionState, useSessionState } from '../api/session.ts'
+import { LazyMount } from '../components/lazy-mount.tsx'
+import { messages } from '../messages.ts'
+import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
+import { NoticeList } from './notice-list.tsx'
+import { Shell } from './shell.tsx'
+
+/** Pages for who is not signed in. */
+const OPEN_PATHS = ['/setup', '/invite', '/reset']
+
+/** Asks again for all that is on screen when somebody signs in over it, here or in another tab. */
+function useOwnAnswers(state: SessionState): void {
+  const queries = useQueryClient()
+  const credential = state.is === 'open' ? state.session.credential : null
+  const last = useRef(credential)
+  useEffect(() => {
+    if (credential === null || credential === last.current) return
+    last.current = credential
+    void queries.invalidateQueries()
+  }, [credential, queries])
+}
+
+/** Lets who is signed in to the page, and shows the form to everybody else, at the same address. */
+export function AuthGate() {
+  const state = useSessionState()
+  const { failure } = useLinkParams()
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const wasIn = useRef(false)
+  if (state.is === 'open') wasIn.current = true
+  if (state.is === 'none') wasIn.current = false
+  useOwnAnswers(state)
+  const isIn = state.is === 'open' || (state.is === 'ended' && wasIn.current)
+  return (
+    <>
+      {OPEN_PATHS.includes(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
+      {/* What was typed behind it stays. */}
+      <LazyMount isOpen={isIn && state.is === 'ended'}>
+        {(isOpen) => (
+          <Modal
+            opened={isOpen}
+            onClose={() => {}}
+            withCloseButton={false}
+            closeOnEscape={false}
+            title={messages.signIn.title}
+          >
+            <SignInForms reason={messages.signIn.sessionExpired} />
+          </Modal>
+        )}
+      </LazyMount>
+      <NoticeList />
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { ApiError, errorMessage } from '../api/api-error.ts'
+import { Data } from '../components/data-text.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ErrorNotice } from '../components/query-state.tsx'
+import { messages } from '../messages.ts'
+import { useLive } from './live-indicator.tsx'
+
+/** An address that is no page. */
+export function NotFound() {
+  return (
+    <>
+      <PageHeader title={messages.shell.notFound} />
+      <Anchor component={Link} to="/">
+        {messages.shell.toOverview}
+      </Anchor>
+    </>
+  )
+}
+
+/** A page that threw while it was drawn, or whose code could not be loaded. */
+export function PageError({ error }: ErrorComponentProps) {
+  if (error instanceof ApiError) return <Unreachable refusal={error} />
+  return (
+    <Stack p="lg" role="alert" maw="72ch">
+      <Text fz="md">{messages.shell.failed}</Text>
+      <Text c="dimmed" fz="sm">
+        <Data>{errorMessage(error)}</Data>
+      </Text>
+      <Button variant="default" onClick={() => location.reload()} w="fit-content">
+        {messages.shell.reload}
+      </Button>
+    </Stack>
+  )
+}
+
+/** The page is loaded as soon as the server is heard again, or at a press. */
+function Unreachable({ refusal }: { refusal: ApiError }) {
+  const router = useRouter()
+  const { heardAt } = useLive()
+  const before = useRef(heardAt)
+  const [isAsking, ask] = useState(false)
+  const again = useCallback(async () => {
+    ask(true)
+    await router.invalidate()
+    ask(false)
+  }, [router])
+  useEffect(() => {
+    if (heardAt !== before.current) void again()
+  }, [heardAt, again])
+  return (
+    <>
+      <PageHeader title={messages.shell.notLoaded} />
+      <ErrorNotice refusal={refusal} retry={() => void again()} isAsking={isAsking} />
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+import { retainSearchParams } from '@tanstack/react-router'
+import { messages } from '../messages.ts'
+import { notices } from '../shell/notices.ts'
+import type { ParamTypes, SearchOf } from './param-types.ts'
+import type { Dropped } from './search-params.ts'
+import { readSearch, SHARED_PARAMS, type SharedParams } from './search-params.ts'
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    /** What the page's address may say as that of every page; a page may have another time range by default. */
+    shared?: SharedParams
+  }
+}
+
+/** What a page's address may say, beside project and time range: a part of its route. */
+export const routeSearch = <F extends ParamTypes>(fields: F) => ({
+  validateSearch: (raw: Record<string, unknown>): SearchOf<F & typeof SHARED_PARAMS> => {
+    const read = readSearch({ ...SHARED_PARAMS, ...fields }, raw)
+    reportDropped(read.dropped)
+    return read.search
+  },
+  staticData: {
+    shared: { ...SHARED_PARAMS, ...('range' in fields ? { range: fields.range as SharedParams['range'] } : {}) },
+  },
+  search: { middlewares: [retainSearchParams(['project', 'range', 'from', 'to'] as never)] },
+})
+
+const told = new Set<string>()
+
+/** Tells once what was left out of an address. */
+function reportDropped(dropped: readonly Dropped[]): void {
+  const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !told.has(part))
+  if (parts.length === 0) return
+  for (const part of parts) told.add(part)
+  // The router reads addresses while it draws.
+  queueMicrotask(() => notices.say(messages.shell.ignoredFilters(parts.join(', '))))
+}

@@ -1,0 +1,82 @@
+import {
+  choice,
+  type ParamType,
+  type ParamTypes,
+  type SearchOf,
+  text,
+  timestamp,
+  type ValuesOf,
+} from './param-types.ts'
+
+/** The time ranges, as in the address and on the keys `1` to `4`. */
+export const RANGES = ['24h', '3d', '7d', '30d'] as const
+export type Range = (typeof RANGES)[number]
+
+/** What every page's address may say: the project, and the time range, or two moments instead of it. */
+export const SHARED_PARAMS = { project: text, range: choice(RANGES, '24h'), from: timestamp, to: timestamp }
+export type SharedParams = typeof SHARED_PARAMS
+
+/** A part of an address that was left out. */
+export interface Dropped {
+  name: string
+  text: string
+}
+
+/** Reads what an address says. `dropped` has what no field takes, and what is no value of its field. */
+export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record<string, unknown>>) {
+  const search: Record<string, unknown> = {}
+  const dropped: Dropped[] = []
+  for (const [name, given] of Object.entries(raw)) {
+    if (given === undefined) continue
+    const field = Object.hasOwn(fields, name) ? (fields[name] as ParamType<unknown>) : null
+    // A link within the pages gives the value itself, the address bar its text.
+    const written = typeof given === 'string' ? given : field?.write(given)
+    const { value, left } = partOf(field, written)
+    if (field && value !== undefined && field.write(value) !== field.write(field.fallback)) search[name] = value
+    if (left !== '') dropped.push({ name, text: left ?? String(given) })
+  }
+  return { search: search as SearchOf<F>, dropped }
+}
+
+/** The value that a text has for a field, and the part of the text that is none: of a list, what is no value stays out. */
+function partOf(
+  field: ParamType<unknown> | null,
+  text: string | undefined,
+): { value?: unknown; left: string | undefined } {
+  if (field === null || text === undefined) return { left: text }
+  const whole = field.parse(text)
+  if (whole !== undefined) return { value: whole, left: '' }
+  const [good, bad] = [true, false].map((isGood) =>
+    text.split(',').filter((part) => (field.parse(part) !== undefined) === isGood),
+  ) as [string[], string[]]
+  const value = bad.length > 0 && good.length > 0 ? field.parse(good.join(',')) : undefined
+  return value === undefined ? { left: text } : { value, left: bad.join(',') }
+}
+
+/** Returns all values: those of the address, and the fallback of the others. */
+export function valuesOf<F extends ParamTypes>(fields: F, raw: Readonly<Record<string, unknown>>): ValuesOf<F> {
+  // The router keeps the text of what `readSearch` left out.
+  const search: Record<string, unknown> = readSearch(fields, raw).search
+  const values = Object.entries(fields).map(([name, field]) => [
+    name,
+    search[name] ?? (field as ParamType<unknown>).fallback,
+  ])
+  return Object.fromEntries(values)
+}
+
+/** `?status=open,muted&q=a%26b` → `{status: 'open,muted', q: 'a&b'}`; of a name that comes twice all values, with commas. */
+export function parseSearch(query: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(query)) {
+    found[name] = Object.hasOwn(found, name) ? `${found[name]},${value}` : value
+  }
+  return found
+}
+
+/** The query of an address with its question mark; empty for nothing. Lists are written with commas. */
+export function writeSearch(search: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(search)
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`)
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
