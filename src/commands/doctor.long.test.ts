@@ -45,7 +45,7 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
   [
     'a file that nobody knows',
     (data, [path = '']) => cpSync(join(data, path), join(data, 'events/copy.parquet')),
-    /^WRONG files: the list does not have 1 of the files \(copy\.parquet\).+doctor --data \S+ --rebuild/,
+    /^WRONG files: 1 files are not listed \(copy\.parquet\).+doctor --data \S+ --rebuild/,
   ],
   [
     'the folder of events that is gone',
@@ -86,7 +86,7 @@ test('beside a running server it reads, and changes nothing', async () => {
   expect(lines.find((line) => line.includes('files: '))).toContain('a server is running')
   for (const flag of ['--rebuild', '--forget-secrets']) {
     const refused = await check(path, flag)
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another tagwarden is running') })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another tagwarden process is using') })
   }
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })

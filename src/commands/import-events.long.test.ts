@@ -162,7 +162,7 @@ describe('exit 2, and nothing is made', () => {
     await Bun.write(torn, (await Bun.file(torn).bytes()).subarray(0, 30))
     expect(await fails(torn, '--data', folder.data)).toContain("can't be read")
     await using server = await startServer(folder.data)
-    expect(await fails(path, '--data', folder.data)).toContain('another tagwarden is running')
+    expect(await fails(path, '--data', folder.data)).toContain('another tagwarden process is using')
     await server.stop()
     expect(readdirSync(join(folder.data, 'events', 'tmp'))).toEqual([])
   })

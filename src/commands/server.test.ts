@@ -30,7 +30,7 @@ describe('a server', () => {
   test('refuses a folder that another one uses', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
-    await expect(startServer(configOf(folder.path), quiet)).rejects.toThrow('another tagwarden is running')
+    await expect(startServer(configOf(folder.path), quiet)).rejects.toThrow('another tagwarden process is using')
     await running.stop()
   })
 

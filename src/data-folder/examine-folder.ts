@@ -20,11 +20,11 @@ export interface Finding {
 }
 
 /** With less free space, SQLite and the spool will soon fail to write. */
-const LEAST_FREE_BYTES = 500 * 2 ** 20
+const MIN_FREE_BYTES = 500 * 2 ** 20
 
 /**
- * Checks everything in a data folder and changes nothing. While a server is running on it, files that it is writing are
- * left out. `progress` is called after each file with the number of checked files.
+ * Checks everything in a data folder without changing it. Skips files that a running server is writing. `progress` is
+ * called after each file with the number of checked files.
  */
 export async function examine(
   paths: FolderPaths,
@@ -49,23 +49,26 @@ const wrong = (check: Finding['check'], says: string): Finding => ({ check, stat
 
 function folderFindings({ folder }: FolderPaths): Finding[] {
   const mode = statSync(folder).mode & 0o777
-  if ((mode & 0o077) === 0) return [good('folder', `${folder} is for its owner only`)]
-  const says = `other users of this machine may enter ${folder} (mode ${mode.toString(8)}) and read its events; "chmod 700 ${folder}" mends it`
+  if ((mode & 0o077) === 0) return [good('folder', `${folder} is accessible to its owner only`)]
+  const says = `other users of this machine can enter ${folder} (mode ${mode.toString(8)}) and read its events; run "chmod 700 ${folder}"`
   return [wrong('folder', says)]
 }
 
 function databaseFinding(paths: FolderPaths, isRunning: boolean): Finding {
   const state = inspectDatabase(paths.database, { isLive: isRunning, isThorough: true })
-  const goOn = `put back a copy, or make a new one by "${doctorCommand(paths, '--rebuild')}"`
-  if (state.kind === 'damaged') return wrong('database', `${paths.database} is damaged (${state.reason}); ${goOn}`)
+  const advice = `restore a backup, or run "${doctorCommand(paths, '--rebuild')}" to create a new one`
+  if (state.kind === 'damaged') return wrong('database', `${paths.database} is damaged (${state.reason}); ${advice}`)
   if (state.kind === 'cut') return wrong('database', cutDatabase(paths, state.reason).message)
-  if (state.kind === 'empty') return wrong('database', `${paths.database} is lost or empty; ${goOn}`)
+  if (state.kind === 'empty') return wrong('database', `${paths.database} is missing or empty; ${advice}`)
   const { schema } = state
   if (schema > migrations.length) {
-    return wrong('database', `a newer version wrote it (schema ${schema}, this one knows ${migrations.length})`)
+    return wrong(
+      'database',
+      `written by a newer version (schema ${schema}, this version supports ${migrations.length})`,
+    )
   }
-  if (schema < migrations.length) return note('database', 'it is sound; the next start brings it to this version')
-  return good('database', `it is sound, schema ${schema}`)
+  if (schema < migrations.length) return note('database', 'intact; the next start upgrades it to this version')
+  return good('database', `intact, schema ${schema}`)
 }
 
 function keyFinding(paths: FolderPaths, db: Db): Finding {
@@ -76,7 +79,7 @@ function keyFinding(paths: FolderPaths, db: Db): Finding {
     throw error
   }
   const exposed = existsSync(paths.key) ? keyModeWarning(paths) : null
-  return exposed ? wrong('key', exposed) : good('key', 'it opens everything that is sealed')
+  return exposed ? wrong('key', exposed) : good('key', 'decrypts all stored secrets')
 }
 
 async function fileFindings(
@@ -93,14 +96,12 @@ async function fileFindings(
     const findings = [
       ...broken.map(({ path, fault }) => wrong('files', `${path} ${fault}`)),
       ...(uncompacted > 0 && isRunning ? [uncompactedNote(uncompacted)] : []),
-      ...(unlisted ? unlistedFindings(paths, unlisted) : [NOT_LOOKED_FOR]),
+      ...(unlisted ? unlistedFindings(paths, unlisted) : [UNLISTED_NOT_CHECKED]),
     ]
     if (findings.length > 0) return findings
-    return [
-      good('files', listed === 0 ? 'there are none yet' : `all ${listed} are there and can be read to their ends`),
-    ]
+    return [good('files', listed === 0 ? 'none yet' : `all ${listed} are present and readable`)]
   } catch (error) {
-    if (error instanceof ListError) return [wrong('files', `the list of files can't be read (${error.message})`)]
+    if (error instanceof ListError) return [wrong('files', `the list of files is unreadable (${error.message})`)]
     throw error
   }
 }
@@ -108,20 +109,17 @@ async function fileFindings(
 const uncompactedNote = (files: number) =>
   note(
     'files',
-    `${files} of hours that ended more than 6 h ago are not compacted: the log of the server says why merges fail`,
+    `${files} files of hours that ended more than 6 h ago are not compacted; see the server's log for failed merges`,
   )
 
-const NOT_LOOKED_FOR = note(
-  'files',
-  'files that no list has were not looked for, because a server is running and writes some',
-)
+const UNLISTED_NOT_CHECKED = note('files', 'unlisted files were not checked, because a running server is writing files')
 
 function unlistedFindings(paths: FolderPaths, { strays, leftovers }: NonNullable<Examined['unlisted']>): Finding[] {
-  const says = `the list does not have ${strays.length} of the files (${firstFew(strays)}); "${doctorCommand(paths, '--rebuild')}" takes them in`
+  const says = `${strays.length} files are not listed (${firstFew(strays)}); run "${doctorCommand(paths, '--rebuild')}" to add them`
   return [
     ...(strays.length > 0 ? [wrong('files', says)] : []),
     ...(leftovers.length > 0
-      ? [note('files', `the next start removes ${leftovers.length} that a kill left behind`)]
+      ? [note('files', `the next start removes ${leftovers.length} leftovers of a killed process`)]
       : []),
   ]
 }
@@ -139,14 +137,14 @@ function spoolFinding({ spool }: FolderPaths): Finding {
   if (damaged.length > 0) {
     return wrong(
       'spool',
-      `${damaged.length} of ${names.length} segments have batches that can't be read; the next start keeps the others (${firstFew(damaged)})`,
+      `${damaged.length} of ${names.length} segments have unreadable batches (${firstFew(damaged)}); the next start keeps the others`,
     )
   }
-  return good('spool', names.length === 0 ? 'it is empty' : `${names.length} segments wait to be loaded`)
+  return good('spool', names.length === 0 ? 'empty' : `${names.length} segments are waiting to be loaded`)
 }
 
 function diskFinding({ folder }: FolderPaths): Finding {
   const { freeBytes, totalBytes } = diskSpace(folder)
-  const says = `${Math.floor(freeBytes / 2 ** 20)} MiB are free, ${Math.floor((100 * freeBytes) / totalBytes)} %`
-  return freeBytes < LEAST_FREE_BYTES ? wrong('disk', `only ${says}`) : good('disk', says)
+  const says = `${Math.floor(freeBytes / 2 ** 20)} MiB free (${Math.floor((100 * freeBytes) / totalBytes)} %)`
+  return freeBytes < MIN_FREE_BYTES ? wrong('disk', `only ${says}`) : good('disk', says)
 }

@@ -2,7 +2,7 @@ import { firstFew } from '../core/text.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
 /**
- * A data folder can't be used: its message says in a sentence or two what is wrong, what is kept, and how to continue.
+ * The data folder can't be used. The message says what is wrong, that nothing was changed, and how to continue.
  */
 export class FolderError extends Error {
   override readonly name = 'FolderError'
@@ -15,13 +15,13 @@ export function doctorCommand({ folder }: Pick<FolderPaths, 'folder'>, flag: str
 
 export function damagedDatabase(paths: FolderPaths, reason: string): FolderError {
   return new FolderError(
-    `${paths.database} is damaged (${reason}). Nothing was changed. Put back a copy of it, or let "${doctorCommand(paths, '--rebuild')}" set it aside and make a new one from the files of events; users, alerts and issues are in no other file`,
+    `${paths.database} is damaged (${reason}). Nothing was changed. Restore a backup of it, or run "${doctorCommand(paths, '--rebuild')}" to set it aside and create a new one from the event files. Users, alerts and issues are stored only in the database`,
   )
 }
 
 export function cutDatabase(paths: FolderPaths, reason: string): FolderError {
   return new FolderError(
-    `${paths.database}-wal, which has the latest changes of the database, ${reason}. Nothing was changed. Put back a copy of both files, or let "${doctorCommand(paths, '--rebuild')}" go on without these changes`,
+    `${paths.database}-wal, which has the latest changes of the database, ${reason}. Nothing was changed. Restore a backup of both files, or run "${doctorCommand(paths, '--rebuild')}" to continue without these changes`,
   )
 }
 
@@ -30,29 +30,29 @@ export function lostDatabase(
   { files, segments }: { files: number; segments: number },
 ): FolderError {
   const has = [
-    ...(files > 0 ? [`${files} ${files === 1 ? 'file' : 'files'} of events in ${paths.events}`] : []),
+    ...(files > 0 ? [`${files} event ${files === 1 ? 'file' : 'files'} in ${paths.events}`] : []),
     ...(segments > 0 ? [`${segments} ${segments === 1 ? 'file' : 'files'} in ${paths.spool}`] : []),
   ].join(' and ')
   return new FolderError(
-    `${paths.database} is lost or empty, but there are ${has}. Nothing was changed. Put back a copy of it, or let "${doctorCommand(paths, '--rebuild')}" make a new one from these files; users, alerts and issues are in no other file`,
+    `${paths.database} is missing or empty, but there are ${has}. Nothing was changed. Restore a backup of it, or run "${doctorCommand(paths, '--rebuild')}" to create a new one from these files. Users, alerts and issues are stored only in the database`,
   )
 }
 
 export function lostEvents(paths: FolderPaths, files: number): FolderError {
   return new FolderError(
-    `${paths.events} is gone, but the database lists ${files} ${files === 1 ? 'file' : 'files'} in it. Nothing was changed. Put the folder back (is its volume mounted?), or let "${doctorCommand(paths, '--rebuild')}" take these files off the list`,
+    `${paths.events} is missing, but the database lists ${files} ${files === 1 ? 'file' : 'files'} in it. Nothing was changed. Restore the folder (is its volume mounted?), or run "${doctorCommand(paths, '--rebuild')}" to remove these files from the list`,
   )
 }
 
 export function olderDatabase(paths: FolderPaths, strays: readonly string[]): FolderError {
   return new FolderError(
-    `${paths.database} does not belong to the files in ${paths.events}: it is younger or older than they are and does not list ${strays.length} of them (${firstFew(strays)}). Nothing was changed. Put the right one back, or let "${doctorCommand(paths, '--rebuild')}" list these files too`,
+    `${paths.database} does not belong to the files in ${paths.events}: it does not list ${strays.length} of them (${firstFew(strays)}), which are newer than its latest entry. Nothing was changed. Restore the matching database, or run "${doctorCommand(paths, '--rebuild')}" to add these files to its list`,
   )
 }
 
-/** Returns the warning about files that a start ignores. */
+/** Returns the warning about files that are ignored at startup. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
-  return `no list of files has ${strays.length} of those in ${paths.events} (${firstFew(strays)}): they are kept and not read; "${doctorCommand(paths, '--rebuild')}" takes them in`
+  return `the database does not list ${strays.length} of the files in ${paths.events} (${firstFew(strays)}): they are kept but not read; run "${doctorCommand(paths, '--rebuild')}" to add them`
 }
 
 interface Counts {
@@ -62,19 +62,19 @@ interface Counts {
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-/** Returns advice on how to continue without a key that opens everything. */
+/** Returns advice on how to continue when secrets can't be decrypted. */
 function withoutKey(paths: FolderPaths): string {
-  return `Nothing was changed. Put back the ${paths.key} that belongs to this database; or go on without them by "${doctorCommand(paths, '--forget-secrets')}": receivers of webhooks are then given new secrets, and integrations theirs anew`
+  return `Nothing was changed. Restore the ${paths.key} that belongs to this database, or run "${doctorCommand(paths, '--forget-secrets')}" to continue without these secrets: webhooks get new ones, and those of integrations must be entered again`
 }
 
 export function lostKey(paths: FolderPaths, problem: string, { orgs, integrations }: Counts): FolderError {
   const what = `the webhook secrets of ${count(orgs, 'organization')} and the secrets of ${count(integrations, 'integration')}`
-  return new FolderError(`${paths.key} ${problem}; it alone opens ${what}. ${withoutKey(paths)}`)
+  return new FolderError(`${paths.key} ${problem}; without it, ${what} can't be decrypted. ${withoutKey(paths)}`)
 }
 
 export function closedKey(paths: FolderPaths, { closed, sealed }: { closed: Counts; sealed: Counts }): FolderError {
   const what = `the webhook secrets of ${closed.orgs} of ${count(sealed.orgs, 'organization')} and the secrets of ${closed.integrations} of ${count(sealed.integrations, 'integration')}`
   return new FolderError(
-    `${paths.key} does not open ${what}: it is another one, or they were damaged. ${withoutKey(paths)}`,
+    `${paths.key} can't decrypt ${what}: it is a different key, or the secrets are damaged. ${withoutKey(paths)}`,
   )
 }

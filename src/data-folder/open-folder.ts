@@ -121,7 +121,7 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ListError) throw damagedDatabase(paths, 'its list of files is garbled')
+    if (error instanceof ListError) throw damagedDatabase(paths, 'its list of files is unreadable')
     if (isDamage(error)) throw damagedDatabase(paths, error.message)
     throw error
   }

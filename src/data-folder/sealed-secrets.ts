@@ -72,7 +72,7 @@ export function openBox(paths: FolderPaths, db: Db): SecretBox {
 
 /** Returns why the file can't be a key; null when it can. */
 function keyProblem({ key }: FolderPaths): string | null {
-  if (!existsSync(key)) return 'is not there'
+  if (!existsSync(key)) return 'is missing'
   const bytes = statSync(key).size
   return bytes === KEY_BYTES ? null : `is not a master key: it has ${bytes} bytes instead of ${KEY_BYTES}`
 }
@@ -107,5 +107,5 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
 export function keyModeWarning({ key }: FolderPaths): string | null {
   const mode = statSync(key).mode & 0o777
   if ((mode & 0o077) === 0) return null
-  return `${key} can be read by other users of this machine (mode ${mode.toString(8)}): whoever has it and the database knows every secret; "chmod 600 ${key}" mends it`
+  return `${key} is readable by other users of this machine (mode ${mode.toString(8)}), who could decrypt every secret in the database; run "chmod 600 ${key}"`
 }

@@ -98,7 +98,7 @@ export class Collector {
     let known: CollectorDomain | null = null
     try {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
-      if (request.method !== 'POST') throw new AppError('notFound', 'this route takes POST only')
+      if (request.method !== 'POST') throw new AppError('notFound', 'this route accepts only POST')
       const token = bearerOf(request.headers.get('authorization')) ?? tokenOf(request.url)
       // With the token in header or query, the body of an unauthorized request is not read.
       if (token !== null) known = this.domainOf(token)
@@ -169,7 +169,7 @@ export class Collector {
       throw error
     }
     if (this.parts.isOverBudget?.(domain.orgId)) {
-      const message = `the organization is over its share of the disk; try again in ${ROOM_AFTER_S} s`
+      const message = `the organization exceeds its share of the disk; try again in ${ROOM_AFTER_S} s`
       const error = new AppError('rateLimited', message, ROOM_AFTER_S)
       this.refusals.add(domain, error, OVER_BUDGET)
       throw error

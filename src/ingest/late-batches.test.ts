@@ -190,7 +190,7 @@ test('a damaged line loses only its batch, and is reported', async () => {
   const copy = mkdtempSync(join(tmpdir(), 'late-'))
   writeFileSync(join(copy, 'org_a.ndjson'), bytes)
   const second = setUp(copy)
-  expect(second.reported).toEqual(['Error: 1 damaged batches were lost'])
+  expect(second.reported).toEqual(['Error: 1 damaged batches lost'])
   second.open()
   second.late.start()
   await second.until(2)
@@ -218,7 +218,7 @@ test('a batch that was damaged while it waited is reported', async () => {
   stand.open()
   await stand.until(2)
   expect(stand.names()).toEqual(['one', 'three'])
-  expect(stand.reported).toEqual(['Error: 1 damaged batches were lost'])
+  expect(stand.reported).toEqual(['Error: 1 damaged batches lost'])
   await stand.late.close()
 })
 

@@ -127,7 +127,7 @@ export class LateBatches {
    */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
-      const error = 'the rules of this organization take longer than its events come; too many wait to be judged'
+      const error = `the organization's rules take longer than its events arrive and its queue is full; try again in ${RETRY_AFTER_S} s`
       return Promise.reject(new AppError('rateLimited', error, RETRY_AFTER_S))
     }
     const done = Promise.withResolvers<void>()
@@ -192,7 +192,7 @@ export class LateBatches {
   }
 
   private reportDamage(orgId: string, batches: number): void {
-    this.parts.report(new Error(`${batches} damaged batches were lost`), `spool/late/${orgId}.ndjson`)
+    this.parts.report(new Error(`${batches} damaged batches lost`), `spool/late/${orgId}.ndjson`)
   }
 
   private enter(queue: Queue, { key, answer }: BatchRecord, start: number, bytes: number): void {

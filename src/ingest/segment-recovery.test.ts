@@ -261,7 +261,7 @@ describe('a spool that runs', () => {
 test('the mail to the operator names the file, the loss and the copy', () => {
   const damage = { path: '/d/spool/1.ndjson', copy: '/d/damaged/1-ab.ndjson', at: 4711, batches: 2, events: 30 }
   const { subject, text } = segmentNotice([damage])
-  expect(subject).toBe('spool files are damaged: 2 acknowledged batches are lost, of 30 known events')
-  expect(text).toContain('/d/spool/1.ndjson is damaged from byte 4711 on; a copy of it is /d/damaged/1-ab.ndjson.')
-  expect(segmentNotice([{ ...damage, batches: 0, events: 0 }]).subject).toContain('nothing is lost')
+  expect(subject).toBe('spool files are damaged: 2 acknowledged batches lost (30 known events)')
+  expect(text).toContain('/d/spool/1.ndjson is damaged from byte 4711; a copy was saved as /d/damaged/1-ab.ndjson.')
+  expect(segmentNotice([{ ...damage, batches: 0, events: 0 }]).subject).toContain('no data lost')
 })

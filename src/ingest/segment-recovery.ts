@@ -23,9 +23,9 @@ export interface RecoveredSegment {
   batches: BatchLog
   /** `seq` of the last event; 0 when there is none. */
   lastSeq: number
-  /** CRC-32 of the file as it is now. */
+  /** CRC-32 of the file after recovery. */
   sum: number
-  /** What was committed and can't be read any more; null when there is no damage. */
+  /** Committed data that can no longer be read; null without damage. */
   damage: SegmentDamage | null
 }
 
@@ -42,22 +42,22 @@ export interface SegmentDamage {
   events: number
 }
 
-/** Returns the mail to the operator about damaged spool files, of which there is at least one. */
+/** Returns the e-mail to the operator about damaged spool files. `damages` must not be empty. */
 export function segmentNotice(damages: readonly SegmentDamage[]): { subject: string; text: string } {
   const batches = damages.reduce((sum, damage) => sum + damage.batches, 0)
   const events = damages.reduce((sum, damage) => sum + damage.events, 0)
-  const lost = batches === 0 ? 'nothing is lost' : `${batches} acknowledged batches are lost, of ${events} known events`
+  const lost = batches === 0 ? 'no data lost' : `${batches} acknowledged batches lost (${events} known events)`
   const files = damages.map(({ path, copy, at }) =>
-    copy === null ? `${path} is gone, or empty.` : `${path} is damaged from byte ${at} on; a copy of it is ${copy}.`,
+    copy === null ? `${path} is missing or empty.` : `${path} is damaged from byte ${at}; a copy was saved as ${copy}.`,
   )
-  const rest = batches === 0 ? '' : ' Everything else was read. A repeat of what is lost will be taken in.'
-  return { subject: `spool files are damaged: ${lost}`, text: `${files.join(' ')}${rest} Is the disk failing?` }
+  const rest = batches === 0 ? '' : ' All other batches were read. If a sender repeats a lost batch, it is accepted.'
+  return { subject: `spool files are damaged: ${lost}`, text: `${files.join(' ')}${rest} Check the disk for errors.` }
 }
 
 /**
- * Reduces a file to its intact batches, and returns them. The rest of a batch that was never committed, as a kill
- * leaves it, is cut off. A damaged file is copied to `damagedFolder` first, which holds 256 MiB at most. With
- * `isSealed`, everything in the file was committed, so a torn end is damage. A missing file counts as empty.
+ * Reduces a file to its intact batches and returns them. An uncommitted batch at the end, as a killed process leaves it,
+ * is truncated. A damaged file is first copied to `damagedFolder` (at most 256 MiB in total). With `isSealed`,
+ * everything in the file was committed, so a torn end is damage. A missing file counts as empty.
  */
 export function recoverSegment(path: string, damagedFolder: string, isSealed: boolean): RecoveredSegment {
   const bytes = readIfThere(path)
@@ -103,8 +103,8 @@ function joined(bytes: Buffer, intact: readonly IntactBatch[]): Buffer {
 const MAX_DAMAGED_BYTES = 256 * 1024 * 1024
 
 /**
- * Replaces the content of a file by `kept`, after copying it to `damagedFolder`; returns the path of the copy. After a
- * kill at any point, the old content is in one of the two places or in both.
+ * Replaces the content of a file by `kept`, after copying it to `damagedFolder`; returns the path of the copy. If
+ * the process is killed, the old content remains in at least one of the two locations.
  */
 function replaceDamaged(path: string, kept: Buffer, damagedFolder: string): string {
   const draft = `${path}.draft`

@@ -210,7 +210,7 @@ export class Spool {
     segment.missingSince = sum === null ? (segment.missingSince ?? this.clock.now()) : undefined
     if (sum === segment.sum) return true
     if (segment.missingSince !== undefined && this.clock.now() - segment.missingSince < MISSING_MS)
-      throw new Error('its file is gone')
+      throw new Error('the segment file is missing')
     return this.repairDamaged(segment)
   }
 

@@ -19,14 +19,14 @@ export interface ClockWatchDeps {
 }
 
 /**
- * Detects when the clock shows less than times in the data folder: it was set back, or it was ahead, or it is behind
- * now, which can't be told apart. So nothing stored is changed or deleted; pending times are recomputed from now, and
- * new events are judged at once. Steps of up to 10 s are waited out.
+ * Detects a clock that is behind times in the data folder. Whether it was set back, was ahead before or is behind now
+ * can't be known, so no stored data is changed or deleted. Pending times are recomputed from now, and new events are
+ * judged immediately. Steps of up to 10 s are waited out.
  */
 export class ClockWatch {
   /** The last time seen, in this run or the previous one. */
   private seenAt: Instant
-  /** No event that was stored at the start has a later time. */
+  /** Latest `receivedAt` of the events stored at startup. */
   private readonly lastReceivedAt: Instant
 
   /** Checks the clock at once. */
@@ -40,7 +40,7 @@ export class ClockWatch {
     // Events with future times, from before a known step, do not show a new step.
     if (this.lastReceivedAt <= latestBeforeSteps(db))
       spool.setBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
-    // A small step is waited out: events with times that were judged already would not be judged.
+    // A small step is waited out: events in an interval that was already judged would not be judged.
     if (!this.check()) spool.setBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
@@ -53,7 +53,7 @@ export class ClockWatch {
     const latestAt = Math.max(this.seenAt, spool.latest.receivedAt)
     const isBack = latestAt - now > CLOCK_STEP_MS
     if (isBack) {
-      const step = { at: now, fromAt: this.livedFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
+      const step = { at: now, fromAt: this.ranFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
       tx(db, () => {
         restartAlerts(db, step, Math.max(latestAt, this.lastReceivedAt))
         addClockStep(db, step)
@@ -72,7 +72,7 @@ export class ClockWatch {
    * Returns since when the program ran before: excludes gaps of a clock that was set forward, and times before the
    * first event.
    */
-  private livedFrom(now: Instant, latestAt: Instant): Instant {
+  private ranFrom(now: Instant, latestAt: Instant): Instant {
     const { db, warehouse } = this.parts
     const events = warehouse.storage().find(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
     const firstAt = events?.firstAt ?? now
@@ -85,8 +85,8 @@ export class ClockWatch {
 export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: string; text: string } {
   const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
   return {
-    subject: `the clock was put back by ${spelled(latestAt - at)}, to ${now}`,
-    text: `The latest time known here is ${latest}: is the clock right now? What comes in is judged and told by the present clock, and nothing is judged twice. Events stored with later times stay as they are. When the clock comes to ${from} to ${latest} again, counts of that time are of both, and are not judged.`,
+    subject: `the clock was set back by ${durationText(latestAt - at)}, to ${now}`,
+    text: `The latest recorded time is ${latest}. Check that the clock is right now. New events are judged by the current clock, and none is judged twice. Events that were stored with later times are unchanged. From ${from} to ${latest}, counts will include both runs of the clock, so they are not judged.`,
   }
 }
 
@@ -98,7 +98,7 @@ const UNITS = [
 ] as const
 
 /** Formats as `1 day`, `3 hours`, in the largest unit. */
-function spelled(ms: number): string {
+function durationText(ms: number): string {
   const [unitMs, unit] = UNITS.find(([size]) => ms >= size) ?? [SECOND_MS, 'second']
   const count = Math.round(ms / unitMs)
   return `${count} ${unit}${count === 1 ? '' : 's'}`

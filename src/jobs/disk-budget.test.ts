@@ -59,15 +59,15 @@ describe('the disk budget', () => {
     expect(await events()).toEqual(['day 2'])
     const name = `Acme (${world.owner.orgId}) is`
     expect(world.warnings).toEqual([
-      `the disk budget is spent. ${name} over its share of the disk budget of 1 bytes; dropped: 2026-01-05, 2026-01-06, ` +
+      `the disk budget is exhausted. ${name} over its share of the disk budget of 1 bytes; deleted: 2026-01-05, 2026-01-06, ` +
         'counts of 2026-01-05, counts of 2026-01-06',
-      `${name} over its share of the disk budget with nothing left to drop; until that ends, its batches are answered 429`,
+      `${name} over its share of the disk budget with nothing left to delete; its batches are rejected with 429`,
     ])
     await world.run('disk budget')
     expect(world.warnings).toHaveLength(2)
     const refused = await send(world, token, 'more')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
-    expect(refused.body.error).toBe('the organization is over its share of the disk; try again in 60 s')
+    expect(refused.body.error).toBe('the organization exceeds its share of the disk; try again in 60 s')
     await runJobs(world)
     await runJobs(world)
     const { body: ledger } = await world.call('GET', '/v1/events/rejected')

@@ -13,17 +13,17 @@ export interface OperatorNotice {
 export interface DiskBudgetDeps {
   db: Db
   warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
-  /** Files of runs of flow tests, which count too. */
+  /** Files of flow test runs, which count towards the budget. */
   runFiles: Pick<RunFiles, 'uses' | 'remove'>
   clock: Clock
-  /** Bytes for everything collected together; 0: no limit. */
+  /** Maximum bytes of all collected data; 0 for no limit. */
   budgetBytes: number
   warn(message: string): void
-  /** Called with what was lost, at most once a day for each organization. */
+  /** Called with deletions, at most once a day per organization. */
   notifyOperator(notice: OperatorNotice): void
 }
 
-/** Keeps collected data within the disk budget, and decides whose batches are refused because of it. */
+/** Keeps collected data within the disk budget, and rejects batches of organizations that exceed their share. */
 export class DiskBudget {
   private over: ReadonlySet<string> = new Set()
   /** When the operator was last notified about an organization. */
@@ -32,22 +32,23 @@ export class DiskBudget {
   constructor(private readonly parts: DiskBudgetDeps) {}
 
   /**
-   * True while the organization is over its share with nothing left to drop: its batches would cost others their data.
+   * True while the organization exceeds its share with nothing left to delete. Accepting its batches would cost other
+   * organizations their data.
    */
   isOver(orgId: string): boolean {
     return this.over.has(orgId)
   }
 
-  /** Drops what exceeds the budget, by `planDrops`. Repeating it, or a crash in between, does no harm. */
+  /** Deletes what exceeds the budget, by `planDrops`. Idempotent and crash-safe. */
   async enforce(): Promise<void> {
     const { db, warehouse, runFiles, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
     const runs = (await runFiles.uses(db)).map(pieceOf)
-    if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.close([])
+    if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.setOver([])
     const { drops, over } = planDrops([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
-    this.close(over)
-    // Last: queries that still read it are waited for.
+    this.setOver(over)
+    // Last, because it waits for running queries.
     await dropped
   }
 
@@ -58,23 +59,23 @@ export class DiskBudget {
     const dropped = warehouse.drop(({ name }) => names.has(name))
     for (const name of names) if (name.startsWith(RUN)) await this.parts.runFiles.remove(name.slice(RUN.length))
     for (const [orgId, own] of Map.groupBy(drops, (drop) => drop.orgId)) {
-      this.tell(
+      this.notify(
         orgId,
-        `over its share of the disk budget of ${budgetBytes} bytes; dropped: ${own.map(inWords).join(', ')}`,
+        `over its share of the disk budget of ${budgetBytes} bytes; deleted: ${own.map(dropText).join(', ')}`,
       )
     }
     await dropped
   }
 
-  /** Refuses the batches of these organizations from now on. */
-  private close(over: readonly string[]): void {
+  /** Rejects batches of these organizations from now on. */
+  private setOver(over: readonly string[]): void {
     const before = this.over
     this.over = new Set(over)
     for (const orgId of over) {
       if (before.has(orgId)) continue
-      this.tell(
+      this.notify(
         orgId,
-        'over its share of the disk budget with nothing left to drop; until that ends, its batches are answered 429',
+        'over its share of the disk budget with nothing left to delete; its batches are rejected with 429',
       )
     }
     for (const orgId of before) {
@@ -82,12 +83,12 @@ export class DiskBudget {
     }
   }
 
-  private tell(orgId: string, text: string): void {
+  private notify(orgId: string, text: string): void {
     const { clock, warn, notifyOperator } = this.parts
     const sentence = `${this.nameOf(orgId)} is ${text}`
     if (clock.now() - (this.notifiedAt.get(orgId) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return warn(sentence)
     this.notifiedAt.set(orgId, clock.now())
-    notifyOperator({ subject: 'the disk budget is spent', text: sentence })
+    notifyOperator({ subject: 'the disk budget is exhausted', text: sentence })
   }
 
   private nameOf(orgId: string): string {
@@ -96,7 +97,7 @@ export class DiskBudget {
   }
 }
 
-/** Before the id of a run, in the name of its piece. */
+/** Prefix of a run's id in the name of its piece. */
 const RUN = 'run '
 
 function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {
@@ -105,7 +106,7 @@ function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {
 
 const sumOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { bytes }) => sum + bytes, 0)
 
-function inWords({ what, at }: Drop): string {
+function dropText({ what, at }: Drop): string {
   const text = new Date(at).toISOString()
   const day = text.slice(0, 10)
   return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts of ${day}`

@@ -7,7 +7,7 @@ import type { Segment, Spool } from '../ingest/spool.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** Events reach Parquet, and usage its counters, about this long after they arrive. */
+/** Approximate delay until received events are in Parquet files and usage counters. */
 export const SEGMENT_AGE_MS = 4000
 
 export interface FlushDeps {
@@ -27,7 +27,7 @@ export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
-/** What is left in the spool then only costs time to read at the next start. */
+/** Time limit of the final flush. The rest of the spool is read at the next start. */
 const FINAL_FLUSH_MS = 1000
 
 /**
@@ -47,8 +47,8 @@ export async function finalFlush(
   try {
     await round(parts, () => parts.spool.close())
   } catch (error) {
-    if (isLate) log.info('what is left in the spool is loaded at the next start')
-    else log.error(error, `last flush: ${messageOf(error)}`)
+    if (isLate) log.info('the rest of the spool is loaded at the next start')
+    else log.error(error, `final flush: ${messageOf(error)}`)
   } finally {
     clearInterval(timer)
   }

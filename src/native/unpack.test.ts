@@ -111,7 +111,7 @@ test('an unreadable source leaves no file behind and fails with the reason', () 
   const base = fresh()
   const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
   expect(() => unpack(missing, 'v1', { folders: [base], spare: root }, contents)).toThrow(
-    'no folder takes the libraries of this program',
+    'the bundled libraries could not be unpacked to any folder',
   )
   expect(readdirSync(join(base, 'v1'))).toEqual([])
   expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])

@@ -62,7 +62,7 @@ export function unpack<T>(
   } finally {
     rmSync(own, { recursive: true, force: true })
   }
-  throw new Error(`no folder takes the libraries of this program: ${reasons.join('; ')}`)
+  throw new Error(`the bundled libraries could not be unpacked to any folder: ${reasons.join('; ')}`)
 }
 
 /** Makes the folder if needed. Its files become part of this process, so it fails when another user can write to it. */
@@ -74,9 +74,9 @@ function takeFolder(path: string): void {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
   }
   const found = lstatSync(path)
-  if (!found.isDirectory()) throw new Error('it is no folder')
-  if (found.uid !== userId()) throw new Error('it belongs to another user')
-  if ((found.mode & 0o022) !== 0) throw new Error('other users can write to it')
+  if (!found.isDirectory()) throw new Error('not a folder')
+  if (found.uid !== userId()) throw new Error('owned by another user')
+  if ((found.mode & 0o022) !== 0) throw new Error('writable by other users')
 }
 
 function place({ name, source }: Packed, folder: string): void {

@@ -56,7 +56,7 @@ describe('opening', () => {
     newer.pragma(`user_version = ${migrations.length + 1}`)
     const schema = schemaOf(newer)
     expect(() => openDatabase(path)).toThrow(
-      `written by a newer version (schema ${migrations.length + 1}, this one knows ${migrations.length})`,
+      `written by a newer version (schema ${migrations.length + 1}, this version supports ${migrations.length})`,
     )
     expect(versionOf(newer)).toBe(migrations.length + 1)
     expect(schemaOf(newer)).toEqual(schema)

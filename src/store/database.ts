@@ -38,7 +38,7 @@ function migrate(db: Db): void {
   const version = db.pragma('user_version', { simple: true }) as number
   if (version > migrations.length) {
     throw new Error(
-      `the database was written by a newer version (schema ${version}, this one knows ${migrations.length})`,
+      `the database was written by a newer version (schema ${version}, this version supports ${migrations.length})`,
     )
   }
   for (const [index, migration] of migrations.entries()) {

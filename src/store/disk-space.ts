@@ -21,14 +21,14 @@ export function diskSpace(folder: string): { freeBytes: number; totalBytes: numb
  */
 export function diskFault(folder: string, isRefusing: boolean): string | null {
   const { freeBytes } = diskSpace(folder)
-  if (freeBytes < FULL_BELOW_BYTES) return `the disk is full: ${Math.floor(freeBytes / 2 ** 20)} MiB are free`
+  if (freeBytes < FULL_BELOW_BYTES) return `the disk is full: ${Math.floor(freeBytes / 2 ** 20)} MiB free`
   if (!isRefusing) return null
   const probe = join(folder, '.write-test')
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
     return null
   } catch (error) {
-    return `the disk can't be written: ${(error as NodeJS.ErrnoException).code ?? error}`
+    return `writing to the disk failed: ${(error as NodeJS.ErrnoException).code ?? error}`
   } finally {
     rmSync(probe, { force: true })
   }

@@ -8,7 +8,7 @@ const root = mkdtempSync(join(tmpdir(), 'folder-lock-'))
 afterAll(() => rmSync(root, { recursive: true }))
 const newFolder = () => mkdtempSync(join(root, 'data-'))
 
-const REFUSED = 'another tagwarden is running on the data folder'
+const REFUSED = 'another tagwarden process is using the data folder'
 
 /** A process that takes the lock, prints a line, and runs until it is killed. */
 async function processHolding(folder: string) {

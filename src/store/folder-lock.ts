@@ -1,18 +1,18 @@
 import Database from 'better-sqlite3/linux-x64'
 import { makePrivateFile } from './private-file.ts'
 
-/** Another process holds the data folder. */
+/** Another process is using the data folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
 }
 
 /**
- * Locks a data folder until this process ends, however it ends: the operating system drops the lock. Returns a function
- * that releases it. Fails with `FolderInUse` when another process holds it.
+ * Locks a data folder until this process ends, even if it is killed: the operating system releases the lock. Returns a
+ * function that releases it earlier. Throws `FolderInUse` when another process holds the lock.
  */
 export function lockFolder(path: string): () => void {
   const file = `${path}/lock`
-  // A process that can read the file could lock it.
+  // Any process that can read the file could lock it.
   makePrivateFile(file)
   const db = new Database(file, { timeout: 0 })
   try {
@@ -21,7 +21,7 @@ export function lockFolder(path: string): () => void {
   } catch (error) {
     db.close()
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    throw new FolderInUse(`another tagwarden is running on the data folder ${path}`)
+    throw new FolderInUse(`another tagwarden process is using the data folder ${path}`)
   }
   return () => db.close()
 }

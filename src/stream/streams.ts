@@ -122,7 +122,7 @@ export class Streams {
   private count(userId: string, change: 1 | -1): void {
     const count = (this.streamsOf.get(userId) ?? 0) + change
     if (count > MAX_STREAMS) {
-      throw new AppError('rateLimited', `you have ${MAX_STREAMS} streams already; close one`, 10)
+      throw new AppError('rateLimited', `you already have ${MAX_STREAMS} open streams; close one first`, 10)
     }
     if (count > 0) this.streamsOf.set(userId, count)
     else this.streamsOf.delete(userId)

@@ -125,7 +125,7 @@ function listOf(db: Db): Manifest {
 
 async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: ManifestFile): Promise<string | null> {
   const file = join(parquet.folder, path)
-  if (!existsSync(file)) return 'is listed and not there'
+  if (!existsSync(file)) return 'is listed but missing'
   try {
     // Every cell has a part in it, so every page is unpacked.
     const [found] = await parquet.run<{ rows: number }>(
@@ -135,7 +135,7 @@ async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: Manifes
     const bytes = statSync(file).size
     return bytes === sizeBytes ? null : `has ${bytes} bytes instead of ${sizeBytes}`
   } catch (error) {
-    return `can't be read (${messageOf(error).split('\n', 1)[0]})`
+    return `is unreadable (${messageOf(error).split('\n', 1)[0]})`
   }
 }
 

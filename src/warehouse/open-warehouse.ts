@@ -41,7 +41,7 @@ export async function openWarehouse(options: WarehouseOptions): Promise<Warehous
     },
     manifest: readManifest(db),
     damaged: (flaws) => notifyOperator(damageNotice(flaws)),
-    restored: (files) => info(`files are whole again and in use: ${files.map(({ path }) => path).join(', ')}`),
+    restored: (files) => info(`files are intact again and in use: ${files.map(({ path }) => path).join(', ')}`),
   })
   try {
     await removeLeftovers(folder, leftovers)

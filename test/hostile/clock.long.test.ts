@@ -122,8 +122,8 @@ describe.each(['at a start', 'while running'])('a clock that is set %s', (way) =
     expect([await eventsOf(world), openings(receiver)]).toEqual([3, 3])
     // A clock that is put on can't be told from a time in which nobody was there, so the line names both.
     const [first = '', second = first] = world.warnings
-    const lines = [/^nothing was collected .* or the clock was set on: is it right\?/, /^the clock was put back by /]
-    if (byMs < 0) expect(first).toMatch(/^the clock was put back by /)
+    const lines = [/^nothing was collected .* or the clock was set on: is it right\?/, /^the clock was set back by /]
+    if (byMs < 0) expect(first).toMatch(/^the clock was set back by /)
     else for (const [index, line] of [first, second].entries()) expect(line).toMatch(lines[index] ?? '')
 
     // The clock comes to all times that events have; nobody hears of them again, and nothing is gone.
@@ -146,7 +146,7 @@ test('a start with the right clock after a day ahead says so, is ready, and show
   const { send } = await watched(world)
   await send('shop')
   await world.restart(() => world.clock.advance(-DAY_MS))
-  expect(world.warnings[1]).toMatch(/^the clock was put back by 1 day, to 2026-01-05T12:00:00.000Z\./)
+  expect(world.warnings[1]).toMatch(/^the clock was set back by 1 day, to 2026-01-05T12:00:00.000Z\./)
   const { body } = await world.call('GET', '/readyz', { as: null })
   expect(body).toMatchObject({ ok: true, clockPutBack: { at: TEST_START, latestAt: TEST_START + DAY_MS } })
   // It is said once.

@@ -89,7 +89,7 @@ describe('a spool file that is found by a start after a kill', () => {
       if (name.includes('flipped')) {
         expect(lost.length).toBeLessThanOrEqual(1)
         expect(world.warnings).toHaveLength(1)
-        expect(world.warnings[0]).toContain(`${lost.length} acknowledged batches are lost, of 2 known events`)
+        expect(world.warnings[0]).toContain(`${lost.length} acknowledged batches lost (2 known events)`)
         expect(asideIn(world)).toHaveLength(1)
       }
       if (name === 'cut in half') expect(kept.length).toBeGreaterThanOrEqual(8)
@@ -115,7 +115,7 @@ describe('a spool file of a running server', () => {
       const before = await idsIn(world)
       world.clock.advance(MINUTE_MS)
       if (name === 'deleted') {
-        await expect(world.run('flush')).rejects.toThrow('its file is gone')
+        await expect(world.run('flush')).rejects.toThrow('the segment file is missing')
         world.clock.advance(HOUR_MS)
       }
       await world.run('flush')
@@ -123,7 +123,7 @@ describe('a spool file of a running server', () => {
       expect(kept.length).toBeLessThan(BATCHES)
       if (name.includes('flipped')) expect([before.length >= 2 * BATCHES - 2, kept.length]).toEqual([true, BATCHES - 1])
       expect(world.warnings).toHaveLength(1)
-      expect(world.warnings[0]).toContain(`${BATCHES - kept.length} acknowledged batches are lost`)
+      expect(world.warnings[0]).toContain(`${BATCHES - kept.length} acknowledged batches lost`)
       for (const batch of ALL) await send(batch)
       expect(await batchesIn(world)).toEqual(ALL)
       world.clock.advance(MINUTE_MS)
@@ -280,7 +280,7 @@ describe('a Parquet file', () => {
       expect(await othersIn()).toEqual([200, ['kept']])
       expect(world.warnings).toHaveLength(1)
       expect(world.warnings[0]).toContain(
-        'a file of the history is damaged: 41 rows are left out. events/000000000001.parquet (several organizations',
+        'an event file is damaged: 41 rows are excluded from results. events/000000000001.parquet (several organizations',
       )
       for (const start of [async () => {}, () => world.restart()]) {
         await start()

@@ -109,7 +109,7 @@ const stored = (folder: string) =>
   )
 
 const REFUSALS =
-  /is damaged \(|is lost or empty, but|which has the latest changes of the database, |does not belong to the files|it alone opens the webhook secrets|does not open the webhook secrets/
+  /is damaged \(|is missing or empty, but|which has the latest changes of the database, |does not belong to the files|without it, the webhook secrets|can't decrypt the webhook secrets/
 
 // Bound to: whatever happens to one file, a start works with everything or refuses with one sentence; a folder that is
 // refused stays as it is, and works again with the good file.

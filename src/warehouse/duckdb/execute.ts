@@ -54,7 +54,7 @@ function endOf(connection: DuckDBConnection, signals: readonly AbortSignal[]) {
   for (const signal of signals) signal.addEventListener('abort', end)
   return {
     check() {
-      if (ended) throw new Error('INTERRUPT: it was given up')
+      if (ended) throw new Error('INTERRUPT: the query was cancelled')
     },
     clear() {
       clearInterval(repeat)

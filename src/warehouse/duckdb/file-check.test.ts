@@ -93,13 +93,13 @@ test('the operator reads of each file whose it is, its time, its rows and what i
   await using _ = stand
   const [file] = stand.manifest.files()
   if (!file) throw new Error('expected a file')
-  const flaw = { file, reason: 'it is gone' }
+  const flaw = { file, reason: 'the file is missing' }
   const { subject, text } = damageNotice([flaw])
-  expect(subject).toBe('a file of the history is damaged: 1 rows are left out')
+  expect(subject).toBe('an event file is damaged: 1 rows are excluded from results')
   expect(text).toStartWith(
-    'events/000000000001.parquet (organization org_1, 2026-01-05T12:00:00.000Z to 2026-01-05T12:00:00.000Z, 1 rows): it is gone.',
+    'events/000000000001.parquet (organization org_1, 2026-01-05T12:00:00.000Z to 2026-01-05T12:00:00.000Z, 1 rows): the file is missing.',
   )
   const many = damageNotice(Array.from({ length: 30 }, () => flaw))
-  expect(many.subject).toBe('30 files of the history are damaged: 30 rows are left out')
+  expect(many.subject).toBe('30 event files are damaged: 30 rows are excluded from results')
   expect(many.text).toContain('And 10 more.')
 })

@@ -6,40 +6,41 @@ import { messageOf } from '../../core/error.ts'
 import { fileChecksum, nullIfMissing } from '../../core/file-checksum.ts'
 import { type Manifest, type ManifestFile, spanOf } from './manifest.ts'
 
-/** Why a file is left out from now on. */
+/** A damaged file and the reason why it is excluded. */
 export interface Flaw {
   file: ManifestFile
   reason: string
 }
 
 export interface FileCheckDeps {
-  /** Where the files of the manifest lie. */
+  /** Folder of the manifest's files. */
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Reads everything of the file at this path; fails when that can't be done. For files without a checksum. */
+  /** Decodes the whole file at this path; throws when that fails. For files without a checksum. */
   decode(path: string): Promise<void>
-  /** Told of files that are left out from now on. */
+  /** Called with files that are excluded from now on. */
   damaged(flaws: readonly Flaw[]): void
-  /** Told of files that are whole again and in use. */
+  /** Called with files that are intact again and in use. */
   restored(files: readonly ManifestFile[]): void
 }
 
-/** A file is checked again after this time, and so many bytes at a time. */
+/** A file is checked again after this time. */
 const CHECK_EVERY_MS = DAY_MS
-const BYTES_AT_ONCE = 256 * 1024 * 1024
+/** Number of bytes checked per round. */
+const BYTES_PER_ROUND = 256 * 1024 * 1024
 
 /**
- * Finds files of the manifest that are not as they were written, and leaves them out: half of the bytes of a Parquet file
- * can be flipped without an error, and then it gives wrong values.
+ * Finds damaged files of the manifest and excludes them from queries. Without a checksum, flipping half of the bytes of a
+ * Parquet file goes unnoticed and yields wrong values.
  */
 export class FileCheck {
-  /** When a file was last found to be as it was written. */
+  /** Time when a file was last found intact. */
   private readonly soundAt = new Map<string, Instant>()
 
   constructor(private readonly parts: FileCheckDeps) {}
 
-  /** At a start: leaves out what is gone or has another size, which is quick to see, and takes back what is whole again. */
+  /** At startup: excludes files that are missing or have another size, and restores files that are intact again. */
   async start(): Promise<void> {
     const { manifest } = this.parts
     const flaws = manifest.present().flatMap((file): Flaw[] => {
@@ -50,7 +51,7 @@ export class FileCheck {
     await this.restore(manifest.damaged().map(({ file }) => file))
   }
 
-  /** One round of the check that goes through all files once a day. */
+  /** Checks the next files. All files are checked once a day. */
   async round(): Promise<void> {
     const { manifest, clock } = this.parts
     const [present, damaged] = [manifest.present(), manifest.damaged().map(({ file }) => file)]
@@ -60,7 +61,7 @@ export class FileCheck {
     let bytes = 0
     const due: ManifestFile[] = []
     for (const file of present) {
-      if (bytes >= BYTES_AT_ONCE) break
+      if (bytes >= BYTES_PER_ROUND) break
       if ((this.soundAt.get(file.path) ?? Number.NEGATIVE_INFINITY) > dueBefore) continue
       due.push(file)
       bytes += file.sizeBytes
@@ -70,8 +71,8 @@ export class FileCheck {
   }
 
   /**
-   * Looks at each of these files, but for those that were sound since `since`, and leaves out what is not as it was
-   * written. True when one of them was not.
+   * Checks these files, except those found intact since `since`, and excludes damaged ones. Returns whether any was
+   * damaged.
    */
   async excludeDamaged(files: readonly ManifestFile[], since = Number.POSITIVE_INFINITY): Promise<boolean> {
     const flaws: Flaw[] = []
@@ -86,7 +87,7 @@ export class FileCheck {
 
   private exclude(flaws: readonly Flaw[]): void {
     const { manifest, clock, damaged } = this.parts
-    // What left the manifest meanwhile is gone as it should be.
+    // A file that left the manifest in the meantime was deleted deliberately.
     const left = flaws.filter(({ file }) => manifest.markDamaged(file.path, clock.now()))
     if (left.length > 0) damaged(left)
   }
@@ -99,7 +100,7 @@ export class FileCheck {
     if (whole.length > 0) this.parts.restored(whole)
   }
 
-  /** Null: the file is as it was written. */
+  /** Returns what is wrong with the file, null when it is intact. */
   private async flawOf(file: ManifestFile): Promise<string | null> {
     const path = this.pathOf(file)
     const found = await stat(path).catch(nullIfMissing)
@@ -111,7 +112,7 @@ export class FileCheck {
   private async contentFlaw({ sum }: ManifestFile, path: string): Promise<string | null> {
     try {
       if (sum === null) await this.parts.decode(path)
-      else if ((await fileChecksum(path)) !== sum) return 'its bytes are not those that were written'
+      else if ((await fileChecksum(path)) !== sum) return 'its checksum does not match'
       return null
     } catch (error) {
       return `it can't be read: ${messageOf(error)}`
@@ -124,25 +125,25 @@ export class FileCheck {
 }
 
 function sizeFlaw({ sizeBytes }: ManifestFile, size: number | null): string | null {
-  if (size === null) return 'it is gone'
+  if (size === null) return 'the file is missing'
   return size === sizeBytes ? null : `it has ${size} bytes instead of ${sizeBytes}`
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
-/** What an operator is told, once, of files that are left out from now on; of at least one. */
+/** Returns the message to the operator about files that are excluded from now on. `flaws` must not be empty. */
 export function damageNotice(flaws: readonly Flaw[]): { subject: string; text: string } {
   const rows = flaws.reduce((sum, { file }) => sum + file.rows, 0)
-  const named = flaws.slice(0, MOST_NAMED).map(({ file, reason }) => {
+  const named = flaws.slice(0, MAX_NAMED).map(({ file, reason }) => {
     const { first, last } = spanOf(file)
     const owner = file.orgId === null ? 'several organizations' : `organization ${file.orgId}`
     const span = `${new Date(first).toISOString()} to ${new Date(last).toISOString()}`
     return `events/${file.path} (${owner}, ${span}, ${file.rows} rows): ${reason}.`
   })
-  if (flaws.length > MOST_NAMED) named.push(`And ${flaws.length - MOST_NAMED} more.`)
-  const files = flaws.length === 1 ? 'a file of the history is' : `${flaws.length} files of the history are`
+  if (flaws.length > MAX_NAMED) named.push(`And ${flaws.length - MAX_NAMED} more.`)
+  const files = flaws.length === 1 ? 'an event file is' : `${flaws.length} event files are`
   return {
-    subject: `${files} damaged: ${rows} rows are left out`,
-    text: `${named.join(' ')} Everything else is answered. Put the file back from a backup, and it is used again. Is the disk failing?`,
+    subject: `${files} damaged: ${rows} rows are excluded from results`,
+    text: `${named.join(' ')} Everything else is available. Restore the file from a backup and it is used again. Check the disk for errors.`,
   }
 }

@@ -334,7 +334,7 @@ describe('a query that fails', () => {
     await using stand = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
     await stand.add([{ vendor: 'secret' }])
     const failing = stand.query(sql)
-    expect(failing).rejects.toMatchObject({ ...unavailable, message: 'the warehouse did not answer' })
+    expect(failing).rejects.toMatchObject({ ...unavailable, message: 'the query failed; try again in 5 s' })
     await failing.catch(() => {})
     expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
@@ -358,7 +358,7 @@ describe('a query that fails', () => {
     for (const lane of ['search', 'insights'] as const) {
       const { signal } = new AbortController()
       const long = stand.warehouse.query(plainQuery({ sql: endless }), signal, lane)
-      const message = 'the query took longer than 0.1 s and was ended; ask for a shorter time, or for one domain'
+      const message = 'the query exceeded its limit of 0.1 s; use a shorter time range or a single domain'
       expect(long).rejects.toMatchObject({ ...unavailable, message })
       await long.catch(() => {})
       expect(stand.warehouse.runningQueries).toBe(0)
@@ -377,7 +377,7 @@ describe('a query that fails', () => {
     const [lost] = stand.manifest.files()
     unlinkSync(join(stand.folder, lost?.path ?? ''))
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
-    expect(told).toEqual([{ file: expect.objectContaining({ path: lost?.path }), reason: 'it is gone' }])
+    expect(told).toEqual([{ file: expect.objectContaining({ path: lost?.path }), reason: 'the file is missing' }])
     expect(await stand.count({ window: { from: HOUR + HOUR_MS, to: HOUR + 2 * HOUR_MS } })).toEqual({
       rows: 1,
       events: 1,

@@ -236,7 +236,7 @@ export class DuckdbWarehouse implements Warehouse {
         return this.read(query, { params, ...statement }, asked, attempts + 1)
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
-      throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
+      throw new AppError('unavailable', `the query failed; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
     } finally {
       clearTimeout(timer)
     }
@@ -257,7 +257,7 @@ export class DuckdbWarehouse implements Warehouse {
 const tookTooLong = (timeoutMs: number) =>
   new AppError(
     'unavailable',
-    `the query took longer than ${timeoutMs / SECOND_MS} s and was ended; ask for a shorter time, or for one domain`,
+    `the query exceeded its limit of ${timeoutMs / SECOND_MS} s; use a shorter time range or a single domain`,
     RETRY_AFTER_S,
   )
 
