@@ -36,11 +36,15 @@ test('a sound folder: a line for each check, and nothing in it is changed', asyn
 })
 
 test.each<[string, (data: string, files: string[]) => void, RegExp]>([
-  ['a file that is not there', (data, [path = '']) => rmSync(join(data, path)), /^WRONG files: \S+ is listed and not/],
+  [
+    'a file that is not there',
+    (data, [path = '']) => rmSync(join(data, path)),
+    /^WRONG files: \S+ is listed but missing/,
+  ],
   [
     'a file that was cut off',
     (data, [path = '']) => truncateSync(join(data, path), 100),
-    /^WRONG files: \S+ can't be read/,
+    /^WRONG files: \S+ is unreadable/,
   ],
   [
     'a file that nobody knows',
@@ -50,7 +54,7 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
   [
     'the folder of events that is gone',
     (data) => rmSync(join(data, 'events'), { recursive: true }),
-    /^WRONG files: \S+events is gone, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
+    /^WRONG files: \S+events is missing, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
   ],
   ['a folder that others may enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
 ])('%s is wrong, and named', async (_, damage, expected) => {
@@ -83,7 +87,7 @@ test('beside a running server it reads, and changes nothing', async () => {
   await using server = await startServer(path)
   const { code, lines } = await check(path)
   expect(code).toBe(0)
-  expect(lines.find((line) => line.includes('files: '))).toContain('a server is running')
+  expect(lines.find((line) => line.includes('files: '))).toContain('a running server')
   for (const flag of ['--rebuild', '--forget-secrets']) {
     const refused = await check(path, flag)
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another tagwarden process is using') })

@@ -96,7 +96,7 @@ describe('a history of before', () => {
     const { imported, refused, errors } = await folder.run(path, '--domain', folder.domainId)
     expect({ imported, refused, errors: errors.length }).toEqual({ imported: 2, refused: 31, errors: 20 })
     expect(errors.slice(0, 2)).toEqual([
-      { file: path, line: 1, error: 'is no JSON' },
+      { file: path, line: 1, error: 'is not valid JSON' },
       { file: path, line: 3, error: 'vendor: must not be empty' },
     ])
   })

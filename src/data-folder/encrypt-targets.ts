@@ -5,7 +5,7 @@ import { type Db, tx } from '../store/database.ts'
 
 const TASK = 'sealTargets'
 
-/** Columns to seal: SQL of the rows that may have a URL, and of the sealed value. */
+/** Columns to encrypt: table, column, SQL condition for rows that may have a URL, and SQL of the encrypted value. */
 const COLUMNS = [
   ['alert', 'input', `input LIKE '%"channels"%://%'`, 'sealJson(input)'],
   ['flowTest', 'settings', `settings LIKE '%"channels"%://%'`, 'sealJson(settings)'],
@@ -14,15 +14,15 @@ const COLUMNS = [
   ['issueHistory', 'payload', `payload LIKE '%"channel"%://%'`, 'sealJson(payload)'],
   ['integration', 'config', `config LIKE '%"url"%://%'`, 'sealJson(config)'],
   ['issueMemory', 'channelTarget', `channelTarget LIKE '%://%'`, 'sealTarget(channelTarget)'],
-  // These name targets: `iss_…:opened:7:webhook:https://…`
+  // These keys contain targets: `iss_…:opened:7:webhook:https://…`
   ['delivery', 'noticeKey', `noticeKey LIKE '%://%'`, 'sealKey(noticeKey)'],
   ['delivery', 'transitionKey', `transitionKey LIKE '%://%'`, 'sealKey(transitionKey)'],
   ['delivery', 'channelTarget', `channelTarget LIKE '%://%'`, 'sealTarget(channelTarget)'],
 ] as const
 
 /**
- * Seals the targets of channels and the URLs of integrations that an earlier version stored, and overwrites the old bytes,
- * also in the log of the database. Does nothing after the first time.
+ * Encrypts channel targets and integration URLs that an earlier version stored in plain text, and overwrites the old bytes,
+ * including those in the write-ahead log. No effect after the first run.
  */
 export function sealStoredTargets(db: Db, box: SecretBox): void {
   const has = db.prepare('SELECT 1 FROM startTask WHERE name = ?')
@@ -42,18 +42,18 @@ export function sealStoredTargets(db: Db, box: SecretBox): void {
 function defineFunctions(db: Db, box: SecretBox): void {
   db.function('sealTarget', (target) => sealTarget(box, String(target)))
   db.function('sealJson', (json) => sealedJson(box, String(json)))
-  // Only compared, so what it is made of need not be known.
+  // Only compared for equality, so it need not be decrypted.
   db.function('sealKey', (key) => `sealed:${box.sealEqually(String(key)).toString('base64url')}`)
 }
 
 interface WithTargets {
-  /** Of an integration. */
+  /** For integrations. */
   url?: string
   channels?: Channel[]
   channel?: Channel
 }
 
-/** Returns the JSON of a list of channels, or of an object with `channels`, a `channel` or a `url`, with sealed targets. */
+/** Encrypts the targets in the JSON of a list of channels, or of an object with `channels`, a `channel` or a `url`. */
 function sealedJson(box: SecretBox, json: string): string {
   const sealed = (channel: Channel): Channel => ({ ...channel, target: sealTarget(box, channel.target) })
   try {
@@ -67,7 +67,7 @@ function sealedJson(box: SecretBox, json: string): string {
       ...(url ? { url: sealTarget(box, url) } : {}),
     })
   } catch {
-    // A damaged row must not prevent the start.
+    // A damaged row must not prevent startup.
     return json
   }
 }

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 
-/** The paths in a data folder. */
+/** Paths in a data folder. */
 export interface FolderPaths {
   folder: string
   database: string
   key: string
   events: string
   spool: string
-  /** Batches that wait to be judged. */
+  /** Batches waiting to be judged. */
   late: string
-  /** Screenshots and HARs, in a folder for each run. */
+  /** Screenshots and HAR files, one folder per run. */
   runs: string
-  /** Profiles of browsers that run; of no value afterwards. */
+  /** Profiles of running browsers; disposable afterwards. */
   browsers: string
 }
 

@@ -14,10 +14,10 @@ import type { Db } from '../store/database.ts'
 import type { EventImport } from '../warehouse/event-import.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** A line or row that was not taken. */
+/** A line or row that was rejected. */
 export interface ImportError {
   file: string
-  /** From 1. */
+  /** Starts at 1. */
   line: number
   error: string
 }
@@ -26,18 +26,18 @@ export interface ImportError {
 export interface Imported {
   imported: number
   refused: number
-  /** Of the refused those that come first, at most 20. */
+  /** The first rejected lines, at most 20. */
   errors: ImportError[]
 }
 
 export interface ImportOptions {
   files: readonly string[]
-  /** The domain of all events; null: each names its own. */
+  /** Domain of all events; null when each event names its own. */
   domainId: string | null
-  /** Events are taken in that were received in `from <= receivedAt <= now`. */
+  /** Only events with `from <= receivedAt <= now` are imported. */
   from: Instant
   now: Instant
-  /** Hears which share of a file is done, 0 to 1. */
+  /** Called with the completed share of a file, 0 to 1. */
   progress(file: string, done: number): void
 }
 
@@ -47,19 +47,19 @@ export interface ImportDeps {
 }
 
 const MAX_ERRORS = 20
-/** Events of lines are handed on in files of about this size. */
+/** Approximate size of the files in which events from lines are handed to the warehouse. */
 const DRAFT_BYTES = 64 * 1024 * 1024
 const WRITE_AT_ONCE = 512 * 1024
-/** Shares of the work on a file: to know it, to read it. The rest is to store what was in it. */
-const [KNOWING, READING] = [0.05, 0.5]
+/** Progress after hashing and after reading a file. The rest is storing its events. */
+const [HASHED, READ] = [0.05, 0.5]
 
-/** True for a name that says one of the formats that can be imported. */
+/** True when the file name has the extension of a supported format. */
 export const isImportable = (file: string) => isParquet(file) || /\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file)
 const isParquet = (file: string) => file.endsWith('.parquet')
 
 /**
- * Takes events of before into the history, file by file, each in one transaction. A file whose content was taken in before
- * for the same domain adds nothing. Fails with `invalid` for a file that can't be read; files before it stay taken in.
+ * Imports past events into the history, one transaction per file. A file whose content was already imported for the same
+ * domain adds nothing. Throws `invalid` for an unreadable file; earlier files stay imported.
  */
 export async function importEvents(parts: ImportDeps, order: ImportOptions): Promise<Imported> {
   const rules: ImportRules = {
@@ -97,7 +97,7 @@ class FileImport {
     const content = await this.hash()
     const named = { content, domainId: this.order.domainId ?? '' }
     if (isImported(db, named)) return NOTHING
-    // The same content for another domain is another import, with files of its own.
+    // The same content for another domain is a separate import with separate files.
     const name = Bun.hash(`${content} ${named.domainId}`).toString(16).padStart(16, '0')
     const events = warehouse.importEvents(name)
     try {
@@ -110,7 +110,7 @@ class FileImport {
           lookThroughAgain(db)
           resetConsentCounts(db)
         },
-        (done) => this.progress(READING + (1 - READING) * done),
+        (done) => this.progress(READ + (1 - READ) * done),
       )
       return { imported: events.events, refused: this.refused, errors: this.errors }
     } finally {
@@ -129,11 +129,11 @@ class FileImport {
       let seen = 0
       const read = (bytes: number) => {
         seen += bytes
-        this.progress((KNOWING * seen) / size)
+        this.progress((HASHED * seen) / size)
       }
       for await (const part of bytesOf(this.file, read)) hasher.update(part)
     } catch (error) {
-      // Of the disk, or of what was packed.
+      // An error of the file system or of gzip.
       if (typeof (error as { code?: unknown }).code !== 'string') throw error
       throw new AppError('invalid', `${this.file} can't be read: ${messageOf(error)}`)
     }
@@ -146,7 +146,7 @@ class FileImport {
       let seen = 0
       const read = (bytes: number) => {
         seen += bytes
-        this.progress(KNOWING + ((READING - KNOWING) * seen) / size)
+        this.progress(HASHED + ((READ - HASHED) * seen) / size)
       }
       return this.takeLines(events, linesIn(bytesOf(this.file, read)), (text, row) => ({
         row,
@@ -179,7 +179,7 @@ class FileImport {
     await draft.end()
   }
 
-  /** Returns the line of an event as it is staged; null when it was refused. */
+  /** Returns the staged line of an event, null when it was rejected. */
   private read(
     text: string,
     at: number,
@@ -189,7 +189,7 @@ class FileImport {
     try {
       parsed = parse(text, at)
     } catch {
-      this.refuse(at, 'is no JSON')
+      this.refuse(at, 'is not valid JSON')
       return null
     }
     const { row, value } = parsed
@@ -204,7 +204,7 @@ class FileImport {
 
   private refuse(line: number, error: string): void {
     this.refused++
-    // Rows that need a closer look come in no order.
+    // Rows that SQL did not accept arrive in any order.
     if (this.errors.length === MAX_ERRORS && (this.errors.at(-1)?.line ?? 0) < line) return
     this.errors.push({ file: this.file, line, error })
     this.errors.sort((a, b) => a.line - b.line)
@@ -225,13 +225,13 @@ class FileImport {
   }
 }
 
-/** A row that SQL left to be read as a line: its number, and what a line would say. */
+/** A row that SQL did not accept, to be parsed as a line: its number and content. */
 function rowOf(text: string): { row: number; value: unknown } {
   const { row, line } = JSON.parse(text) as { row: number; line: Record<string, unknown> }
   return { row, value: { ...line, params: paramsOf(line.params) } }
 }
 
-/** Parameters of a Parquet file may be JSON text; what is none stays a text, and is refused as such. */
+/** Parameters in a Parquet file may be JSON text. Other text is rejected later. */
 function paramsOf(params: unknown): unknown {
   if (typeof params !== 'string') return params
   try {
@@ -241,7 +241,7 @@ function paramsOf(params: unknown): unknown {
   }
 }
 
-/** Lines of events on their way to the history, in files that are handed on when they are large enough. */
+/** Collects lines in files that are handed on when they are large enough. */
 class Draft {
   private files = 0
   private bytes = 0

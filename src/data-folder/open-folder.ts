@@ -16,9 +16,9 @@ import { type FolderPaths, folderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
 
 /**
- * Opens the database and the key of a data folder, and makes both in a folder without data. Fails with `FolderError`,
- * and changes nothing, when the database is damaged, is missing although the folder has data, or has secrets that the
- * key does not open.
+ * Opens the database and the key of a data folder, or creates both in an empty folder. Throws `FolderError` without
+ * changing anything when the database is damaged, is missing although the folder has data, or has secrets that the key
+ * can't decrypt.
  */
 export function openStores(folder: string): { db: Db; box: SecretBox } {
   const paths = folderPaths(folder)
@@ -42,7 +42,7 @@ function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   }
 }
 
-/** Returns what `work` returns. Fails with `FolderError` when damage of the database shows only then. */
+/** Returns what `work` returns. Throws `FolderError` when it runs into damage of the database. */
 function readable<T>(paths: FolderPaths, work: () => T): T {
   try {
     return work()
@@ -58,7 +58,7 @@ function toRead({ database }: FolderPaths) {
 }
 
 /**
- * Returns the state of the database. Fails with `FolderError` when it is damaged, or missing although there are events.
+ * Returns the state of the database. Throws `FolderError` when it is damaged, or missing although there are events.
  */
 export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
@@ -72,13 +72,12 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
 
 /** Callbacks for errors, the log, and the operator. */
 export interface FolderReports {
-  /** A caller's query of the history that takes longer is ended; 20 s when left out. */
+  /** Time limit of a caller's query of the history. Default: 20 s. */
   queryTimeoutMs?: number
-  /** Called for errors after the start. */
+  /** Called for errors after startup. */
   report(error: unknown, where: string): void
-  /** The log. */
   log: { info(message: string): void; warn(message: string): void }
-  /** Sends a mail to the operator. */
+  /** Sends an e-mail to the operator. */
   notifyOperator(notice: { subject: string; text: string }): void
 }
 
@@ -86,8 +85,7 @@ export interface FolderReports {
 export type Stores = Awaited<ReturnType<typeof openAllStores>>
 
 /**
- * Locks the folder and opens all its stores. Fails with `FolderError` when its parts don't belong together; then
- * nothing was changed.
+ * Locks the folder and opens all its stores. Throws `FolderError` without changing anything when its parts don't match.
  */
 export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
   const paths = folderPaths(folder)
@@ -116,7 +114,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
 }
 
-/** Returns what `work` returns. Fails with `FolderError` when the list of files is damaged. */
+/** Returns what `work` returns. Throws `FolderError` when the list of files is damaged. */
 export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -128,8 +126,8 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
 }
 
 /**
- * Checks that the parts of the folder belong together; returns the paths of event files that the database does not
- * list. Reads only, so that a refused folder is unchanged. Fails with `FolderError`.
+ * Checks that the parts of the folder match, and returns the paths of event files that the database does not list.
+ * Read-only, so a rejected folder is unchanged. Throws `FolderError`.
  */
 async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
@@ -143,7 +141,7 @@ async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: 
   return { strays, leftovers }
 }
 
-/** Opens the spool, and mails damage to the operator. */
+/** Opens the spool, and reports damage to the operator by e-mail. */
 function openSpool(
   folder: string,
   clock: Clock,
@@ -153,7 +151,7 @@ function openSpool(
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)
   const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
-  // One mail for all damage found at the start.
+  // One e-mail for all damage found at startup.
   if (found.length > 0) notifyOperator(segmentNotice(found))
   damaged = (damage) => notifyOperator(segmentNotice([damage]))
   return spool

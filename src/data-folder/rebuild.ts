@@ -14,23 +14,23 @@ import { openBox } from './sealed-secrets.ts'
 
 /** The result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
 export interface Rebuilt {
-  /** New path of a damaged database, or of its log; null when there was none. */
+  /** New path of the damaged database or of its log; null without damage. */
   setAside: string | null
-  /** Files that were added to the list. */
+  /** Files added to the list. */
   listed: string[]
-  /** Unreadable files; they are left in place, and not listed. */
+  /** Unreadable files, which stay in place and are not listed. */
   unreadable: string[]
-  /** Missing files, which were removed from the list. */
+  /** Missing files removed from the list. */
   gone: string[]
-  /** Recreated ones. */
+  /** Recreated organizations and domains. */
   orgs: string[]
   domains: string[]
 }
 
 /**
- * Adds event files that the database does not list, and recreates the organizations and domains that only occur in
- * them. Deletes no file. The caller must hold the folder's lock. `progress` is called after each file with the number
- * of files done. Idempotent. Fails with `FolderError` when the key does not open the sealed secrets.
+ * Lists event files that the database does not list, and recreates organizations and domains that occur only in them.
+ * Deletes no files. The caller must hold the folder's lock. `progress` is called after each file with the number of files
+ * done. Idempotent. Throws `FolderError` when the key can't decrypt the stored secrets.
  */
 export async function rebuild(
   paths: FolderPaths,

@@ -10,13 +10,13 @@ import { KEY_BYTES, masterKey } from '../store/master-key.ts'
 import { closedKey, lostKey } from './folder-errors.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
-/** The sealed secrets in a database: webhook secrets of organizations, secrets of integrations. */
+/** Encrypted secrets in a database: webhook secrets of organizations and secrets of integrations. */
 export interface Sealed {
   orgs: { id: string; secret: Buffer }[]
   integrations: { id: string; orgId: string; secret: Buffer }[]
 }
 
-/** The number of each. */
+/** Number of secrets by kind. */
 export interface SealedCounts {
   orgs: number
   integrations: number
@@ -32,7 +32,7 @@ function countsOf({ orgs, integrations }: Sealed): SealedCounts {
 
 const total = ({ orgs, integrations }: SealedCounts) => orgs + integrations
 
-/** Returns the sealed secrets that the box can't open. */
+/** Returns the secrets that the box can't decrypt. */
 function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
   const isClosed = ({ secret }: { secret: Buffer }) => {
     try {
@@ -47,8 +47,8 @@ function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
 }
 
 /**
- * Fails with `FolderError` when the key is missing, invalid, or does not open the sealed secrets, which would otherwise
- * be noticed only when a secret is needed. No key is needed while nothing is sealed.
+ * Throws `FolderError` when the key is missing, invalid or can't decrypt the stored secrets, which would otherwise show
+ * only when a secret is used. No key is required while no secrets are stored.
  */
 export function checkKey(paths: FolderPaths, db: Db): void {
   const sealed = sealedIn(db)
@@ -62,15 +62,15 @@ export function checkKey(paths: FolderPaths, db: Db): void {
 }
 
 /**
- * Returns the box that seals and opens secrets in this folder; makes a key if nothing is sealed yet. Fails as
- * `checkKey` does.
+ * Returns the box that encrypts and decrypts secrets in this folder. Creates a key if no secrets are stored yet. Throws
+ * like `checkKey`.
  */
 export function openBox(paths: FolderPaths, db: Db): SecretBox {
   checkKey(paths, db)
   return secretBox(masterKey(paths.key))
 }
 
-/** Returns why the file can't be a key; null when it can. */
+/** Returns why the key file is unusable, null when it is valid. */
 function keyProblem({ key }: FolderPaths): string | null {
   if (!existsSync(key)) return 'is missing'
   const bytes = statSync(key).size
@@ -78,9 +78,9 @@ function keyProblem({ key }: FolderPaths): string | null {
 }
 
 /**
- * Drops the secrets that the key does not open: organizations get new webhook secrets, integrations and flow tests need
- * theirs entered again, with an entry in the audit log of each organization. Makes a key if there is none; renames an
- * invalid key file.
+ * Deletes the secrets that the key can't decrypt: organizations get new webhook secrets; those of integrations and flow
+ * tests must be entered again. Writes an entry to the audit log of each organization. Creates a missing key, and renames
+ * an invalid key file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
   const aside = `${paths.key}.damaged-${clock.now()}`
@@ -103,7 +103,7 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
   return countsOf(closed)
 }
 
-/** Returns a warning when other users of the machine can read the key; else null. */
+/** Returns a warning when other users of the machine can read the key, else null. */
 export function keyModeWarning({ key }: FolderPaths): string | null {
   const mode = statSync(key).mode & 0o777
   if ((mode & 0o077) === 0) return null

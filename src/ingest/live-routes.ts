@@ -16,12 +16,12 @@ const LiveSchema = Closed(
       Closed({
         seq: Int(),
         ts: InstantSchema,
-        event: Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it is stored' }),
+        event: Type.Record(Type.String(), Type.Unknown(), { description: 'The stored event' }),
       }),
-      { description: 'In the order of seq' },
+      { description: 'In ascending order of `seq`' },
     ),
-    latestSeq: Int({ description: 'Of the last event shown; as since it asks for what follows' }),
-    armedUntil: Type.Number({ ...InstantSchema, description: 'Capture goes on until then; each call puts it off' }),
+    latestSeq: Int({ description: '`seq` of the last event returned; send it as `since` to get the following events' }),
+    armedUntil: Type.Number({ ...InstantSchema, description: 'When capture ends; each call extends it' }),
   },
   {
     $id: 'LiveEvents',
@@ -42,7 +42,7 @@ const LiveSchema = Closed(
 )
 
 const LiveQuery = Closed({
-  since: Type.Optional(Int({ minimum: 0, description: 'Events after this seq; left out: the latest ones' })),
+  since: Type.Optional(Int({ minimum: 0, description: 'Only events after this `seq`; default: the latest events' })),
   limit: Type.Optional(Int({ minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS })),
 })
 
@@ -50,11 +50,11 @@ export interface LiveRouteDeps {
   db: Db
   clock: Clock
   live: LiveBuffer
-  /** Returns a function that masks personal data, for callers who may not see it. */
+  /** Returns a function that masks personal data for callers without permission to see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 
-/** Routes for the events of one domain as they arrive. */
+/** Route for the events of a domain as they arrive. */
 export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] {
   return [
     route({
@@ -63,7 +63,7 @@ export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] 
       path: '/v1/domains/{id}/live',
       access: 'read',
       tag: 'Domains',
-      summary: 'Events as they come in; the first call turns capture on for a minute',
+      summary: 'Get events as they arrive; each call enables capture for a minute',
       tool: true,
       params: ById,
       query: LiveQuery,

@@ -12,7 +12,7 @@ const UsageSchema = Closed(
     ),
     totalEvents: Int(),
     diskBytes: Int({
-      description: 'Of events, of their counts and of page timings; of what is shared with others, the own part',
+      description: 'Size of events, counts and page timings, including the organization’s share of common files',
     }),
     oldestEventAt: Nullable(InstantSchema),
   },
@@ -69,11 +69,11 @@ interface UsageRow {
   events: number
 }
 
-/** `domainIds`: only these; null: all, deleted ones too. */
+/** Events by day and domain. `domainIds`: only these domains; null for all, including deleted ones. */
 function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly string[] | null) {
   const rows = db
     .prepare<[object], UsageRow>(
-      // Not a bound parameter: numbers are bound as doubles, and the day would be a fraction.
+      // Not a bound parameter: numbers are bound as doubles, so the day would be a fraction.
       `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
        WHERE orgId = @orgId AND hour >= @from
          AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
@@ -87,11 +87,10 @@ function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly strin
   }))
 }
 
-/** What the routes need beside the database. */
 export interface UsageRouteDeps {
   db: Db
   clock: Clock
-  /** What an organization has on disk, and when its oldest event was received; null without events. */
+  /** Returns an organization's bytes on disk, and when its oldest event was received (null without events). */
   storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
   /** Returns a function that masks personal data in a text. */
   maskTextOf(orgId: string): (text: string) => string
@@ -106,8 +105,8 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
       path: '/v1/usage',
       access: 'read',
       tag: 'Usage',
-      summary: 'Events taken in by day and domain, and the disk they use',
-      description: '`diskBytes` and `oldestEventAt` are those of the whole organization.',
+      summary: 'Get the number of events by day and domain, and their disk usage',
+      description: '`diskBytes` and `oldestEventAt` refer to the whole organization.',
       refusals: ['notFound'],
       tool: true,
       query: UsageQuery,
@@ -125,7 +124,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
       path: '/v1/events/rejected',
       access: 'read',
       tag: 'Events',
-      summary: 'What the collector refused or changed, and why; latest first',
+      summary: 'List what the collector rejected or changed, and why; latest first',
       refusals: ['notFound'],
       tool: true,
       query: RejectionQuery,
@@ -135,7 +134,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
         const rows = rejectionsOf(db, { orgId, domainIds, limit: limit + 1 }, cursor)
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
         const mask = maskTextOf(orgId)
-        // Names of fields come from outside.
+        // Field names come from senders and may contain personal data.
         const masked = items.map((row) => ({ ...row, reason: mask(row.reason), sample: mask(row.sample) }))
         return { rejections: masked, nextCursor }
       },
@@ -145,7 +144,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
 
 interface RejectionFilter {
   orgId: string
-  /** Null: all. */
+  /** Null for all. */
   domainIds: readonly string[] | null
   limit: number
 }

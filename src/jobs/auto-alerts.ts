@@ -12,12 +12,12 @@ import { SignalCache } from '../signals/signal-cache.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A domain with fewer events within `TRAFFIC_MS` can have no signal. */
+/** A domain with fewer events within `TRAFFIC_MS` can't have a signal. */
 const MIN_EVENTS = 100
 const TRAFFIC_MS = 36 * DAY_MS
 
-/** The most domains in one query. */
-const DOMAINS_AT_ONCE = 500
+/** Maximum number of domains per query. */
+const MAX_QUERY_DOMAINS = 500
 
 /** The actor that resolves the issues of an alert that is removed with its domain. */
 const ACTOR = 'Tagwarden'
@@ -29,26 +29,26 @@ export interface AutoAlertDeps {
   enqueue: Enqueue
 }
 
-/** Returns the job: it creates a domain's automatic alert at its first signal, and removes it with the domain. */
+/** Returns the job that creates a domain's automatic alert with its first signal, and removes it with the domain. */
 export function autoAlertJob(parts: AutoAlertDeps): () => Promise<void> {
-  const signalCache = new SignalCache(parts.warehouse)
-  return () => keepAutoAlerts(parts, signalCache)
+  const directory = new SignalDirectory(parts.warehouse)
+  return () => syncAutoAlerts(parts, directory)
 }
 
-async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, signalCache: SignalCache): Promise<void> {
+async function syncAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, directory: SignalDirectory): Promise<void> {
   const now = clock.now()
   removeOrphanedAutoAlerts(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)
   for (const [orgId, ofOrg] of Map.groupBy(candidates, (domain) => domain.orgId)) {
-    for (let at = 0; at < ofOrg.length; at += DOMAINS_AT_ONCE) {
-      const some = ofOrg.slice(at, at + DOMAINS_AT_ONCE)
-      const ids = await withSignals(signalCache, orgId, some, now)
+    for (let at = 0; at < ofOrg.length; at += MAX_QUERY_DOMAINS) {
+      const some = ofOrg.slice(at, at + MAX_QUERY_DOMAINS)
+      const ids = await withSignals(directory, orgId, some, now)
       for (const domain of some) if (ids.has(domain.id)) createAutoAlert(db, clock, domain)
     }
   }
 }
 
-/** Returns those of the domains that have a signal today. */
+/** Returns the ids of domains that have a signal today. */
 async function withSignals(
   signalCache: SignalCache,
   orgId: string,

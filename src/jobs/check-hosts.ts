@@ -15,16 +15,16 @@ export interface CheckHostsDeps {
 
 /** A hostname is checked again after this time. */
 const EVERY_MS = 10 * MINUTE_MS
-/** The most hostnames in one round; the others follow in the next. */
-const AT_ONCE = 10
+/** Maximum number of hostnames per round. */
+const HOSTS_PER_ROUND = 10
 
 /**
- * Checks whether the customers' own hostnames lead to this collector: new ones soon, the others every ten minutes. An
- * abort leaves their status unchanged.
+ * Checks whether the customers' hostnames point to this collector: new ones soon, the others every ten minutes. An abort
+ * leaves their status unchanged.
  */
 export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsDeps): Promise<void> {
-  const hosts = hostsToCheck(db, clock.now() - EVERY_MS, AT_ONCE)
-  const found = await Promise.all(hosts.map((host) => leadsHere(host, transport, signal)))
+  const hosts = hostsToCheck(db, clock.now() - EVERY_MS, HOSTS_PER_ROUND)
+  const found = await Promise.all(hosts.map((host) => pointsHere(host, transport, signal)))
   if (signal.aborted) return
   for (const [index, host] of hosts.entries()) {
     noteHostCheck(db, host, found[index] ? 'active' : 'failing', clock.now())
@@ -32,8 +32,8 @@ export async function checkHosts({ db, clock, transport, changed, signal }: Chec
   if (hosts.some(({ status }, index) => (status === 'active') !== found[index])) changed()
 }
 
-/** Only this collector has the configuration that belongs to the token. */
-async function leadsHere(
+/** Only this collector serves the configuration of the token. */
+async function pointsHere(
   { hostname, token }: CollectHost,
   transport: Transport,
   signal: AbortSignal,

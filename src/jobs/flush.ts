@@ -20,8 +20,7 @@ export interface FlushDeps {
 
 /**
  * Seals the spool when it is at least `minAgeMs` old, and loads every sealed segment into the warehouse, oldest first.
- * A segment that fails does not affect the others and is tried again in the next round; the round then rejects at its
- * end.
+ * A segment that fails does not affect the others and is retried in the next round; the call then rejects at its end.
  */
 export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))

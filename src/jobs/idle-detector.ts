@@ -1,38 +1,38 @@
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
-/** A second in which the program takes less of a processor than this share is one of rest. */
-const RESTING_SHARE = 0.05
-/** So many in a row, and it rests. */
-const RESTING_LOOKS = 4
-/** Less work than this can't have read much again. */
-const WORTH_MS = SECOND_MS / 5
-const LEAST_PAUSE_MS = MINUTE_MS
+/** The program is idle in a second in which it uses less than this share of a processor. */
+const IDLE_SHARE = 0.05
+/** Number of consecutive idle checks. */
+const IDLE_CHECKS = 4
+/** With less processor time than this since the last release, there is little to release. */
+const MIN_WORK_MS = SECOND_MS / 5
+const MIN_PAUSE_MS = MINUTE_MS
 
-/** Calls `giveBack` once the program rests after work, at most once a minute. */
+/** Calls `onIdle` when the program is idle after work, at most once a minute. */
 export class IdleDetector {
-  private seen: { atMs: number; usedMs: number }
-  private given = { atMs: Number.NEGATIVE_INFINITY, usedMs: 0 }
-  private resting = 0
+  private last: { atMs: number; usedMs: number }
+  private released = { atMs: Number.NEGATIVE_INFINITY, usedMs: 0 }
+  private idleChecks = 0
 
-  /** `usage`: the processor time of the program so far, µs. */
+  /** @param usage returns the program's processor time in µs */
   constructor(
     private readonly usage: () => { user: number; system: number },
-    private readonly giveBack: () => void,
+    private readonly onIdle: () => void,
     private readonly now = () => performance.now(),
   ) {
-    this.seen = this.measure()
+    this.last = this.measure()
   }
 
-  /** To be called about every second. */
+  /** Call it about every second. */
   check(): void {
     const { atMs, usedMs } = this.measure()
-    const isResting = usedMs - this.seen.usedMs < (atMs - this.seen.atMs) * RESTING_SHARE
-    this.seen = { atMs, usedMs }
-    this.resting = isResting ? this.resting + 1 : 0
-    if (this.resting < RESTING_LOOKS || usedMs - this.given.usedMs < WORTH_MS) return
-    if (atMs - this.given.atMs < LEAST_PAUSE_MS) return
-    this.given = { atMs, usedMs }
-    this.giveBack()
+    const isIdle = usedMs - this.last.usedMs < (atMs - this.last.atMs) * IDLE_SHARE
+    this.last = { atMs, usedMs }
+    this.idleChecks = isIdle ? this.idleChecks + 1 : 0
+    if (this.idleChecks < IDLE_CHECKS || usedMs - this.released.usedMs < MIN_WORK_MS) return
+    if (atMs - this.released.atMs < MIN_PAUSE_MS) return
+    this.released = { atMs, usedMs }
+    this.onIdle()
   }
 
   private measure() {

@@ -26,10 +26,9 @@ import { IdleDetector } from './idle-detector.ts'
 import type { Job } from './job.ts'
 import { type RetainDeps, retain } from './retain.ts'
 
-/** What the jobs need. */
 export interface JobDeps {
   clock: Clock
-  /** When jobs last succeeded; written here. */
+  /** Time of the last successful runs; updated by the jobs. */
   lastRuns: { flushAt: Instant | null; evaluationAt: Instant | null }
   /** Checks whether the clock was set back, and records a heartbeat. */
   heartbeat(): void
@@ -45,7 +44,7 @@ export interface JobDeps {
   domains: Pick<DomainDirectory, 'refresh'>
   notifying: NotifierDeps
   dispatcher: Dispatcher
-  /** Rings when something to send was committed. */
+  /** Emits when a message to send was committed. */
   outboxEmitter: Emitter
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Poller, 'start'>
@@ -54,16 +53,16 @@ export interface JobDeps {
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsDeps
   changes: ChangeParts & NoticeParts
-  /** Flow tests: queues what is due, and begins what waits. */
+  /** Queues flow tests that are due, and starts queued ones. */
   flows: { plan(): void; start(): void }
 }
 
 const EVERY_SECOND = '* * * * * *'
 
-/** Returns all jobs. The order matters: of jobs that are late together, the first in the list starts first. */
+/** Returns all jobs. Of jobs that are due at the same time, the first in the list starts first. */
 export function jobsOf(parts: JobDeps): Job[] {
   const { clock, lastRuns } = parts
-  const restWatch = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
+  const idleDetector = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
   const keepAutoAlerts = autoAlertJob(parts.autoAlerts)
   return [
     // First, so that collection gaps are known before counts are judged.
@@ -114,7 +113,7 @@ export function jobsOf(parts: JobDeps): Job[] {
       name: 'notice releases',
       pattern: '*/5 * * * * *',
       async run(stopping) {
-        // A new server has no history to ask, and needs no engine for it.
+        // A new server has no history, so the query engine need not be started.
         if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
       },
     },
@@ -128,6 +127,6 @@ export function jobsOf(parts: JobDeps): Job[] {
       },
     },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
-    { name: 'give pages back', pattern: EVERY_SECOND, run: async () => restWatch.check() },
+    { name: 'give pages back', pattern: EVERY_SECOND, run: async () => idleDetector.check() },
   ]
 }

@@ -22,7 +22,7 @@ import { type Db, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** What each room keeps no longer. */
+/** Deletes the expired records of each room. */
 const RETENTIONS: readonly Retention[] = [
   removeOldHostUsage,
   removeOldUsage,
@@ -46,13 +46,13 @@ const RETENTIONS: readonly Retention[] = [
 export interface RetainDeps {
   db: Db
   warehouse: Pick<Warehouse, 'drop'>
-  /** The time by which it is judged what is too old. */
+  /** Time by which the age of data is measured. */
   agedAt(): Instant
   retentionMs: number
   runFiles: Pick<RunFiles, 'retain'>
 }
 
-/** Drops what is older than it is to be kept or belonged to an organization that was deleted. */
+/** Deletes data past its retention and data of deleted organizations. */
 export async function retain(parts: RetainDeps): Promise<void> {
   const { db, warehouse, retentionMs } = parts
   const now = parts.agedAt()
@@ -65,6 +65,6 @@ export async function retain(parts: RetainDeps): Promise<void> {
     for (const remove of RETENTIONS) remove(db, now)
   })
   await parts.runFiles.retain(db, now)
-  // Bit by bit: the collector's answers would wait for the whole.
+  // In small steps, which don't block the collector for long.
   while (tx(db, () => deleteExpiredBatches(db, now)) !== null) await new Promise(setImmediate)
 }

@@ -3,24 +3,25 @@ import { readFileSync } from 'node:fs'
 
 /** https://man7.org/linux/man-pages/man2/madvise.2.html */
 const MADV_DONTNEED = 4
-/** Smaller ones are not worth the call. */
-const LEAST_KB = 256
+/** Smaller mappings are skipped. */
+const MIN_KB = 256
 
-/** Memory into which a file is mapped. */
+/** A memory mapping of a file. */
 export interface FileMapping {
   from: bigint
   to: bigint
   file: string
 }
 
-/** Libraries stay mapped until the program ends, other files do not: their addresses may be somebody else's a moment later. */
+/** Libraries stay mapped until the program ends. Addresses of other files may be reused at any time. */
 const LIBRARY = /\.(?:node|so(?:\.\d+)*)$/
 
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)$/
 
 /**
- * Returns the mappings of `program` and of libraries that can only be read and have nothing of their own in memory, so that
- * all of it can be read again from the file. `smaps`: the text of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html).
+ * Returns the read-only mappings of `program` and of libraries without modified pages, all of which can be read again from
+ * the file.
+ * @param smaps content of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html)
  */
 export function untouchedMappings(smaps: string, program: string): FileMapping[] {
   const found: FileMapping[] = []
@@ -36,16 +37,15 @@ export function untouchedMappings(smaps: string, program: string): FileMapping[]
     }
     const [, field, kb] = /^(Rss|Anonymous): +(\d+) kB$/.exec(line) ?? []
     if (field === 'Rss') residentKb = Number(kb)
-    // Relocations, for example, are pages of a file that were changed: they would be lost.
-    if (field === 'Anonymous' && kb === '0' && mapping && residentKb >= LEAST_KB) found.push(mapping)
+    // Modified pages, such as relocations, would be lost.
+    if (field === 'Anonymous' && kb === '0' && mapping && residentKb >= MIN_KB) found.push(mapping)
   }
   return found
 }
 
 /**
- * Gives back to the system the pages of the program and its libraries that were read from their files, most of which only the
- * start needs. They stay in the system's cache of files, and each that is used again is mapped again. Takes about 5 ms; does
- * nothing where the system is not Linux.
+ * Releases memory pages of the program and its libraries, most of which only startup needs. They stay in the system's file
+ * cache and are mapped again on use. Takes about 5 ms. No effect on systems other than Linux.
  */
 export function releaseFilePages(): void {
   if (process.platform !== 'linux') return

@@ -5,20 +5,20 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 import { writeWhole } from '../store/private-file.ts'
 
-/** A file to unpack: its name on disk, and the path to read it from. */
+/** A file to unpack: name on disk, and path of its content. */
 export interface Packed {
   name: string
   source: string
 }
 
 export interface CacheFolders {
-  /** Folders in which files stay from one start to the next, preferred first. */
+  /** Folders that keep files between starts, preferred first. */
   folders: readonly string[]
-  /** The parent of a temporary folder for one start. */
+  /** Parent of a temporary folder for a single start. */
   spare: string
 }
 
-/** Returns the user's cache folder, then the system's folder for temporary files. */
+/** Returns the user's cache folder and the system's temporary folder. */
 export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv): CacheFolders {
   const own = isAbsolute(cache) ? cache : join(homedir(), '.cache')
   return { folders: [join(own, 'tagwarden'), join(tmpdir(), `tagwarden-${userId()}`)], spare: tmpdir() }
@@ -26,9 +26,9 @@ export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv):
 
 /**
  * Writes the files into `<folder>/<version>` of the first usable folder, and returns what `use` returns for that path.
- * Existing files of the right size are kept, because files are written atomically, and only into folders that no other
- * user can write to. Where no folder is usable, a temporary one is made in `spare` and removed afterwards. Fails with
- * the reasons for all folders when that one is not usable either.
+ * Existing files of the right size are reused: files are written atomically, and only to folders that no other user can
+ * write to. If no folder is usable, a temporary one is created in `spare` and removed afterwards. Throws with the reasons
+ * for all folders when that fails as well.
  */
 export function unpack<T>(
   files: readonly Packed[],
@@ -37,10 +37,10 @@ export function unpack<T>(
   use: (folder: string) => T,
 ): T {
   const reasons: string[] = []
-  const attempt = (folder: string, take: () => void): { result: T } | null => {
+  const attempt = (folder: string, prepare: () => void): { result: T } | null => {
     try {
-      take()
-      for (const file of files) place(file, folder)
+      prepare()
+      for (const file of files) writeUnlessPresent(file, folder)
       return { result: use(folder) }
     } catch (error) {
       // A full disk, another user's folder, a file system mounted noexec: the next folder may work.
@@ -51,7 +51,7 @@ export function unpack<T>(
   for (const base of folders) {
     const folder = join(base, version)
     const used = attempt(folder, () => {
-      for (const path of [base, folder]) takeFolder(path)
+      for (const path of [base, folder]) ensurePrivateFolder(path)
     })
     if (used) return used.result
   }
@@ -65,8 +65,8 @@ export function unpack<T>(
   throw new Error(`the bundled libraries could not be unpacked to any folder: ${reasons.join('; ')}`)
 }
 
-/** Makes the folder if needed. Its files become part of this process, so it fails when another user can write to it. */
-function takeFolder(path: string): void {
+/** Creates the folder if needed. Throws when another user can write to it, because its files are loaded as code. */
+function ensurePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
     mkdirSync(path, { mode: 0o700 })
@@ -79,7 +79,7 @@ function takeFolder(path: string): void {
   if ((found.mode & 0o022) !== 0) throw new Error('writable by other users')
 }
 
-function place({ name, source }: Packed, folder: string): void {
+function writeUnlessPresent({ name, source }: Packed, folder: string): void {
   const path = join(folder, name)
   if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
   const draft = `${path}.${randomBytes(6).toString('hex')}`

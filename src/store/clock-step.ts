@@ -2,15 +2,15 @@ import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
 import { RECORD_RETENTION_MS } from './retention.ts'
 
-/** A step of the clock back, after which it shows times again that it has shown before. */
+/** A backward step of the clock, after which times repeat. */
 export interface ClockStep {
-  /** What the clock showed right after the step. */
+  /** Time of the clock right after the step. */
   at: Instant
-  /** From here to `latestAt` the program ran before the step as well: counts of these times hold both runs. */
+  /** From here to `latestAt` the program also ran before the step, so counts of that interval include both runs. */
   fromAt: Instant
   /** The latest time recorded before the step. */
   latestAt: Instant
-  /** Events with `at <= receivedAt <= latestAt` and this `seq` or a lower one were received before the step. */
+  /** Events with `at <= receivedAt <= latestAt` and at most this `seq` were received before the step. */
   lastSeq: number
 }
 
@@ -28,7 +28,7 @@ export function clockStepsBetween(db: Db, from: Instant, to: Instant): ClockStep
   ).all({ from, to })
 }
 
-/** Returns the last step as long as its `latestAt` is later than `now`; null when the clock has caught up. */
+/** Returns the last step while its `latestAt` is later than `now`; null once the clock has caught up. */
 export function activeClockStep(db: Db, now: Instant): ClockStep | null {
   return (
     prepared<[Instant], ClockStep>(
@@ -43,7 +43,7 @@ export function latestBeforeSteps(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(latestAt) FROM clockStep').pluck().get() ?? 0
 }
 
-/** Returns the highest `lastSeq` of a step that is lower than `below`; 0 when there is none. */
+/** Returns the highest `lastSeq` of any step that is below `below`; 0 without one. */
 export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
   return (
     db.prepare<[number], number | null>('SELECT max(lastSeq) FROM clockStep WHERE lastSeq < ?').pluck().get(below) ?? 0

@@ -6,12 +6,11 @@ import { makePrivateFile } from './private-file.ts'
 export type Db = Database.Database
 
 /**
- * Opens the database and brings it to this version's schema. `:memory:` is a database of its own for tests, and bytes
- * are one in memory that begins as a copy of them. Fails when the file was written by a newer version: going back would
- * lose what that version stored.
+ * Opens the database and migrates it to this version's schema. `:memory:` opens a separate database for tests; a buffer
+ * opens a copy in memory. Throws when a newer version wrote the file, because a downgrade would lose data.
  */
 export function openDatabase(path: string | Buffer): Db {
-  // SQLite would make it readable for every user of the machine; its other files get the mode of this one.
+  // SQLite would create it readable for all users of the machine. Its other files get the same mode.
   if (typeof path === 'string' && path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
@@ -25,9 +24,9 @@ export function openDatabase(path: string | Buffer): Db {
 
 function setUp(db: Db): void {
   db.pragma('journal_mode = WAL')
-  // FULL: an acknowledged change survives a power cut, not only a killed process.
+  // FULL: an acknowledged change survives a power failure, not only a killed process.
   db.pragma('synchronous = FULL')
-  // A checkpoint blocks the event loop, so it is done rarely and for many pages at once.
+  // A checkpoint blocks the event loop, so it runs rarely, for many pages at once.
   db.pragma('wal_autocheckpoint = 8000')
   db.pragma('foreign_keys = ON')
   db.pragma('busy_timeout = 5000')
@@ -50,23 +49,21 @@ function migrate(db: Db): void {
   }
 }
 
-type Settled<T> = T extends PromiseLike<unknown> ? never : T
+type Synchronous<T> = T extends PromiseLike<unknown> ? never : T
 
 /**
- * Runs `work` in one transaction that takes the write lock at its start, and returns its result; a throw rolls
- * everything back. Inside another `tx` it becomes part of that one. The type refuses a promise: a transaction is never
- * held across an await.
+ * Runs `work` in a transaction that takes the write lock immediately, and returns its result. An exception rolls it back.
+ * A nested call joins the outer transaction. The type rejects promises, because a transaction must not span an await.
  */
-export function tx<T>(db: Db, work: () => Settled<T>): Settled<T> {
+export function tx<T>(db: Db, work: () => Synchronous<T>): Synchronous<T> {
   return db.inTransaction ? work() : db.transaction(work).immediate()
 }
 
 const statements = new WeakMap<Db, Map<string, Database.Statement>>()
 
 /**
- * Returns the compiled statement of an SQL text, cached for each database: compiling takes longer than most statements
- * run. For a limited number of texts only. Callers share the statement, so they must not change it by `pluck` and the
- * like.
+ * Returns the compiled statement of an SQL text, cached per database: compiling takes longer than most statements run. Use
+ * it for a limited number of texts only. Callers share the statement, so they must not modify it, for example by `pluck`.
  */
 export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: string): Database.Statement<Bound, Row> {
   let cache = statements.get(db)

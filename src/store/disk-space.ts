@@ -1,23 +1,22 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Free space below which a data folder counts as full: the next few batches and their commit would not fit. */
+/** Below this free space a data folder counts as full: the next few batches and their commit would not fit. */
 export const FULL_BELOW_BYTES = 8 * 2 ** 20
 
-/** Size of the file that proves a folder writable; more than the largest batch (1 MiB). */
+/** Size of the test file; larger than the largest batch (1 MiB). */
 const PROBE_BYTES = 2 * 2 ** 20
 
-/** Bytes that this process may still write to the folder's file system, and the size of that file system. */
+/** Free bytes of the folder's file system for this process, and the total size. */
 export function diskSpace(folder: string): { freeBytes: number; totalBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(folder)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /**
- * Returns why nothing can be stored in a data folder, as a sentence without a path; null when writing works.
- *
- * `isRefusing`: the last batch could not be written. A quota, a file size limit or a read-only file system does not show
- * in the free space, so a small file is then written and removed.
+ * Returns why a data folder can't be written, as a sentence without a path; null when it can.
+ * @param isRefusing true when the last batch could not be written. A small file is then written and removed, because a
+ * quota, a file size limit or a read-only file system does not show in the free space.
  */
 export function diskFault(folder: string, isRefusing: boolean): string | null {
   const { freeBytes } = diskSpace(folder)

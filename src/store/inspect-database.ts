@@ -4,27 +4,27 @@ import { messageOf } from '../core/error.ts'
 import type { Db } from './database.ts'
 import { walFault } from './wal-check.ts'
 
-/** What a database file is, found without changing it. */
+/** State of a database file, determined without changing it. */
 export type DatabaseState =
-  /** There is no file, or nothing was ever stored in it. */
+  /** Missing, or nothing was ever stored in it. */
   | { kind: 'empty' }
   | { kind: 'sound'; schema: number }
-  /** SQLite can't read all of it, or it contradicts itself. */
+  /** Partly unreadable or inconsistent. */
   | { kind: 'damaged'; reason: string }
-  /** It is sound, but without its latest changes: the write-ahead log is gone or damaged. */
+  /** Consistent, but without its latest changes: the write-ahead log is missing or damaged. */
   | { kind: 'cut'; reason: string }
 
 export interface InspectOptions {
-  /** True when a server is writing to it: its write-ahead log is not checked. */
+  /** True while a server is writing to it; its write-ahead log is then not checked. */
   isLive?: boolean
-  /** True to check all tables, however long it takes. */
+  /** True to check all tables, regardless of the time it takes. */
   isThorough?: boolean
 }
 
 /**
- * Checks a whole database file with its write-ahead log; of a large file without the table of recognised batches,
- * unless `isThorough`. SQLite keeps no checksums of values, so a changed character of a text or digit of a number is
- * not found. See https://www.sqlite.org/pragma.html#pragma_integrity_check
+ * Checks a database file with its write-ahead log. For a large file it skips the table of recognised batches, unless
+ * `isThorough`. SQLite has no checksums, so changed characters or digits within values are not detected. See
+ * https://www.sqlite.org/pragma.html#pragma_integrity_check
  */
 export function inspectDatabase(
   path: string,
@@ -32,10 +32,10 @@ export function inspectDatabase(
 ): DatabaseState {
   // SQLite deletes the log of an empty file.
   if (!existsSync(path) || statSync(path).size === 0) return { kind: 'empty' }
-  // Before the database is opened, because opening makes an empty log.
+  // Before the database is opened, because opening creates an empty log.
   const cut = isLive ? null : walFault(path)
   try {
-    // Opened read-only, SQLite neither checkpoints the log nor cuts off its unreadable part.
+    // Opened read-only, SQLite neither checkpoints the log nor truncates its unreadable part.
     const db = openToRead(path)
     try {
       const fault = faultOf(db, isThorough)
@@ -53,14 +53,14 @@ export function inspectDatabase(
   }
 }
 
-/** Takes about five seconds to check. */
+/** A file of this size takes about five seconds to check. */
 const LARGE_BYTES = 200 * 2 ** 20
 /**
- * The one table that grows with the traffic, up to a hundred million rows: checking it would delay the start too long.
+ * The only table that grows with traffic, to up to a hundred million rows: checking it would delay startup too long.
  */
 const BATCHES = 'batch'
 
-/** Returns the first problem that SQLite finds; null when it finds none. */
+/** Returns the first problem that SQLite reports, null without one. */
 function faultOf(db: Db, isThorough: boolean): string | null {
   const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
   for (const part of isThorough || bytes < LARGE_BYTES ? ['1'] : tablesBut(db, BATCHES)) {
@@ -80,7 +80,7 @@ export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
 
-/** True for SQLite's errors about a damaged file; not for missing permission or a full disk. */
+/** True for SQLite errors about a damaged file, but not about permissions or a full disk. */
 export function isDamage(error: unknown): error is Error {
   return /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String((error as { code?: unknown } | null)?.code))
 }

@@ -5,8 +5,8 @@ import { makeWholeFile } from './private-file.ts'
 export const KEY_BYTES = 32
 
 /**
- * Reads the 32-byte key file, or makes it (mode 600). A new key is synced to disk before it is returned, because
- * nothing else opens what it seals. Fails when the file does not have 32 bytes.
+ * Reads the 32-byte key file, or creates it (mode 600). A new key is synced to disk before it is returned, because data
+ * encrypted with a lost key is lost. Throws when the file does not have 32 bytes.
  */
 export function masterKey(path: string): Buffer {
   if (!existsSync(path)) makeWholeFile(path, randomBytes(KEY_BYTES))

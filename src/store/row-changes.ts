@@ -1,25 +1,25 @@
 import { type Db, prepared } from './database.ts'
 
-/** A table of whose committed changes others are told. */
+/** A table whose committed changes are published. */
 export interface WatchedTable {
-  /** What a row is to those who are told. */
+  /** Kind of object that a row belongs to. */
   kind: string
   table: string
-  /** SQL of the id that is told, with `ROW` for the row; default `ROW.id`. */
+  /** SQL of the published id, with `ROW` for the row. Default: `ROW.id`. */
   id?: string
-  /** SQL of the organization that the row belongs to, with `ROW` for the row; default `ROW.orgId`. */
+  /** SQL of the row's organization, with `ROW` for the row. Default: `ROW.orgId`. */
   orgId?: string
-  /** Columns that are told with a change, under their names. */
+  /** Columns whose values are published with a change. */
   columns?: readonly string[]
-  /** Columns whose change alone is not told. */
+  /** Columns whose changes alone are not published. */
   silent?: readonly string[]
-  /** Columns of `silent` whose first value is told. */
+  /** Columns of `silent` whose first value is published. */
   firsts?: readonly string[]
-  /** What a deleted row is told as; default `deleted`. */
+  /** How a deleted row is published. Default: `deleted`. */
   deletes?: 'deleted' | 'changed' | 'nothing'
 }
 
-/** A row that was made, changed or deleted. */
+/** A row that was inserted, updated or deleted. */
 export interface RowChange {
   kind: string
   orgId: string
@@ -29,7 +29,7 @@ export interface RowChange {
   values: Record<string, string | number | null>
 }
 
-interface Noted {
+interface RecordedChange {
   seq: number
   kind: string
   orgId: string | null
@@ -39,24 +39,23 @@ interface Noted {
 }
 
 /**
- * Calls `told` with every change of these tables soon after its commit, in the order in which they were made, whoever
- * writes. The changes are noted in a temporary table, by triggers of this connection: what is rolled back, also to a
- * savepoint, is never told. To be called once for a database. Changes that were not told when the database is closed
- * are lost.
+ * Calls `onChanges` with every change of these tables soon after its commit, in order. Triggers of this connection record
+ * the changes in a temporary table, so rolled back changes, also to a savepoint, are never published. Call it once per
+ * database. Changes that were not published when the database is closed are lost.
  */
 export function watchRows(
   db: Db,
   tables: readonly WatchedTable[],
-  told: (changes: readonly RowChange[]) => void,
+  onChanges: (changes: readonly RowChange[]) => void,
 ): void {
   let isAwake = false
-  const tell = () => {
+  const publish = () => {
     isAwake = false
-    if (db.open) told(takeNoted(db))
+    if (db.open) onChanges(takeRecorded(db))
   }
-  // A transaction never lasts over an await, so it has ended by then.
+  // A transaction never spans an await, so it has ended by then.
   db.function('noted', () => {
-    if (!isAwake) setImmediate(tell)
+    if (!isAwake) setImmediate(publish)
     isAwake = true
     return 1
   })
@@ -66,8 +65,8 @@ export function watchRows(
   for (const table of tables) db.exec(triggersOf(db, table))
 }
 
-function takeNoted(db: Db): RowChange[] {
-  const rows = prepared<[], Noted>(db, 'DELETE FROM temp.rowChange RETURNING *').all()
+function takeRecorded(db: Db): RowChange[] {
+  const rows = prepared<[], RecordedChange>(db, 'DELETE FROM temp.rowChange RETURNING *').all()
   return rows
     .sort((a, b) => a.seq - b.seq)
     .flatMap(({ kind, orgId, id, isDeleted, columns }) =>
@@ -75,25 +74,25 @@ function takeNoted(db: Db): RowChange[] {
     )
 }
 
-/** The triggers of one table, for this connection alone. */
+/** Triggers of one table, for this connection only. */
 function triggersOf(db: Db, watched: WatchedTable): string {
   const { table, columns = [], silent = [], firsts = [], deletes = 'deleted' } = watched
   const all = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table)
   const unknown = [...columns, ...silent, ...firsts].filter((column) => !all.includes(column))
   if (unknown.length > 0) throw new Error(`the table ${table} has no columns ${unknown.join(', ')}`)
-  const heard = all.filter((column) => !silent.includes(column))
+  const watchedColumns = all.filter((column) => !silent.includes(column))
   const isOther = [
-    ...heard.map((column) => `NEW.${column} IS NOT OLD.${column}`),
+    ...watchedColumns.map((column) => `NEW.${column} IS NOT OLD.${column}`),
     ...firsts.map((column) => `(NEW.${column} IS NOT NULL AND OLD.${column} IS NULL)`),
   ]
   const trigger = (name: string, when: string, note: string) =>
     `CREATE TEMP TRIGGER ${table}${name} AFTER ${when} BEGIN ${note}; END;`
   return [
     trigger('ToldMade', `INSERT ON main.${table}`, noteOf(watched, 'NEW', false)),
-    // A statement that sets none of them costs nothing.
+    // A statement that sets none of these columns does not run the trigger.
     trigger(
       'ToldChanged',
-      `UPDATE OF ${[...heard, ...firsts].join(', ')} ON main.${table} WHEN ${isOther.join(' OR ')}`,
+      `UPDATE OF ${[...watchedColumns, ...firsts].join(', ')} ON main.${table} WHEN ${isOther.join(' OR ')}`,
       noteOf(watched, 'NEW', false),
     ),
     deletes === 'nothing'

@@ -65,7 +65,7 @@ describe('a write-ahead log', () => {
     fc.assert(
       fc.property(places, (at) => {
         const readable = Math.floor((at - 32) / FRAME_BYTES)
-        const expected = at < 32 ? "can't be read" : `can be read for ${readable} pages;`
+        const expected = at < 32 ? 'is unreadable' : `is readable for ${readable} pages,`
         // Salt of the head, or magic: then no frame seems to be of its round.
         expect(faultAfter(flip(at))).toStartWith(expected)
       }),
@@ -84,7 +84,7 @@ describe('a write-ahead log', () => {
   })
 
   test('is missing when it is gone but its index is still there', () => {
-    expect(faultAfter((log) => rmSync(log))).toBe('is gone')
+    expect(faultAfter((log) => rmSync(log))).toBe('is missing')
     const closed = join(root, 'closed.db')
     openDatabase(closed).close()
     expect([walFault(closed), existsSync(`${closed}-shm`)]).toEqual([null, false])

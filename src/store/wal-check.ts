@@ -6,14 +6,14 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 
 /**
- * Returns what is wrong with the write-ahead log of a database: SQLite silently treats damage as the end of the log.
- * Null when nothing is wrong, and when the unreadable part may be the one change that a power cut left unfinished. See
+ * Returns what is wrong with a database's write-ahead log, because SQLite silently treats damage as its end. Null without
+ * damage, or when the unreadable part may be a single change that a power failure left unfinished. See
  * https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function walFault(database: string): string | null {
   const path = `${database}-wal`
   // A clean shutdown removes both files.
-  if (!existsSync(path)) return existsSync(`${database}-shm`) ? 'is gone' : null
+  if (!existsSync(path)) return existsSync(`${database}-shm`) ? 'is missing' : null
   const log = readFileSync(path)
   if (log.length < HEADER_BYTES) return null
   const magic = log.readUInt32BE(0)
@@ -28,12 +28,11 @@ export function walFault(database: string): string | null {
   let sum = head
   let [readable, lost, isBroken] = [0, 0, false]
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // After a checkpoint SQLite writes the log from its start again: frames of the earlier round, with another salt,
-    // follow.
-    const isOurs = log.subarray(at + 8, at + 16).equals(salt)
+    // After a checkpoint SQLite overwrites the log from its start. Frames of the previous round, with another salt, follow.
+    const isCurrent = log.subarray(at + 8, at + 16).equals(salt)
     if (!isBroken) {
       const next = addTo(addTo(sum, at, 8), at + FRAME_HEADER_BYTES, pageBytes)
-      if (isOurs && isSum(log, at + 16, next)) {
+      if (isCurrent && isSum(log, at + 16, next)) {
         sum = next
         readable++
         continue
@@ -41,12 +40,12 @@ export function walFault(database: string): string | null {
       isBroken = true
     }
     const commits = log.readUInt32BE(at + 4) !== 0
-    if (isOurs && commits) lost++
+    if (isCurrent && commits) lost++
   }
-  return lost >= 2 ? `can be read for ${readable} pages; behind them are ${lost} changes that can't` : null
+  return lost >= 2 ? `is readable for ${readable} pages, followed by ${lost} unreadable changes` : null
 }
 
-const NOTHING_READABLE = "can't be read"
+const NOTHING_READABLE = 'is unreadable'
 
 function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0

@@ -17,43 +17,49 @@ const IssueMoved = Closed(
     domainId: Nullable(Type.String()),
     updatedAt,
   },
-  { $id: 'IssueMoved', description: 'Data of `issue`: one was opened, or changed' },
+  { $id: 'IssueMoved', description: 'Data of `issue`: an issue was opened or changed' },
 )
 
 const DeliveryMoved = Closed(
   { id: Type.String(), issueId: Nullable(Type.String()), status: OneOf(DELIVERY_STATUSES), updatedAt },
-  { $id: 'DeliveryMoved', description: 'Data of `delivery`: one was made, or changed' },
+  { $id: 'DeliveryMoved', description: 'Data of `delivery`: a delivery was created or changed' },
 )
 
 const ThingMoved = Closed(
   {
     id: Type.String({
-      description: 'Of `signal`, the id of the domain; of `run`, of a flow test’s run or of an audit',
+      description: 'For `signal`, the id of the domain; for `run`, the id of a flow test run or an audit',
     }),
     updatedAt,
-    deleted: Type.Optional(Type.Literal(true, { description: 'It is there no more' })),
+    deleted: Type.Optional(Type.Literal(true, { description: 'The object was deleted' })),
   },
   {
     $id: 'ThingMoved',
-    description: 'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration`: one was made, or changed',
+    description:
+      'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration`: an object was created or changed',
   },
 )
 
 const PulseSchema = Closed(
   {
     at: InstantSchema,
-    lastStoredAt: Nullable(Type.Number({ ...InstantSchema, description: 'When the last event was stored' })),
+    lastStoredAt: Nullable(
+      Type.Number({ ...InstantSchema, description: 'When the last event was stored; null without events' }),
+    ),
     eventsPerMinute: Int({ description: 'Events stored in the last minute' }),
     gapSince: Nullable(
-      Type.Number({ ...InstantSchema, description: 'Since when nothing can be stored; null while all is well' }),
+      Type.Number({
+        ...InstantSchema,
+        description: 'Start of the current gap in collection; null when events can be stored',
+      }),
     ),
   },
-  { $id: 'StreamPulse', description: 'Data of `pulse`, at once and every 10 s' },
+  { $id: 'StreamPulse', description: 'Data of `pulse`, sent when the stream opens and every 10 s' },
 )
 
 const ResetSchema = Closed(
   {},
-  { $id: 'StreamReset', description: 'Data of `reset`: changes were missed, so everything has to be asked for again' },
+  { $id: 'StreamReset', description: 'Data of `reset`: changes were missed, so the client must reload everything' },
 )
 
 const StreamSchema = Type.Union([IssueMoved, DeliveryMoved, ThingMoved, PulseSchema, ResetSchema], {
@@ -72,7 +78,7 @@ const StreamSchema = Type.Union([IssueMoved, DeliveryMoved, ThingMoved, PulseSch
   ],
 })
 
-/** What changes, as it changes: `GET /v1/stream`. */
+/** Route of the change stream: `GET /v1/stream`. */
 export function streamRoutes({ streams }: { streams: Streams }): Route[] {
   return [
     streamRoute({
@@ -81,13 +87,13 @@ export function streamRoutes({ streams }: { streams: Streams }): Route[] {
       path: '/v1/stream',
       access: 'read',
       tag: 'Stream',
-      summary: 'What changes in the organization, within a second, as server-sent events',
+      summary: 'Stream changes in the organization as server-sent events, within a second',
       description:
-        'The event’s name says what its data is of: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run`, ' +
-        '`integration`; `pulse` and `reset`. Data has ids, which say what to ask for anew. Each event has an `id`: ' +
-        'whoever names the last one in `Last-Event-ID` within 5 minutes goes on behind it, and gets `reset` later, and ' +
-        'after a restart of the server. Whoever reads far too slowly gets `reset` too. ' +
-        `At most ${MAX_STREAMS} streams a user. It ends within 10 s of the credential’s end.`,
+        'The name of an event says what changed: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run` or ' +
+        '`integration`; `pulse` and `reset` concern the stream itself. The data has the ids of the objects to reload. ' +
+        'Each event has an `id`: send the last one as `Last-Event-ID` to resume the stream within 5 minutes. Later, after ' +
+        'a restart of the server, and when the client reads too slowly, the stream sends `reset`. ' +
+        `Each user can open ${MAX_STREAMS} streams. A stream ends within 10 s after its credential expires.`,
       answer: StreamSchema,
       handle: ({ principal, lastEventId = null, signal }) => streams.open(principal, lastEventId, signal),
     }),

@@ -1,35 +1,35 @@
 import type { ChangeLog } from './change-log.ts'
 
-/** The most events in one piece. */
-const AT_ONCE = 200
+/** Maximum number of events per chunk. */
+const MAX_CHUNK_EVENTS = 200
 
-/** How long a client waits before it connects again. */
+/** Delay before a client reconnects. */
 const RETRY_MS = 1000
 
 const encoder = new TextEncoder()
 
 /**
- * One stream. It holds no events, only its place in the log: what to send is looked up when its caller takes the next
- * piece, so a caller who takes none costs nothing, and is told to begin anew when the log has lost its place.
+ * One client's stream. It stores only its position in the log. Events are looked up when the client reads the next chunk,
+ * so an idle client costs nothing, and it gets `reset` when the log no longer has its position.
  */
 export class StreamReader {
   readonly stream: ReadableStream<Uint8Array>
   private isPulseDue = true
   private isEnded = false
-  private isGreeted = false
-  private awaken: (() => void) | null = null
+  private isStarted = false
+  private wakeUp: (() => void) | null = null
   private close = () => {}
 
   /**
-   * @param place number of the event behind which it begins; null: its caller has to begin anew
-   * @param pulse returns the data of a pulse, as JSON
-   * @param left called once, when the stream ended or its caller left
+   * @param position sequence number after which the stream starts; null to send `reset` first
+   * @param pulse returns the data of a `pulse` event as JSON
+   * @param onEnd called once, when the stream ended or the client disconnected
    */
   constructor(
     private readonly log: ChangeLog,
-    private place: number | null,
+    private position: number | null,
     private readonly pulse: () => string,
-    private readonly left: () => void,
+    private readonly onEnd: () => void,
   ) {
     this.stream = new ReadableStream(
       {
@@ -37,62 +37,62 @@ export class StreamReader {
           this.close = () => controller.close()
         },
         pull: async (controller) => {
-          const piece = await this.next()
-          if (!this.isEnded) controller.enqueue(encoder.encode(piece))
+          const chunk = await this.next()
+          if (!this.isEnded) controller.enqueue(encoder.encode(chunk))
         },
         cancel: () => {
           this.close = () => {}
           this.end()
         },
       },
-      // Nothing is made before it is asked for.
+      // Chunks are created on demand only.
       { highWaterMark: 0 },
     )
   }
 
-  /** There are new events. */
+  /** Call it when there are new events. */
   wake(): void {
-    this.awaken?.()
-    this.awaken = null
+    this.wakeUp?.()
+    this.wakeUp = null
   }
 
-  /** A pulse is to be sent. */
-  beat(): void {
+  /** Requests a pulse. */
+  requestPulse(): void {
     this.isPulseDue = true
     this.wake()
   }
 
-  /** Ends the stream; may be called twice. */
+  /** Ends the stream. Idempotent. */
   end(): void {
     if (this.isEnded) return
     this.isEnded = true
     this.close()
-    this.left()
+    this.onEnd()
     this.wake()
   }
 
-  /** Resolves to the next piece when there is one; to an empty text at the end. */
+  /** Resolves to the next chunk as soon as there is one; to an empty string at the end. */
   private async next(): Promise<string> {
     for (;;) {
-      const piece = this.isEnded ? '' : this.take()
+      const chunk = this.isEnded ? '' : this.take()
       if (this.isEnded) return ''
-      if (piece !== '') return piece
+      if (chunk !== '') return chunk
       await new Promise<void>((resolve) => {
-        this.awaken = resolve
+        this.wakeUp = resolve
       })
     }
   }
 
   private take(): string {
-    let piece = this.isGreeted ? '' : `retry: ${RETRY_MS}\n\n`
-    this.isGreeted = true
-    const events = this.place === null ? null : this.log.after(this.place, AT_ONCE)
-    for (const { seq, kind, data } of events ?? []) piece += this.framed(seq, kind, data)
-    if (!events) piece += this.framed(this.log.last, 'reset', '{}')
-    this.place = events ? (events.at(-1)?.seq ?? this.place) : this.log.last
-    if (!this.isPulseDue) return piece
+    let chunk = this.isStarted ? '' : `retry: ${RETRY_MS}\n\n`
+    this.isStarted = true
+    const events = this.position === null ? null : this.log.after(this.position, MAX_CHUNK_EVENTS)
+    for (const { seq, kind, data } of events ?? []) chunk += this.framed(seq, kind, data)
+    if (!events) chunk += this.framed(this.log.last, 'reset', '{}')
+    this.position = events ? (events.at(-1)?.seq ?? this.position) : this.log.last
+    if (!this.isPulseDue) return chunk
     this.isPulseDue = false
-    return piece + this.framed(this.place ?? 0, 'pulse', this.pulse())
+    return chunk + this.framed(this.position ?? 0, 'pulse', this.pulse())
   }
 
   /** https://html.spec.whatwg.org/multipage/server-sent-events.html */

@@ -168,7 +168,7 @@ test('a caller who reads slowly gets everything in pieces, in order', async () =
 
 test('pulses come again and again, and a stream ends with its credential, by itself', async () => {
   const inForce = new Set(['usr_1', 'usr_2'])
-  const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), beatMs: 5 })
+  const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), checkMs: 5 })
   const [one, two] = [listen(), listen(caller('org_1', 'usr_2'))]
   await until('pulses', () => one.events.length > 2 && two.events.length > 2)
   inForce.delete('usr_1')

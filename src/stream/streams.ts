@@ -5,98 +5,98 @@ import type { RowChange } from '../store/row-changes.ts'
 import { CHANGE_RETENTION_MS, ChangeLog } from './change-log.ts'
 import { StreamReader } from './stream-reader.ts'
 
-/** The most streams of one user. */
+/** Maximum number of open streams per user. */
 export const MAX_STREAMS = 20
 
-/** Interval at which credentials are looked at; every second time a pulse is sent. */
-const BEAT_MS = 5 * SECOND_MS
+/** Interval between credential checks. Every second check also sends a pulse. */
+const CHECK_MS = 5 * SECOND_MS
 
-/** How the collection of an organization's events is going. */
+/** Status of an organization's event collection. */
 export interface Pulse {
   at: Instant
-  /** When its last event was stored; null when there is none. */
+  /** Time when the last event was stored; null without events. */
   lastStoredAt: Instant | null
   /** Events stored in the last minute. */
   eventsPerMinute: number
-  /** Since when nothing can be stored; null while all is well. */
+  /** Start of the current gap in collection; null when events can be stored. */
   gapSince: Instant | null
 }
 
 export interface StreamsDeps {
   clock: Clock
-  /** True while the caller's credential is in force. Looking is no use of it. */
+  /** True while the caller's credential is valid. Does not count as a use of it. */
   isInForce(principal: Principal): boolean
   pulseOf(orgId: string): Omit<Pulse, 'at'>
-  beatMs?: number
+  checkMs?: number
 }
 
-/** The log of an organization with its streams. */
+/** An organization's log with its open streams. */
 interface Topic {
   log: ChangeLog
   readers: Set<StreamReader>
-  /** Ends the log when nobody came back. */
+  /** Deletes the log when no client reconnected. */
   end: ReturnType<typeof setTimeout> | null
 }
 
-/** Tells callers what changes in their organizations. */
+/** Streams of changes in organizations. */
 export class Streams {
-  /** Of organizations that are listened to, or were in the last five minutes. */
+  /** Organizations with an open stream now or in the last five minutes. */
   private readonly topics = new Map<string, Topic>()
   private readonly streamsOf = new Map<string, number>()
   private isClosed = false
 
   constructor(private readonly parts: StreamsDeps) {}
 
-  /** Changes that were committed, in their order. */
+  /** Publishes committed changes, in order. */
   publish(changes: readonly RowChange[]): void {
     const at = this.parts.clock.now()
-    const told = new Set<Topic>()
+    const notified = new Set<Topic>()
     for (const { kind, orgId, id, isDeleted, values } of changes) {
       const topic = this.topics.get(orgId)
       if (!topic) continue
       const data = { id, ...values, updatedAt: at, ...(isDeleted ? { deleted: true } : {}) }
       topic.log.add(kind, JSON.stringify(data), at)
-      told.add(topic)
+      notified.add(topic)
     }
-    for (const { readers } of told) for (const reader of readers) reader.wake()
+    for (const { readers } of notified) for (const reader of readers) reader.wake()
   }
 
-  /** Signals of a domain have another state. They are not in the database. */
+  /** Publishes a state change of a domain's signals, which are not stored in the database. */
   readonly signalsChanged = (orgId: string, domainId: string): void => {
     this.publish([{ kind: 'signal', orgId, id: domainId, isDeleted: false, values: {} }])
   }
 
   /**
-   * Opens a stream of the caller's organization, which ends with the signal, and soon after the credential.
-   * `lastEventId`: where it goes on; null: from now. Fails with `rateLimited` when the user has too many,
-   * `unavailable` when the server stops.
+   * Opens a stream of the caller's organization. It ends with the signal, and soon after the credential expires. Throws
+   * `rateLimited` when the user has too many streams, `unavailable` when the server is stopping.
+   * @param lastEventId event after which the stream resumes; null to start now
    */
   open(principal: Principal, lastEventId: string | null, signal: AbortSignal): ReadableStream<Uint8Array> {
-    const { clock, isInForce, pulseOf, beatMs = BEAT_MS } = this.parts
+    const { clock, isInForce, pulseOf, checkMs = CHECK_MS } = this.parts
     const { userId, orgId } = principal
     if (this.isClosed) throw new AppError('unavailable', 'the server is stopping', 1)
     this.count(userId, 1)
     const topic = this.topicOf(orgId)
     const { log, readers } = topic
-    const place = lastEventId === null ? log.last : log.seqOf(lastEventId, clock.now())
+    const position = lastEventId === null ? log.last : log.seqOf(lastEventId, clock.now())
     const pulse = () => JSON.stringify({ at: clock.now(), ...pulseOf(orgId) } satisfies Pulse)
-    const reader = new StreamReader(log, place, pulse, () => {
+    const reader = new StreamReader(log, position, pulse, () => {
       clearInterval(timer)
       readers.delete(reader)
       this.count(userId, -1)
       if (readers.size === 0) topic.end = this.endLater(orgId)
     })
-    let beats = 0
+    let checks = 0
     const timer = setInterval(() => {
       if (!isInForce(principal)) reader.end()
-      else if (++beats % 2 === 0) reader.beat()
-    }, beatMs)
+      else if (++checks % 2 === 0) reader.requestPulse()
+    }, checkMs)
     readers.add(reader)
     signal.addEventListener('abort', () => reader.end(), { once: true })
     return reader.stream
   }
 
-  /** Ends all streams, and opens no more. */
+  /** Ends all streams and rejects new ones. */
   close(): void {
     this.isClosed = true
     for (const { readers } of this.topics.values()) for (const reader of readers) reader.end()

@@ -1,13 +1,13 @@
 import type { WatchedTable } from '../store/row-changes.ts'
 
-/** What is told of each kind beside its id. */
+/** Columns that are published in addition to the id. */
 export const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const
 export const DELIVERY_COLUMNS = ['issueId', 'status'] as const
 
 /** The organization of the domain that a row belongs to. */
 const DOMAINS_ORG = '(SELECT orgId FROM domain WHERE id = ROW.domainId)'
 
-/** The tables whose changes are in the stream. Silent are columns that no answer shows, or that move all the time. */
+/** The tables whose changes are streamed. `silent` columns are not part of any response, or change constantly. */
 export const WATCHED: readonly WatchedTable[] = [
   {
     kind: 'issue',

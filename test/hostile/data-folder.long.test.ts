@@ -137,7 +137,7 @@ describe('a rebuild', () => {
 test('a database without its latest changes can be gone on with, and every event is still answered', async () => {
   const folder = copyOf(whole.path)
   flipByte(join(folder, 'tagwarden.db-wal'), 0.8)
-  expect(await refusalOf(folder)).toContain('which has the latest changes of the database, can be read for')
+  expect(await refusalOf(folder)).toContain('which has the latest changes of the database, is readable for')
   expect((await doctor(folder)).wrong).toEqual(['database'])
   const { rebuilt, wrong } = await doctor(folder, '--rebuild')
   expect(wrong).toEqual([])
