@@ -31,11 +31,11 @@ export interface AutoAlertDeps {
 
 /** Returns the job that creates a domain's automatic alert with its first signal, and removes it with the domain. */
 export function autoAlertJob(parts: AutoAlertDeps): () => Promise<void> {
-  const directory = new SignalDirectory(parts.warehouse)
+  const directory = new SignalCache(parts.warehouse)
   return () => syncAutoAlerts(parts, directory)
 }
 
-async function syncAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, directory: SignalDirectory): Promise<void> {
+async function syncAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, directory: SignalCache): Promise<void> {
   const now = clock.now()
   removeOrphanedAutoAlerts(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)
