@@ -1,111 +1,111 @@
 export type SqlValue = string | number | boolean | null
 
 /**
- * What differs between engines, and nothing else. Every method takes and gives SQL; values come in as placeholders of a
- * `Binder`. What queries use beside it, both DuckDB and ClickHouse understand: `FILTER`, `QUALIFY`, `GROUP BY ALL`, windows,
+ * The SQL that differs between engines. Every method takes and returns SQL; values are placeholders of a `Binder`. All
+ * other syntax that queries use works in both DuckDB and ClickHouse: `FILTER`, `QUALIFY`, `GROUP BY ALL`, windows,
  * `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries in `FROM` and `JOIN` with an alias, materialized CTEs.
  */
 export interface Dialect {
-  /** What stands for a bound value. */
+  /** The placeholder of a bound value. */
   placeholder(name: string, value: SqlValue): string
-  /** A name of a column. */
+  /** A quoted column name. */
   name(name: string): string
 
-  /** The column that holds one parameter in the relation `events`; NULL where the event lacks it. */
+  /** The column of a parameter in the relation `events`; NULL where the event lacks it. */
   key(key: string): string
   /** True when `test` holds for the value of at least one parameter. `test` gets the SQL of one value. */
   anyValue(test: (value: string) => string): string
   /** True when `test` holds for the name of at least one parameter of the map `params`. `test` gets the SQL of one name. */
   anyName(test: (name: string) => string): string
-  /** The column that holds a field of the event itself. */
+  /** The column of an event field. */
   field(name: string): string
 
-  /** RE2 partial match, in which `.` is no line break. The pattern must be one group, `(…)`. */
+  /** RE2 partial match, in which `.` does not match a line break. The pattern must be one group, `(…)`. */
   matches(text: string, pattern: string): string
-  /** Every match of a pattern replaced by a plain text. */
+  /** Replaces every match of a pattern with a plain text. */
   replaceAll(text: string, pattern: string, replacement: string): string
-  /** Whether `test` holds for one of the parts that match one of the patterns; it gets the SQL of the part. */
+  /** True when `test` holds for any match of any of the patterns. `test` gets the SQL of the match. */
   anyMatch(text: string, patterns: readonly string[], test: (part: string) => string): string
   /**
-   * Base64 of either alphabet without its padding, whose length is no multiple of four plus one. Bytes that are no printable
-   * ASCII, and quotes and backslashes, become spaces. Empty when the bytes are no text in UTF-8.
+   * Decodes unpadded Base64 of either alphabet, whose length must not be a multiple of four plus one. Quotes, backslashes
+   * and bytes other than printable ASCII become spaces. Empty when the bytes are not UTF-8 text.
    */
   base64Decode(text: string): string
-  /** Percent-encoded ASCII characters, and those written as `\\u0040`, decoded, everything else as it was. Never fails. */
+  /** Decodes percent-encoded ASCII characters and those written as `\\u0040`; leaves the rest unchanged. Never fails. */
   percentDecode(text: string): string
-  /** The text as a double, infinite when there is none so large; NULL for what is no decimal number. */
+  /** Parses a decimal number as a double, infinite on overflow; NULL when it is not a number. */
   readNumber(text: string): string
-  /** The text of a number as JSON spells it, without `.0` and without `+` in the exponent. */
+  /** Formats a number as in JSON, without `.0` and without `+` in the exponent. */
   numberText(number: string): string
   /** Length in code points. */
   codePoints(text: string): string
   contains(text: string, part: string): string
   startsWith(text: string, part: string): string
   endsWith(text: string, part: string): string
-  /** A whole number from 0 to below 2^64, always the same for the same text; which one is the engine's own. */
+  /** A deterministic hash from 0 to below 2^64. Engines use different functions. */
   hash(text: string): string
-  /** Those of these texts that are not NULL, in one; the separator is a plain text. */
+  /** Joins the texts that are not NULL; the separator is a plain text. */
   joined(separator: string, texts: readonly string[]): string
 
-  /** How often a whole number goes into another; neither is negative. */
+  /** Integer division of non-negative numbers. */
   quotient(number: string, divisor: number): string
-  /** The number of which the one bit at a place, 0 to 30, is set. */
-  bit(place: string): string
+  /** The number with only the bit at this position set, 0 to 30. */
+  bit(position: string): string
 
-  /** Whether a list of texts has this one; false where the list is NULL. */
+  /** True when a list contains the text; false when the list is NULL. */
   has(list: string, text: string): string
-  /** Items of a SELECT that make a row for each place of lists, all of one length, with the lists' items under these names. */
+  /** SELECT items that unnest lists of equal length in parallel, under these names. */
   rowsOf(lists: Readonly<Record<string, readonly string[]>>): string
   /**
-   * Items of a SELECT that make a row for each parameter of `params` and for each of these columns of text: `key` (a column:
-   * its name), `value` (of a column NULL, too) and `isField`.
+   * SELECT items that make a row for each parameter of `params` and for each of these text columns: `key` (or the column's
+   * name), `value` (a column's may be NULL) and `isField`.
    */
   textRows(fields: readonly string[]): string
-  /** A relation without a name: one row for each object of a list that is bound as JSON. */
+  /** An unnamed relation with one row for each object of a list that is bound as JSON. */
   rowsOfJson(json: string, columns: Readonly<Record<string, 'text' | 'integer'>>): string
 
-  /** Aggregate: whether this is true in any row; it is never NULL. */
+  /** Aggregate: true when the test is true in any row. The test must not be NULL. */
   anyTrue(test: string): string
-  /** Aggregate: the value in the row in which `by` is largest, of rows in which neither is NULL. */
+  /** Aggregate: the value in the row with the largest `by`, of rows in which neither is NULL. */
   argMax(value: string, by: string): string
-  /** Aggregate: the values of so many rows, the first in the order of `by`, as a list; rows where the value is NULL are left out. */
+  /** Aggregate: list of the first `limit` values in the order of `by`. NULL values are skipped. */
   firstValues(value: string, by: readonly string[], limit: number): string
   /**
-   * Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. `test`:
-   * only rows for which it holds; none of them make NULL or an empty list.
+   * Aggregate: list of rows of these columns, sorted by the columns in turn. With `test`, only rows for which it holds; NULL
+   * or an empty list without any.
    */
   sortedRows(columns: readonly string[], test?: string): string
-  /** The same order for a list of such rows. */
+  /** Sorts a list of such rows in the same order. */
   sorted(list: string): string
   /**
-   * A text made of each row of such a list for which `test` holds, in one; both get a name whose fields (`row.seq`) are the
-   * columns. Empty where the list is NULL.
+   * Joins the text of each row of such a list for which `test` holds. Both get a name whose fields (`row.seq`) are the
+   * columns. Empty when the list is NULL.
    */
   rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
 
-  /** A row of these fields, which are read as `row.field`. */
+  /** A row with these fields, which are accessed as `row.field`. */
   row(fields: Readonly<Record<string, string>>): string
-  /** The numbers from 1 up to this one as a list; empty for 0. */
+  /** List of the numbers from 1 to `count`; empty for 0. */
   upTo(count: string): string
-  /** What becomes of each item of a list. `item`: its name in SQL; lists within one another need different ones. */
+  /** Maps each item of a list. `item` is its name in SQL; nested lists need different names. */
   mapList(list: string, item: string, of: string): string
   /** The items of a list for which `test` holds. */
   filterList(list: string, item: string, test: string): string
-  /** The items of a list from one place, from 1, through another. */
+  /** The items of a list from one position through another, starting at 1. */
   slice(list: string, from: string, through: string): string
-  /** Aggregate: of the values that are not NULL, the smallest that is no smaller than this share of them; NULL of none. */
+  /** Aggregate: discrete quantile of the values that are not NULL; NULL without any. */
   quantile(value: string, share: number): string
 
-  /** What stands before the parentheses of a CTE that is to be written anew wherever it is used. */
+  /** Keyword before the parentheses of a CTE that is to be inlined wherever it is used. */
   readonly inlined: string
 }
 
-/** The start of the stretch of time of this length that an instant lies in. */
+/** Start of the time bucket of this length that contains an instant. */
 export function bucketOf({ quotient }: Pick<Dialect, 'quotient'>, instant: string, lengthMs: number): string {
   return `${quotient(instant, lengthMs)} * ${lengthMs}`
 }
 
-/** False for a text with NUL or lone surrogates: no stored text has them, and SQL can't spell them. */
+/** False for a text with NUL or lone surrogates, which stored texts never contain and SQL can't express. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

@@ -1,40 +1,39 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import type { Piece } from './warehouse.ts'
 
-/** What an organization loses at once: its files of a day, or of an hour of the running day. */
+/** Files of an organization that are deleted together: of one day, or of one hour of the current day. */
 export interface Drop {
   orgId: string
   what: 'day' | 'hour' | 'counts'
   /** The start of the day or hour. */
   at: Instant
   bytes: number
-  /** Names of the parts that it is. */
+  /** Names of the deleted parts. */
   parts: string[]
 }
 
 export interface DiskPlan {
-  /** In the order in which it goes. */
+  /** In the order of deletion. */
   drops: Drop[]
-  /** Organizations that stay above their share with nothing left to drop, although the budget is spent; in order. */
+  /** Organizations that exceed their share with nothing left to delete while the budget is exhausted, sorted. */
   over: string[]
 }
 
-/** What an organization has. */
+/** Disk usage of an organization. */
 interface Holding {
   orgId: string
   bytes: number
-  /** Those of counts among them. */
+  /** Bytes of counts. */
   countBytes: number
-  /** In the order in which they would go. */
+  /** Possible deletions, in order. */
   drops: Drop[]
 }
 
 /**
- * What has to go so that everything fits the budget. An organization may take its share: an equal part, and of what
- * others leave of theirs equal parts again (max-min fairness). As long as the whole is over the budget, whoever is most
- * over the share loses what is oldest: events and pages by the day, then by the hour of the running day. Counts are little,
- * and alerts learn from them: they go by the day, and only while they alone are more than the share. The running hour
- * stays, and so do the counts of the running day. Nobody loses anything within the share.
+ * Plans deletions until all data fits the budget. Each organization gets a max-min fair share. While the total exceeds the
+ * budget, the organization furthest above its share loses its oldest data: events and pages by day, then by hour of the
+ * current day. Counts are small and needed by alerts, so they are deleted by day, and only while they alone exceed the
+ * share. The current hour and the counts of the current day are never deleted, and neither is data within the share.
  */
 export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
   const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
@@ -51,14 +50,14 @@ export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: In
     most.bytes -= drop.bytes
     if (drop.what === 'counts') most.countBytes -= drop.bytes
     left -= drop.bytes
-    // As long as it is still above, the shares of all are what they were.
+    // While it still exceeds its share, all shares remain the same.
     if (most.bytes < share) share = shareOf(holdings, budgetBytes)
   }
   const over = left > 0 ? holdings.filter(({ bytes }) => bytes > share) : []
   return { drops, over: over.map(({ orgId }) => orgId) }
 }
 
-/** The most that one may take so that all together fit. */
+/** Max-min fair share: the largest usage at which all fit the budget; infinite when they fit already. */
 export function shareOf(uses: readonly { bytes: number }[], budgetBytes: number): number {
   let left = budgetBytes
   const sorted = uses.map(({ bytes }) => bytes).sort((a, b) => a - b)
@@ -92,7 +91,7 @@ const ORDER: readonly Drop['what'][] = ['day', 'hour', 'counts']
 function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] {
   const drops = new Map<string, Drop>()
   for (const { kind, from, bytes, part } of pieces) {
-    const when = part === null ? null : goesWith(kind, from, now)
+    const when = part === null ? null : dropOf(kind, from, now)
     if (part === null || when === null) continue
     const name = `${when.what} ${when.at}`
     const drop = drops.get(name) ?? { orgId, ...when, bytes: 0, parts: [] }
@@ -105,8 +104,8 @@ function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] 
     .sort((a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what) || a.at - b.at)
 }
 
-/** What a file is dropped with; null: it stays. */
-function goesWith(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 'what' | 'at'> | null {
+/** The deletion that a file belongs to, null when it is kept. */
+function dropOf(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 'what' | 'at'> | null {
   const day = startOf(from, DAY_MS)
   const isOfToday = day >= startOf(now, DAY_MS)
   if (kind === 'counts') return isOfToday ? null : { what: 'counts', at: day }
@@ -120,7 +119,7 @@ const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes })
 
 const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs
 
-/** What an organization has on disk, and when its oldest event was received; null without events. */
+/** An organization's bytes on disk, and when its oldest event was received (null without events). */
 export function useOf(pieces: readonly Piece[], orgId: string): { diskBytes: number; oldestEventAt: Instant | null } {
   const own = pieces.filter((piece) => piece.orgId === orgId)
   const events = own.filter(({ kind }) => kind === 'events' || kind === 'spool')

@@ -20,42 +20,39 @@ import {
 } from './duckdb/rebuild-listing.ts'
 import { filesOnDisk, findDifferences, isManifestOlder, listedPaths } from './duckdb/unlisted-files.ts'
 
-/*
- * What a warehouse that is not open keeps on disk, for whoever checks a data folder before it is used, examines it, or makes
- * its list anew.
- */
+/* Checks, examines and relists the files of a warehouse that is not open. */
 
 export { type HourUsage, ListError, type Owner }
 
-/** A warehouse's folder, what belongs to it, and the spool that it is filled from. */
+/** Folder, database and spool of a warehouse. */
 export interface WarehouseFolder {
   db: Db
-  /** Of events. */
+  /** Folder of events. */
   folder: string
   spoolFolder: string
 }
 
-/** How many files of events, counts and `pages` there are; needs no database. */
+/** Number of files of events, counts and `pages` on disk. */
 export function storedFiles(folder: string): number {
   return filesOnDisk(folder).length
 }
 
-/** Number of files that the database lists; fails with `ListError` when the list can't be read. */
+/** Number of files that the database lists. Throws `ListError` when the list is unreadable. */
 export function listedFiles(db: Db): number {
   return listedPaths(listOf(db)).length
 }
 
-/** How what is on disk differs from the list. Names are paths below the folder. */
+/** Differences between the files on disk and the list, as paths below the folder. */
 export interface Comparison {
-  /** Not listed, and perhaps the only copy of what they hold. */
+  /** Unlisted files that may be the only copy of their data. */
   strays: string[]
-  /** Not listed, and known to hold nothing that is not elsewhere: what a process that was killed left behind. */
+  /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
-  /** True when files are there that came after everything the list ever knew: it does not belong to them. */
+  /** True when files are newer than everything the list ever knew, so it does not belong to them. */
   isOlder: boolean
 }
 
-/** Changes nothing. Fails with `ListError`. */
+/** Read-only. Throws `ListError`. */
 export async function compareFolder({ db, folder, spoolFolder }: WarehouseFolder, clock: Clock): Promise<Comparison> {
   const manifest = readManifest(db)
   const listed = new Set(listedPaths(manifest))
@@ -71,25 +68,25 @@ export async function compareFolder({ db, folder, spoolFolder }: WarehouseFolder
   }
 }
 
-/** Hears after each file how many are done. */
+/** Called after each file with the number of files done. */
 export type Progress = (done: number, of: number) => void
 
-/** What is wrong with what is stored. */
+/** Result of examining a folder. */
 export interface Examined {
-  /** How many files are listed. */
+  /** Number of listed files. */
   listed: number
-  /** Listed files that are not as they should be, and what is wrong with each. */
+  /** Damaged listed files, with the reason. */
   broken: { path: string; fault: string }[]
-  /** How many files of hours that ended long ago are not compacted. */
+  /** Number of uncompacted files of hours that ended more than 6 h ago. */
   uncompacted: number
   /** As `Baseline`; null while a server runs, which is writing some. */
   unlisted: Pick<Comparison, 'strays' | 'leftovers'> | null
 }
 
-/** A server compacts an hour minutes after its end; longer ago something keeps it from doing so. */
+/** A server compacts an hour within minutes of its end. After this time, something prevents it. */
 const UNCOMPACTED_MS = 6 * HOUR_MS
 
-/** Reads every listed file to its end, and changes nothing. Fails with `ListError` when the list can't be read, whatever the reason. */
+/** Reads every listed file completely, without changing anything. Throws `ListError` when the list is unreadable. */
 export async function examineFolder(
   { db, folder, spoolFolder }: WarehouseFolder,
   { isRunning, progress }: { isRunning: boolean; progress: Progress },
@@ -101,7 +98,7 @@ export async function examineFolder(
     const files = manifest.present()
     for (const [index, file] of files.entries()) {
       const fault = await faultOf(parquet, file)
-      // A server that runs may have put another in its place meanwhile.
+      // A running server may have replaced the file in the meantime.
       if (fault !== null && listedPaths(readManifest(db)).includes(file.path)) broken.push({ path: file.path, fault })
       progress(index + 1, files.length)
     }
@@ -127,7 +124,7 @@ async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: Manifes
   const file = join(parquet.folder, path)
   if (!existsSync(file)) return 'is listed but missing'
   try {
-    // Every cell has a part in it, so every page is unpacked.
+    // The hash covers every cell, so every page is decompressed.
     const [found] = await parquet.run<{ rows: number }>(
       `SELECT count(*) AS rows, bit_xor(hash(cells)) AS cells FROM read_parquet(${quoteText(file)}) cells`,
     )
@@ -139,24 +136,24 @@ async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: Manifes
   }
 }
 
-/** What a list that was made anew says. */
+/** Result of rebuilding the list of files. */
 export interface RebuiltFileList {
-  /** Files that were not listed before. */
+  /** Newly listed files. */
   listed: string[]
-  /** Files that can't be read; they are not listed. */
+  /** Unreadable files, which are not listed. */
   unreadable: string[]
-  /** Files that were listed and are not there. */
+  /** Listed files that are missing. */
   gone: string[]
-  /** Whose events the newly listed files and the spool hold, oldest first. */
+  /** Owners of events in the newly listed files and the spool, oldest first. */
   owners: Owner[]
-  /** What all files hold, and how many events of which hour. */
+  /** Content of all files. */
   content: SegmentContent
   usage: HourUsage[]
 }
 
 /**
- * Lists the files that are not listed, and takes off the list what is gone. `account` writes in the same transaction.
- * Deletes no file; doing it again changes nothing. Fails with `ListError`.
+ * Lists unlisted files and removes missing ones from the list. `account` writes in the same transaction. Deletes no files.
+ * Idempotent. Throws `ListError`.
  */
 export async function rebuildFileList(
   { db, folder, spoolFolder }: WarehouseFolder,
@@ -198,7 +195,7 @@ async function listingOf(parquet: ParquetFiles, paths: readonly string[], progre
       await addToListing(listing, parquet, parquet.folder, path)
       listed.push(path)
     } catch {
-      // Whatever is wrong with it: it is named, and left alone.
+      // Unreadable for any reason: reported, and left unchanged.
       unreadable.push(path)
     }
     progress(index + 1, paths.length)
@@ -207,8 +204,8 @@ async function listingOf(parquet: ParquetFiles, paths: readonly string[], progre
 }
 
 /**
- * A name later than any that a segment ever had: there is never more than one a second, and names of merged files are
- * made of those of segments, so none may come twice.
+ * A name later than that of any segment: there is at most one segment per second, and names must not repeat, because names
+ * of merged files are derived from them.
  */
 function segmentAt(at: Instant): string {
   return String(Math.floor(at / SECOND_MS)).padStart(12, '0')

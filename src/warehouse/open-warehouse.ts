@@ -8,26 +8,26 @@ import { DuckdbWarehouse } from './duckdb/warehouse.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface WarehouseOptions {
-  /** Where it keeps what is stored. */
+  /** Folder of the stored files. */
   folder: string
-  /** Knows what belongs to it. */
+  /** Database with the list of files. */
   db: Db
   clock: Clock
-  /** What `compareFolder` found to hold nothing that is not elsewhere: it is removed. */
+  /** Leftovers found by `compareFolder`, which are removed. */
   leftovers: readonly string[]
-  /** A caller's query that takes longer is ended; 20 s when left out. */
+  /** Time limit of a caller's query. Default: 20 s. */
   callersTimeoutMs?: number | undefined
-  /** Files that hold events the warehouse does not have yet; of a window: those that may hold events received in it. */
+  /** Spool files with events that are not loaded yet; with a window, only those that may have events received in it. */
   spoolFiles: ParquetOptions['spoolFiles']
-  /** Told why a query failed, and what could not be read. */
+  /** Called with failed queries and unreadable files. */
   report(error: unknown, where: string): void
-  /** What an operator should know who reads the log. */
+  /** Writes to the log. */
   info(message: string): void
-  /** What an operator must know. */
+  /** Sends a message to the operator. */
   notifyOperator(notice: { subject: string; text: string }): void
 }
 
-/** The warehouse that the program has: here, and only here, it is chosen. Fails with `ListError`. */
+/** Opens the warehouse. The only place that chooses the engine. Throws `ListError`. */
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
   const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, notifyOperator } = options
   const warehouse = await DuckdbWarehouse.open({

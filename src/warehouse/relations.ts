@@ -1,9 +1,9 @@
 import { DAY_MS } from '../core/clock.ts'
 
 /**
- * Columns of the relation `counts`, in order, with their SQL types: one row for each organization, domain, vendor,
- * event, environment and minute in which something counts. Loads of a vendor's code (kind `library`) don't: they go on
- * when a tag no longer sends anything. Minutes of more than 70 days ago are quarters of an hour.
+ * Columns of the relation `counts`, in order, with their SQL types: one row for each organization, domain, vendor, event,
+ * environment and minute with events. Loads of a vendor's code (kind `library`) are not counted, because they continue
+ * when a tag stops sending. After 70 days, rows are quarters of an hour.
  */
 export const COUNT_COLUMNS = {
   orgId: 'VARCHAR',
@@ -11,44 +11,42 @@ export const COUNT_COLUMNS = {
   vendor: 'VARCHAR',
   event: 'VARCHAR',
   env: 'VARCHAR',
-  /** Its start, in ms. */
+  /** Start of the minute in ms. */
   minute: 'BIGINT',
-  /** Rows, each once however it was sampled. */
+  /** Number of stored events, regardless of sampling. */
   events: 'BIGINT',
   /** Sum of their weights. */
   weight: 'DOUBLE',
-  /** Different sessions within the minute; of a quarter of an hour the sum of its minutes. */
+  /** Distinct sessions within the minute; for a quarter of an hour, the sum over its minutes. */
   sessions: 'BIGINT',
-  /** The weight again where the event is a page view, else 0. */
+  /** The weight if the event is a page view, else 0. */
   pageViews: 'DOUBLE',
 } as const
 
 /**
- * The event of everything whose name counts don't keep; its vendor too, where they keep no name of that. Page views are
- * still counted as such: as the vendor `OTHER` would spell them, in small letters.
+ * Event name of all events whose names are not tracked in counts; also the vendor name, where no name of that vendor is
+ * tracked. Page views are still counted as such.
  */
 export const OTHER = '(other)'
 
-/**
- * Minutes are kept so long; later, quarters of an hour. A backtest of 30 days needs them for 5 weeks more, to learn from.
- */
+/** Retention of minutes; older counts are quarters of an hour. A 30-day backtest also learns from the 5 weeks before. */
 export const MINUTES_MS = 70 * DAY_MS
 
-/** Columns of the relation `parameters` behind those that the query names and `key`, in order, with their SQL types. */
+/** Columns of the relation `parameters` after those of `by` and `key`, in order, with their SQL types. */
 export const PARAMETER_COLUMNS = {
-  /** NULL in rows of marks, and of values that the query does not name. */
+  /** NULL in rows of marks, and for values that the query does not name. */
   value: 'VARCHAR',
   /**
-   * In rows of marks alone, https://doi.org/10.46298/dmtcs.3545: a part of a hash of the value, below `MARK_BUCKETS`, and the
-   * most zeros that the rest of it began with, plus one.
+   * In rows of marks only (HyperLogLog, https://doi.org/10.46298/dmtcs.3545): a part of the value's hash, below
+   * `MARK_BUCKETS`, and the maximum number of leading zeros of the rest, plus one.
    */
   bucket: 'INTEGER',
   rank: 'INTEGER',
   events: 'BIGINT',
   weight: 'DOUBLE',
-  /** When the last of them was received. */
+  /** Latest `receivedAt`. */
   lastAt: 'BIGINT',
 } as const
 
-/** Estimates from so many buckets are off by 1.04 / √8192 = 1.15 % (one standard deviation). */
+/** Number of HyperLogLog buckets: a standard error of 1.04 / √8192 = 1.15 %. */
 export const MARK_BUCKETS = 8192

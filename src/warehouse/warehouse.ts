@@ -6,130 +6,128 @@ import type { Query } from './query.ts'
 
 /** A sealed segment of the spool. */
 export interface SealedSegment {
-  /** Digits; the later, the larger. */
+  /** Digits, increasing over time. */
   name: string
   path: string
-  /** What its batches said of the speed of vendors' code. */
+  /** Page timings of its batches. */
   pages?: readonly StoredPage[]
 }
 
-/** How far loading has come, for whoever numbers what comes next. */
+/** State of loading, from which the spool continues its numbering. */
 export interface Loaded {
   has(segment: string): boolean
   /** Name of the newest segment ever loaded; null before the first. */
   last: string | null
-  /** Of all events that are stored; 0 when there are none. */
+  /** Highest values of all stored events; 0 without events. */
   lastReceivedAt: Instant
   lastSeq: number
 }
 
-/** A part of what is stored, which goes as a whole. */
+/** A part of the stored data, which is deleted as a whole. */
 export interface StoredPart {
-  /** Unique, and the same for as long as it is there. */
+  /** Unique and stable. */
   name: string
   kind: 'events' | 'counts' | 'pages'
-  /** Null when it holds several organizations'. */
+  /** Null when it has data of several organizations. */
   orgId: string | null
-  /** When the first and the last of it was received; of counts the starts of those minutes. */
+  /** First and last `receivedAt`; for counts, the starts of those minutes. */
   firstAt: Instant
   lastAt: Instant
   rows: number
   bytes: number
-  /** True when it is not as it was written: then it is left out of every answer until it is whole again. */
+  /** True when it is damaged, and excluded from all answers until it is intact again. */
   isDamaged: boolean
 }
 
-/** What is on disk of one organization, or its share of a part or of the spool, which it has together with others. */
+/** Disk usage of one organization: a part, or its share of a common part or of the spool. */
 export interface Piece {
   orgId: string
-  /** `runs`: files of a run of a flow test, which are not the warehouse's own. */
+  /** `runs`: files of a flow test run, which are stored outside the warehouse. */
   kind: StoredPart['kind'] | 'spool' | 'runs'
-  /** When the first of what it holds came in. */
+  /** First `receivedAt`. */
   from: Instant
   bytes: number
-  /** The part that it is; null when it can't be dropped for this organization alone. */
+  /** Name of the part; null when it can't be deleted for this organization alone. */
   part: string | null
 }
 
-/** What was found in events that were looked through for the first time. */
+/** Result of scanning new events. */
 export interface ScanResult<T> {
   rows: T[]
-  /** How many events there are, and how many are left. */
+  /** Number of scanned events, and of those still to be scanned. */
   events: number
   left: number
   /**
-   * Notes that these were looked through, in the transaction in which `account` writes what was found. False, and nothing
-   * is written, when they moved meanwhile: they come again.
+   * Marks these events as scanned, in the transaction in which `account` writes the result. Returns false, writing nothing,
+   * when their files were replaced in the meantime; they are then scanned again.
    */
   commit(account: () => void): boolean
 }
 
 /**
- * Callers' queries that look at little, those that look at much, and those of series that are followed, for which callers and
- * jobs wait: none waits for the others.
+ * Separate queues for callers' cheap queries, callers' expensive queries, and queries of monitored series. None waits for
+ * another.
  */
 export type Lane = 'search' | 'insights' | 'signals'
 
 /**
- * The event history, whatever engine keeps it: all that the rest of the program may ask of one. Asynchronous, so never used
- * inside a SQLite transaction.
+ * The event history, independent of the engine. Asynchronous, so it must not be used inside a SQLite transaction.
  */
 export interface Warehouse {
   /**
-   * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers, or with what its `read`
-   * makes of them. `signal` is the caller's, and ends the query; without it a job asks, which waits for no caller's query.
-   * `lane`: when left out, `search` for a caller, and that of jobs.
-   * Fails with `unavailable` when the engine does, the signal ends, or it takes too long.
+   * Runs a query. Returns one object per row, with columns as named in the SQL and 64-bit integers as numbers, or what its
+   * `read` returns. Throws `unavailable` when the engine fails, the signal aborts or the time limit is exceeded.
+   * @param signal aborts a caller's query. Without it the query runs in the lane of jobs, which waits for no caller
+   * @param lane default: `search` for callers
    */
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
-  /** True when events may have been received in the window. Costs nothing, so jobs need not query where nothing came. */
+  /** True when events may have been received in the window. Cheap, so jobs can skip queries. */
   hasEvents(window: Query['window']): boolean
-  /** Queries under way, of jobs too. */
+  /** Number of running queries, including those of jobs. */
   readonly runningQueries: number
 
   /**
-   * Takes in a sealed segment: `account` writes in the transaction that lists it; `release` is called as soon as queries
-   * find its events here instead of in the spool. Dying anywhere and doing it again changes nothing.
+   * Loads a sealed segment. `account` writes in the transaction that lists it; `release` is called as soon as queries find
+   * its events here instead of in the spool. Idempotent and crash-safe.
    */
   load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void>
-  /** Deletes the file of a segment that was loaded, once no query reads it any more. */
+  /** Deletes the file of a loaded segment when no query reads it any more. */
   discard(segment: SealedSegment): Promise<void>
   readonly loaded: Loaded
 
-  /** Begins to take in events of before. `name`: 16 hexadecimal digits, the same for the same content. */
+  /** Starts an import of past events. `name`: 16 hexadecimal digits, derived from the content. */
   importEvents(name: string): EventImport
 
   /**
-   * Answers a query over some of the events that were not looked through yet, those that came first; null when there are
-   * none. Events of the spool are looked through once they left it.
+   * Runs a query over the oldest events that were not scanned yet; null when there are none. Events in the spool are
+   * scanned after they are loaded.
    */
   scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null>
 
   /**
-   * Puts in order what has come in: few sorted files for many small ones. What fails costs the rest nothing and is tried
-   * again in the next round; the round fails at its end.
+   * Merges many small files into few sorted ones. A failed merge does not affect the others and is retried in the next
+   * round; the call then rejects at its end.
    */
   compact(): Promise<void>
-  /** Number of merges that failed and wait to be tried again. */
+  /** Number of failed merges waiting for a retry. */
   readonly failingMerges: number
-  /** Looks bit by bit, all in a day, whether what is stored is still as it was written, and leaves out what is not. */
+  /** Checks the next stored files, all within a day, and excludes damaged ones. */
   check(): Promise<void>
 
-  /** What is stored, damaged parts too, without what is still in the spool. Parts of events are in the order of `firstAt`. */
+  /** Stored parts, including damaged ones but not the spool. Parts of events are sorted by `firstAt`. */
   storage(): readonly StoredPart[]
-  /** Bytes of all that answers are made from, the spool included. */
+  /** Size in bytes, including the spool. */
   readonly bytes: number
-  /** Whose these are; what can't be read is nobody's. */
+  /** Stored bytes by organization. Unreadable files are omitted. */
   pieces(): Promise<Piece[]>
-  /** Drops parts, from one moment to the next for all queries that begin; resolves when they are deleted. */
+  /** Drops parts atomically for new queries. Resolves when they are deleted. */
   drop(isDropped: (part: StoredPart) => boolean): Promise<void>
 
   /**
-   * Makes ready to answer, where something is stored, so that the first query need not wait for it. Fails when no query can be
-   * answered.
+   * Starts the engine if events are stored, so that the first query need not wait. Throws when the engine can't start.
    */
   warm(): Promise<void>
-  /** What is under way fails: queries, and writing that is as if it had never begun. */
+  /** Cancels running queries and writes. A cancelled write has no effect. */
   interrupt(): void
   close(): void
 }
@@ -137,12 +135,12 @@ export interface Warehouse {
 /** The event history, for code that only queries it. */
 export type History = Pick<Warehouse, 'query'>
 
-/** Returns the same history for what follows series. */
+/** Returns the same history for queries of monitored series. */
 export function forSignals(history: History): History {
   return { query: (query) => history.query(query, undefined, 'signals') }
 }
 
-/** Returns the same history for one caller: the signal ends its queries. */
+/** Returns the same history for one caller, whose queries the signal aborts. */
 export function withSignal(history: History, signal: AbortSignal, lane?: Lane): History {
   return { query: (query) => history.query(query, signal, lane) }
 }
