@@ -13,12 +13,12 @@ const titles = (context: string, facts = aDay()) => write(facts, context).sectio
 describe('the order of sections', () => {
   test.each([
     ['', ['At a glance', 'Issues', 'Releases and changes', 'Compliance']],
-    ['executive', ['Value and scores', 'What went wrong', 'Orders reconciled']],
-    ['marketing', ['What your tags sent', 'New events and parameters', 'Orders reconciled']],
+    ['executive', ['Value and scores', 'What went wrong', 'Order reconciliation']],
+    ['marketing', ['What your tags sent', 'New events and parameters', 'Order reconciliation']],
     ['developer', ['Issues', 'Releases and changes', 'New events and parameters']],
     ['privacy', ['Personal data and consent', 'At a glance']],
-    ['Meta Pixel', ['What you asked for', 'At a glance']],
-    ['privacy of Meta Pixel', ['What you asked for', 'Personal data and consent']],
+    ['Meta Pixel', ['Your topics', 'At a glance']],
+    ['privacy of Meta Pixel', ['Your topics', 'Personal data and consent']],
     // The first audience decides the words, the second what follows.
     ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
   ])('%j', (context, first) => expect(titles(context).slice(0, first.length)).toEqual(first))
@@ -63,26 +63,36 @@ describe('the subject tells the most important thing', () => {
   test.each<[what: string, facts: Partial<DigestFacts>, context: string, subject: RegExp]>([
     ['an issue', {}, '', /^Acme: New high issue: Purchases have .* \(and 1 more new issue\)$/],
     ['the gravest', { issues }, '', /^Acme: New critical issue: All is lost \(and 2 more/],
-    ['all that stopped', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No event came from Shop in 24 hours$/],
-    ['a release', { ...calm, changes: aDay().changes }, '', /^Acme: Checkout: new summary page did harm on Shop: /],
-    ['personal data', { ...calm, findings: aDay().findings }, '', /^Acme: New personal data: email in ep.user/],
+    ['all that stopped', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No events from Shop in 24 hours$/],
     [
-      'orders',
-      { ...calm, orders: aDay().orders },
+      'a release',
+      { ...calm, changes: aDay().changes },
       '',
-      /^Acme: Google Analytics 4 was not told of 1,207 of 1,512 orders/,
+      /^Acme: Checkout: new summary page caused a regression on Shop: /,
     ],
+    ['personal data', { ...calm, findings: aDay().findings }, '', /^Acme: New personal data: email in ep.user/],
+    ['orders', { ...calm, orders: aDay().orders }, '', /^Acme: Google Analytics 4 is missing 1,207 of 1,512 orders/],
     ['a fall', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
     ['a rise', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
-    ['nothing', { ...calm, traffic: traffic(900, 901), newParameters: [] }, '', /^Acme: 900 events, ±0 % against 901/],
+    [
+      'nothing',
+      { ...calm, traffic: traffic(900, 901), newParameters: [] },
+      '',
+      /^Acme: 900 events, ±0 % compared with 901/,
+    ],
     ['what is named: an issue of it', {}, 'google ads, purchase', /^Acme: purchase: new high issue, Purchases have/],
     ['what is named: that it moved', {}, 'Meta Pixel, Criteo OneTag', /^Acme: Criteo OneTag: 1,210 events, is new$/],
-    ['what is named, as usual', {}, 'Meta Pixel', /^Acme: Meta Pixel: 41,350 events, −0.7 % to a week earlier$/],
+    [
+      'what is named, as usual',
+      {},
+      'Meta Pixel',
+      /^Acme: Meta Pixel: 41,350 events, −0.7 % compared with a week earlier$/,
+    ],
     [
       'what is named and did not come',
       { ...calm, traffic: traffic(0, 0) },
       'Blog',
-      /^Acme: Blog: no event in 24 hours$/,
+      /^Acme: Blog: no events in 24 hours$/,
     ],
     ['for privacy', {}, 'privacy', /^Acme: New personal data/],
     ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
@@ -99,9 +109,9 @@ test('a quiet day is one line', () => {
   const facts = aQuietDay({ issues: { ...aQuietDay().issues, open } })
   const digest = write(facts, 'developer, Shop')
   expect(digest).toMatchObject({
-    subject: 'Acme: a quiet day: no event, issue or change in 24 hours',
+    subject: 'Acme: a quiet day: no events, issues or changes in 24 hours',
     sections: [],
-    others: ['The last event came on 2026-01-06 06:59 UTC.', '1 issue open since longer.'],
+    others: ['The last event was received on 2026-01-06 06:59 UTC.', '1 older issue still open.'],
   })
   expect(textOf(digest)).toContain('A quiet day')
 })

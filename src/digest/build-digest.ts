@@ -21,7 +21,7 @@ const SECTIONS: readonly DigestSection[] = [
   ...[ordersSection, trafficSection, newNamesSection, suggestionsSection],
 ]
 
-/** What each audience wants to see first; the rest follows in the usual order. */
+/** Sections shown first to each audience; the others follow in the default order. */
 const FIRST: Readonly<Record<Audience, readonly DigestSection['id'][]>> = {
   executive: ['value', 'issues', 'orders'],
   marketing: ['traffic', 'news', 'orders'],
@@ -29,15 +29,15 @@ const FIRST: Readonly<Record<Audience, readonly DigestSection['id'][]>> = {
   privacy: ['compliance'],
 }
 
-/** What is at stake for an audience is told before what weighs more for others. */
+/** Weight added to leads of the sections an audience sees first. */
 const OWN_WEIGHT = 10_000
 
 export interface BuildOptions {
   context: string
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   unsubscribeUrl: string | null
-  /** Why somebody gets it: `You get this …`. */
+  /** Why the recipient receives the digest: `You receive this …`. */
   because: string
 }
 
@@ -45,7 +45,7 @@ interface Written extends SectionText {
   section: DigestSection
 }
 
-/** What a digest says to one reader. Pure. */
+/** Builds the digest document for one recipient. Pure. */
 export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDocument {
   const { publicUrl, unsubscribeUrl, because } = options
   const focus = parseContext(options.context, facts.names)
@@ -55,7 +55,7 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
   const place = ({ id }: DigestSection) => (order.includes(id) ? order.indexOf(id) : order.length)
   const shared = {
     ...{ orgName: facts.orgName, unsubscribeUrl, url: `${publicUrl}/` },
-    period: `24 hours to ${timeText(facts.span.window.to)}, beside the same hours a week earlier`,
+    period: `24 hours to ${timeText(facts.span.window.to)}, compared with the same hours a week earlier`,
     notes: notesOf(facts, because),
   }
   const isQuiet = !hasData(facts)
@@ -66,7 +66,7 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
       return text ? [{ ...text, section }] : []
     })
   const sections = written.map(({ section, blocks }) => ({ title: titleOf(section, audience), blocks }))
-  if (isQuiet) return { ...shared, ...quietWords(facts), sections }
+  if (isQuiet) return { ...shared, ...quietText(facts), sections }
   const leads = leadsOf(written, audience)
   const [first = NOTHING, second] = leads
   return {
@@ -80,12 +80,12 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
   }
 }
 
-/** The most that follow the headline. */
+/** Maximum number of sentences below the headline. */
 const MAX_OTHERS = 3
 
-const NOTHING: Lead = { weight: WEIGHT.usual, text: 'Everything is as usual' }
+const NOTHING: Lead = { weight: WEIGHT.usual, text: 'Everything is normal' }
 
-/** What was asked for by name leads, then what the audience wants to see first, then what weighs most. */
+/** Orders leads: names in the recipient's context first, then sections of the audience, then by weight. */
 function leadsOf(written: readonly Written[], audience: Audience | null): Lead[] {
   const own = audience ? FIRST[audience] : []
   const bonusOf = (id: DigestSection['id'], { weight }: Lead) => {
@@ -110,28 +110,32 @@ function toneOf({ weight }: Lead): Tone {
   return weight === WEIGHT.resolved || weight === WEIGHT.usual ? 'good' : 'plain'
 }
 
-/** The line of a quiet week: that the digest still works, and what is known. */
-function quietWords({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
-  const last = lastEventAt === null ? 'No event ever came.' : `The last event came on ${timeText(lastEventAt)}.`
-  const standing = open.length === 0 ? 'No issue is open.' : `${countOf(open.length, 'issue')} open since longer.`
-  const text = 'A quiet day: no event, issue or change in 24 hours'
+/** Text of a digest without activity: confirms that digests work and reports the last event and open issues. */
+function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
+  const last =
+    lastEventAt === null
+      ? 'No event has been received yet.'
+      : `The last event was received on ${timeText(lastEventAt)}.`
+  const openIssues =
+    open.length === 0 ? 'There are no open issues.' : `${countOf(open.length, 'older issue')} still open.`
+  const text = 'A quiet day: no events, issues or changes in 24 hours'
   return {
     subject: oneLine(`${orgName}: ${text.charAt(0).toLowerCase()}${text.slice(1)}`, MAX_SUBJECT),
-    preview: `${last} ${standing}`,
+    preview: `${last} ${openIssues}`,
     headline: `${text}.`,
     tone: 'plain' as const,
-    others: [last, standing],
+    others: [last, openIssues],
   }
 }
 
 function notesOf({ gaps, leftOut }: DigestFacts, because: string): string[] {
   const { nowMs, beforeMs } = gaps
   const gap = (ms: number, when: string) =>
-    ms > 0 ? [`For ${durationText(ms)} of ${when} this server could not collect: its counts are too small.`] : []
+    ms > 0 ? [`This server could not collect data for ${durationText(ms)} of ${when}, so counts are too low.`] : []
   return [
     ...gap(nowMs, 'these 24 hours'),
     ...gap(beforeMs, 'the same hours a week earlier'),
-    ...(leftOut.length > 0 ? [`Left out, because it took too long to look it up: ${leftOut.join(', ')}.`] : []),
+    ...(leftOut.length > 0 ? [`Not included because the query took too long: ${leftOut.join(', ')}.`] : []),
     because,
   ]
 }

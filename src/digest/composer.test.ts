@@ -10,7 +10,7 @@ import { digestRoutes } from './routes.ts'
 test.each<[what: string, error: Error, says: string, reported: number]>([
   ['refuses', new AppError('unavailable', 'the query took longer than 20 s'), 'longer than 20 s', 0],
   ['is full', new AppError('rateLimited', 'too many'), 'too many', 0],
-  ['breaks', new Error('SELECT secret FROM x'), 'the log of the server', 1],
+  ['breaks', new Error('SELECT secret FROM x'), 'see the server log', 1],
 ])('a preview is 503 and nothing else when the engine %s', async (_, error, says, reported) => {
   const db = memoryDb()
   const clock = testClock()
@@ -58,7 +58,7 @@ test('what looks at much and takes too long is left out, and that is said', asyn
   }
   const { hasData, html } = await composer.preview(principal, '', new AbortController().signal)
   expect(hasData).toBe(true)
-  expect(/Left out[^<]*/.exec(html)?.[0]).toBe(
-    'Left out, because it took too long to look it up: new parameters, suggestions.',
+  expect(/Not included[^<]*/.exec(html)?.[0]).toBe(
+    'Not included because the query took too long: new parameters, suggestions.',
   )
 })

@@ -11,18 +11,18 @@ import { isWeekly } from './schedule.ts'
 
 export interface ComposerDeps extends InsightParts {
   clock: Clock
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   report(error: unknown, where: string): void
 }
 
-/** A preview is composed anew after this long. */
+/** Lifetime of a cached preview. */
 const PREVIEW_MS = 10 * MINUTE_MS
-/** Each is up to 100 kB. */
+/** Maximum number of cached previews, up to 100 kB each. */
 const MAX_PREVIEWS = 200
-/** Digests that are sent at one time say the same. */
+/** Lifetime of cached facts, so that digests sent together agree. */
 const FACTS_MS = MINUTE_MS
-/** What looks at much has so long together; what is not there by then is left out. */
+/** Time limit for expensive queries together; results that are late are omitted. */
 const BOUND_MS = 15 * SECOND_MS
 const RETRY_AFTER_S = 30
 
@@ -42,17 +42,17 @@ interface Gathering {
 
 type Composed = Omit<Preview, 'refreshInSeconds'>
 
-/** Composes digests, and keeps for a while what it composed. One for each program. */
+/** Composes digests and caches previews and facts. One instance per process. */
 export class DigestComposer {
-  /** By organization, user and context; the oldest first. */
+  /** By organization, user and context; oldest first. */
   private readonly previews = new Map<string, Composed>()
   private readonly facts = new Map<string, DigestFacts>()
 
   constructor(private readonly deps: ComposerDeps) {}
 
   /**
-   * What the caller would get, or got composed at most 10 minutes ago. Fails with `unavailable`, and with nothing else, when
-   * it can't be composed.
+   * Returns the digest the caller would receive, at most 10 minutes old. Fails only with `unavailable`, if it cannot be
+   * composed.
    */
   async preview(principal: Principal, context: string, signal: AbortSignal): Promise<Preview> {
     const { clock, publicUrl } = this.deps
@@ -74,8 +74,8 @@ export class DigestComposer {
   }
 
   /**
-   * What happened in an organization up to now, or up to a minute ago; `isWeekly`: and in the week before. Fails as `preview`
-   * does.
+   * Returns the activity of an organization, at most a minute old; with `isWeekly` including last week's report. Fails
+   * like `preview`.
    */
   async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts> {
     const { clock } = this.deps
@@ -88,7 +88,7 @@ export class DigestComposer {
     return facts
   }
 
-  /** Times to come are from before the clock was put back. */
+  /** Future times were recorded before the clock was set back. */
   private isFresh(at: Instant, forMs: number): boolean {
     const now = this.deps.clock.now()
     return at <= now && now < at + forMs
@@ -99,7 +99,7 @@ export class DigestComposer {
     return { ...composed, refreshInSeconds: Math.max(0, Math.ceil(left / SECOND_MS)) }
   }
 
-  /** `signal` ends the caller's questions; null: a job asks, which waits for no caller. */
+  /** @param signal Cancels queries of the caller; null for a job. */
   private async gather(principal: Principal, { signal, at: now, isWeekly }: Gathering): Promise<DigestFacts> {
     const { orgId } = principal
     const bound = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(BOUND_MS)])
@@ -110,13 +110,13 @@ export class DigestComposer {
     } catch (error) {
       const isRefusal = error instanceof AppError
       if (!isRefusal) this.deps.report(error, 'the digest')
-      const why = isRefusal ? messageOf(error) : 'the log of the server says more'
+      const why = isRefusal ? messageOf(error) : 'see the server log for details'
       throw new AppError('unavailable', `the digest composer is unavailable: ${why}`, RETRY_AFTER_S)
     }
   }
 }
 
-/** Whoever composes for all readers sees what a viewer sees. */
+/** Digests for all recipients are composed with the permissions of a viewer. */
 const systemOf = (orgId: string): Principal => ({
   ...{ via: 'session', userId: '', orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
 })

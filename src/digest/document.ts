@@ -1,10 +1,10 @@
 import type { Instant } from '../core/clock.ts'
 
-/** What a digest says, before it is written as HTML and as plain text. Every text is plain, of one line, and masked. */
+/** Digest document, before it is rendered as HTML and plain text. Every text is a single masked line of plain text. */
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warn'
 
-/** A number that stands out. */
+/** A key figure. */
 export interface Figure {
   label: string
   value: string
@@ -15,19 +15,19 @@ export interface Figure {
 export interface Cell {
   text: string
   tone?: Tone
-  /** What stands below it, small. */
+  /** Small text below the value. */
   note?: string
 }
 
-/** Something that is told of in some lines. */
+/** An item with a title and some lines of text. */
 export interface Item {
   title: string
   badge: { text: string; tone: Tone } | null
   /** One line below the title; may be empty. */
   note: string
-  /** Sentences below it. */
+  /** Sentences below the note. */
   lines: readonly { text: string; tone: Tone }[]
-  /** Facts: names of parameters and their values. */
+  /** Parameter names and values. */
   rows: readonly (readonly [name: string, value: string])[]
   url: string | null
 }
@@ -35,9 +35,9 @@ export interface Item {
 export type Block =
   | { kind: 'text'; text: string; tone?: Tone }
   | { kind: 'figures'; figures: readonly Figure[] }
-  /** Events by the hour; of a week earlier null when not known. */
+  /** Events by hour; `before` is null if the earlier week is unknown. */
   | { kind: 'hours'; from: Instant; now: readonly number[]; before: readonly number[] | null }
-  /** The first column holds names, the others numbers. `more`: what was left out; may be empty. */
+  /** The first column contains names, the others numbers. `more`: omitted rows; may be empty. */
   | { kind: 'table'; head: readonly string[]; rows: readonly (readonly Cell[])[]; more: string }
   | { kind: 'items'; items: readonly Item[]; more: string }
 

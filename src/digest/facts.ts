@@ -10,7 +10,7 @@ import type { Nameable, Subject } from './reader-focus.ts'
 import type { DigestPeriod } from './schedule.ts'
 import type { Traffic } from './traffic.ts'
 
-/** An issue as a digest tells of it; texts are masked. */
+/** An issue in a digest; texts are masked. */
 export interface DigestIssue extends Subject {
   id: string
   title: string
@@ -21,16 +21,16 @@ export interface DigestIssue extends Subject {
   occurrences: string
   value: number | null
   firstSeenAt: Instant
-  /** What fired last, as a sentence; empty when not known. */
+  /** Most recent finding as a sentence; empty if unknown. */
   summary: string
-  /** One event that broke the rule, flat; empty for types without samples. */
+  /** One violating event as flat rows; empty for types without samples. */
   sample: readonly (readonly [name: string, value: string])[]
 }
 
 export interface DigestChange extends Pick<Change, 'id' | 'title' | 'source' | 'status' | 'occurredAt'> {
   domainId: string
   domain: string
-  /** What it did, most effect first; the vendors and events are those of the effect. */
+  /** Effects, largest first, with the vendors and events concerned. */
   effects: readonly (Subject & { detail: string; harmful: boolean })[]
 }
 
@@ -39,10 +39,10 @@ export type DigestFinding = Pick<Finding, 'vendor' | 'key' | 'kind' | 'count' | 
 export interface DigestOrders {
   domainId: string
   domain: string
-  /** Paid in the 24 hours, those of the last 15 minutes left out, and their value. */
+  /** Orders paid in the 24 hours except the last 15 minutes. */
   orders: number
   value: number
-  /** In the same hours a week earlier. */
+  /** Orders paid in the same hours a week earlier. */
   before: number
   vendors: readonly VendorTally[]
 }
@@ -52,12 +52,12 @@ export interface DigestSuggestion extends Subject {
   reason: string
 }
 
-/** What happened in an organization, for any reader: the same for all, and personal data is masked. */
+/** Activity of an organization, the same for all recipients. Personal data is masked. */
 export interface DigestFacts {
   at: Instant
   span: DigestPeriod
   orgName: string
-  /** What values are amounts in (ISO 4217); null: a unit of their own. */
+  /** Currency of values (ISO 4217); null: none. */
   currency: string | null
   domainNames: ReadonlyMap<string, string>
   traffic: Traffic
@@ -65,7 +65,7 @@ export interface DigestFacts {
   issues: {
     opened: readonly DigestIssue[]
     resolved: readonly DigestIssue[]
-    /** Open and acknowledged ones, the gravest first. */
+    /** Open and acknowledged issues, most severe first. */
     open: readonly DigestIssue[]
     openedBefore: number
     resolvedBefore: number
@@ -76,29 +76,29 @@ export interface DigestFacts {
   findings: { fresh: readonly DigestFinding[]; seen: readonly DigestFinding[] }
   orders: readonly DigestOrders[]
   suggestions: readonly DigestSuggestion[]
-  /** On Mondays: what the week before was like; null on other days. */
+  /** Report of the week before, on Mondays; null on other days. */
   week: WeeklyReport | null
-  /** How long nothing could be collected because of this server, in the 24 hours and a week earlier. */
+  /** Time in which this server could not collect data, in the 24 hours and a week earlier. */
   gaps: { nowMs: number; beforeMs: number }
   lastEventAt: Instant | null
-  /** What a context can name. */
+  /** Names that a context can refer to. */
   names: readonly Nameable[]
-  /** What could not be looked up in time, in words. */
+  /** Names of parts omitted because their query took too long. */
   leftOut: readonly string[]
 }
 
-/** The gravest has the largest. */
+/** Rank by severity; higher is more severe. */
 export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2, critical: 3 }
 
 /**
- * True when something happened: events now or in the same hours a week earlier, an issue that moved, a change, a finding, an
- * order. What only stands since longer is nothing that happened.
+ * True if there was activity: events in the 24 hours or a week earlier, an opened or resolved issue, a change, a
+ * finding or an order. Issues that were open before do not count.
  */
 export function hasData({ traffic, issues, changes, findings, orders }: DigestFacts): boolean {
   const lists = [traffic.names, issues.opened, issues.resolved, changes, findings.seen, orders]
   return lists.some((list) => list.length > 0)
 }
 
-/** In hours, rounded up to what people say: `2.5 h`, `12 min`. */
+/** `2.5 h`, `12 min`; at least 1 min. */
 export const durationText = (ms: number): string =>
   ms >= HOUR_MS ? `${Number((ms / HOUR_MS).toFixed(1))} h` : `${Math.max(1, Math.round(ms / MINUTE_MS))} min`

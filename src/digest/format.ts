@@ -4,10 +4,10 @@ import type { Cell, Tone } from './document.ts'
 import type { Subject } from './reader-focus.ts'
 import { isNotable, moveOf } from './traffic.ts'
 
-/** Whole events. */
+/** Formats a sum of event weights as a whole number. */
 export const eventCount = (weight: number): string => countText(Math.round(weight))
 
-/** `1 event`, `2,000 events` of a sum of weights. */
+/** `1 event`, `2,000 events`, from a sum of event weights. */
 export const eventsOf = (weight: number): string =>
   `${eventCount(weight)} ${Math.round(weight) === 1 ? 'event' : 'events'}`
 
@@ -15,7 +15,7 @@ export const eventsOf = (weight: number): string =>
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`
 
-/** `+12 %`, `−80 %`, `±0 %`, `new`, `stopped`; `–` where nothing is known of a week earlier. */
+/** Relative change: `+12 %`, `−80 %`, `±0 %`, `new`, `stopped`; `–` if the earlier count is unknown. */
 export function moveText(now: number, before: number | null): string {
   const { kind, share } = moveOf(now, before)
   if (kind === 'unknown') return '–'
@@ -26,18 +26,18 @@ export function moveText(now: number, before: number | null): string {
   return `${share > 0 ? '+' : '−'}${countText(rounded)} %`
 }
 
-/** The move as a sentence goes on: `fell by 80 %`, `rose by 12 %`, `stopped`, `is new`, `is as a week ago`. */
+/** Change as a predicate: `fell by 80 %`, `rose by 12 %`, `stopped`, `is new`, `is unchanged from a week ago`. */
 export function movePhrase(now: number, before: number | null): string {
   const { kind } = moveOf(now, before)
   const percent = moveText(now, before).replace(/^[+−]/, '')
   const words = {
     ...{ rise: `rose by ${percent}`, fall: `fell by ${percent}`, new: 'is new', stopped: 'stopped' },
-    ...{ same: 'is as a week ago', unknown: 'is seen for the first week' },
+    ...{ same: 'is unchanged from a week ago', unknown: 'has its first week of data' },
   }
   return words[kind]
 }
 
-/** Less than usual is bad, more is worth a look; what is within the usual is plain. */
+/** Notable falls are bad and notable rises a warning; other changes are plain. */
 export function moveTone(now: number, before: number | null): Tone {
   if (!isNotable(now, before)) return 'plain'
   const { kind } = moveOf(now, before)
@@ -53,13 +53,13 @@ export const SEVERITY_TONE: Readonly<Record<Severity, Tone>> = {
   ...{ critical: 'bad', high: 'bad', medium: 'warn', low: 'plain' },
 } as Readonly<Record<Severity, Tone>>
 
-/** `Google Analytics 4 purchase`; the vendor alone where the event has no name; at most 80 characters. */
+/** `Google Analytics 4 purchase`; the vendor alone if the event has no name. At most 80 characters. */
 export const nameOf = ({ vendor, event }: Pick<Subject, 'vendor' | 'event'>): string =>
   shortened([vendor, event].filter((part) => part).join(' ')) || '(no name)'
 
-/** Names come from outside: a longer one would push everything else away. */
+/** Truncates external names to 80 characters. */
 export const shortened = (text: string): string => cutText(text, 80, '…')
 
-/** What a list leaves out: `and 12 more`; empty when that is nothing. */
+/** Number of omitted items: `and 12 more`; empty if there are none. */
 export const moreText = (all: number, shown: number, what = ''): string =>
   all > shown ? `and ${countText(all - shown)} more${what === '' ? '' : ` ${what}`}` : ''

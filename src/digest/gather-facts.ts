@@ -30,9 +30,9 @@ const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7
 
 /**
- * Asks for everything that a digest of an organization may say. Fails with `unavailable` when the history does not answer. What
- * looks at much asks `bounded`, the same sources whose queries end after a while, and is left out when they do. `isWeekly`:
- * also for what the week before was like.
+ * Gathers all facts of an organization's digest. Fails with `unavailable` if the history does not answer. Expensive
+ * queries use `bounded`, the same sources with a time limit, and are omitted if they exceed it.
+ * @param isWeekly Includes the report of the week before.
  */
 export async function gatherFacts(
   sources: Sources,
@@ -58,7 +58,7 @@ export async function gatherFacts(
       return none
     }
   }
-  // What everything else is about comes first: when it is not to be had, nothing is composed.
+  // Traffic is required: without it no digest is composed.
   const traffic = maskedTraffic(await trafficOf(history, orgId, watched, span), mask)
   const [scored, parameters, orders, drafts, week] = await Promise.all([
     orNone('scores', scores.answer(bounded, {}, caller), null),
@@ -89,7 +89,7 @@ export async function gatherFacts(
   }
 }
 
-/** The same as the weekly report, with titles masked. */
+/** Weekly report with masked titles. */
 async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask): Promise<WeeklyReport> {
   const report = await reportOf(sources, orgId, { domainIds: null, from: lastWeek(now), now })
   return { ...report, worst: report.worst.map((issue) => ({ ...issue, title: mask(issue.title) })) }
@@ -97,7 +97,7 @@ async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask)
 
 const PARTS = ['availability', 'accuracy', 'compliance'] as const
 
-/** Masks, and makes one line of what may have come from anywhere. */
+/** Masks external text and reduces it to a single line. */
 const textMask =
   (mask: Mask): Mask =>
   (text, key) =>
@@ -116,7 +116,7 @@ function domainsIn({ db }: Sources, orgId: string, mask: Mask) {
   }
 }
 
-/** Names that are equal when masked are one. */
+/** Merges names that are equal after masking. */
 function maskedTraffic({ names, fresh, hours }: Traffic, mask: Mask): Traffic {
   const masked = (list: readonly NameCount[]): NameCount[] => {
     const joined = new Map<string, NameCount>()
@@ -139,16 +139,16 @@ function issuesOf(
   { window, before }: DigestPeriod,
   mask: Mask,
 ): DigestFacts['issues'] {
-  const told = (issue: IssueRecord) => digestIssue(issue, domains, mask)
+  const digestIssueOf = (issue: IssueRecord) => digestIssue(issue, domains, mask)
   const open = unresolvedIssues(db, orgId).toSorted(
     (a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity] || (b.impactValue ?? -1) - (a.impactValue ?? -1),
   )
   return {
-    opened: issuesWithHistory(db, orgId, OPENED, window).map(told),
+    opened: issuesWithHistory(db, orgId, OPENED, window).map(digestIssueOf),
     resolved: issuesWithHistory(db, orgId, RESOLVED, window)
       .filter(({ status }) => status === 'resolved')
-      .map(told),
-    open: open.map(told),
+      .map(digestIssueOf),
+    open: open.map(digestIssueOf),
     openedBefore: countIssuesWithHistory(db, orgId, OPENED, before),
     resolvedBefore: countIssuesWithHistory(db, orgId, RESOLVED, before),
   }
@@ -173,7 +173,7 @@ function digestIssue(issue: IssueRecord, domains: ReadonlyMap<string, string>, m
 }
 
 const MAX_SAMPLE_ROWS = 12
-/** Of a sample they say nothing to people, or stand elsewhere. */
+/** Technical fields of a sample, and fields shown elsewhere. */
 const TECHNICAL = [
   'seq',
   'id',
@@ -218,7 +218,7 @@ function changesOf(sources: Sources, orgId: string, { window }: DigestPeriod, ma
   })
 }
 
-/** Findings are stored masked. */
+/** Findings are stored masked, so no masking is needed. */
 function findingsOf({ db }: Sources, orgId: string, { window }: DigestPeriod): DigestFacts['findings'] {
   const seen = openFindings(db, orgId).filter(({ lastSeenAt }) => lastSeenAt >= window.from)
   return { seen, fresh: seen.filter(({ firstSeenAt }) => firstSeenAt >= window.from) }

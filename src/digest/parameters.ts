@@ -4,22 +4,22 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** A parameter that came now, and in no event of the 7 days before. */
+/** A parameter seen now and not in the 7 days before. */
 export interface NewParameter {
   domainId: string
   vendor: string
   event: string
   key: string
-  /** Events that had it, by weight. */
+  /** Sum of weights of events with the parameter. */
   events: number
 }
 
-/** Names come from outside, so there may be any number of them: more new ones than this are not looked for. */
+/** Parameter names are external input; with more new names than this, none are reported. */
 const MAX_KEYS = 40
-/** Names are listed by files of up to an hour, which may reach over the edge of the time that is asked for. */
+/** Margin at the edge of a time range, because names are listed per file of up to an hour. */
 const EDGE_MS = 2 * HOUR_MS
 
-/** Returns parameters of the last 24 hours that are new to the organization, those of most events first. */
+/** Returns parameters of the last 24 hours that are new to the organization, most events first. */
 export async function newParameters(
   history: History,
   orgId: string,
@@ -28,7 +28,7 @@ export async function newParameters(
   const namesIn = async (span: Query['window']) =>
     (await history.query<{ name: string }>(parameterNamesQuery(orgId, span))).map(({ name }) => name)
   const [now, before] = await Promise.all([namesIn(window), namesIn({ from: days.from, to: days.to - EDGE_MS })])
-  // Where nothing came before, everything would be new.
+  // Without earlier events every name would be new.
   if (before.length === 0) return []
   const seen = new Set(before)
   const keys = [...new Set(now)].filter((name) => name !== '' && !seen.has(name)).sort()
@@ -48,7 +48,7 @@ function usesOf(rows: readonly NameRow[], key: string, at: number): NewParameter
   })
 }
 
-/** The names of parameters in a time. */
+/** Query for the parameter names in a time range. */
 export function parameterNamesQuery(orgId: string, window: Query['window']): Query {
   return query('digest.parameter-names', {
     ...{ over: 'names' as const, orgId, window },
@@ -56,7 +56,7 @@ export function parameterNamesQuery(orgId: string, window: Query['window']): Que
   })
 }
 
-/** Of each name of an event, and the key at each place: weights of events that have it since `from`, and before. */
+/** Query for the weights of events with each key, by event name: since `from` (`now…`) and before it (`before…`). */
 export function parameterUseQuery(
   orgId: string,
   keys: readonly string[],

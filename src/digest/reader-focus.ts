@@ -1,28 +1,28 @@
 import { wholeWord } from '../core/text.ts'
 
-/** For whom a digest is: what they want to see first, and in which words. */
+/** Audiences; each decides the order of sections and some of the wording. */
 export const AUDIENCES = ['executive', 'marketing', 'developer', 'privacy'] as const
 export type Audience = (typeof AUDIENCES)[number]
 
-/** What a context can name. `members`: the events that it means, as in a label; empty for a domain. */
+/** A name that a context can refer to. `members`: the events it stands for, as in a label; absent for a domain. */
 export interface Nameable {
   kind: 'domain' | 'vendor' | 'event' | 'label'
   name: string
-  /** Of a domain. */
+  /** Set for a domain. */
   domainId?: string
-  /** Of the others: a vendor null means any, an event null means every event of the vendor. */
+  /** Set for other kinds. A null vendor means any vendor; a null event means every event of the vendor. */
   members?: readonly { vendor: string | null; event: string | null }[]
 }
 
-/** What a context names, in the order in which it stands there. */
+/** Parsed context, in order of appearance. */
 export interface Focus {
-  /** Each once; the first decides the words. */
+  /** Without duplicates; the first decides the wording. */
   audiences: readonly Audience[]
-  /** Each once. */
+  /** Without duplicates. */
   named: readonly Nameable[]
 }
 
-/** What something in a digest is about; null: it is about none, or not known. */
+/** Subject of an item in a digest; null: none or unknown. */
 export interface Subject {
   domainId: string | null
   vendor: string | null
@@ -30,7 +30,7 @@ export interface Subject {
 }
 
 interface Word {
-  /** In small letters. */
+  /** In lower case. */
   text: string
   meant: { audience: Audience } | { named: Nameable }
 }
@@ -38,9 +38,9 @@ interface Word {
 const folded = (text: string) => text.normalize('NFC').toLowerCase()
 
 /**
- * Reads a context. Names are found whatever their case, as whole words, the longest first: what is part of a longer name is not
- * found a second time. Of the same name, domains come before labels, vendors and events. Audiences are found in the plural,
- * too. Everything else in the text means nothing.
+ * Parses a context. Names match as whole words in any case, longest first; text of a matched name is not matched again.
+ * Of equal names, domains come before labels, vendors and events. Audiences also match in the plural. Other text is
+ * ignored.
  */
 export function parseContext(context: string, names: readonly Nameable[]): Focus {
   let rest = folded(context)
@@ -51,7 +51,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
     const place = pattern.exec(rest)
     if (!place) continue
     found.push({ at: place.index, word })
-    // What was found leaves a mark that belongs to no name, of the same length.
+    // Replaces matched text with a filler of the same length, which no name contains.
     rest = rest.replaceAll(pattern, (whole) => '\0'.repeat(whole.length))
   }
   const inOrder = found.toSorted((a, b) => a.at - b.at).map(({ word }) => word.meant)
@@ -63,7 +63,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
 
 const KINDS: readonly Nameable['kind'][] = ['domain', 'label', 'vendor', 'event']
 
-/** The longest first; of two with the same text only the first counts. */
+/** Longest first; of equal texts only the first is used. */
 function wordsOf(names: readonly Nameable[]): Word[] {
   const audiences = AUDIENCES.flatMap((audience): Word[] =>
     [audience, `${audience}s`].map((text) => ({ text, meant: { audience } })),
@@ -79,7 +79,7 @@ function wordsOf(names: readonly Nameable[]): Word[] {
 
 const kindOf = ({ meant }: Word) => ('named' in meant ? KINDS.indexOf(meant.named.kind) : -1)
 
-/** True when something is about what is named. */
+/** True if a subject matches a name. */
 export function matches({ domainId, members }: Nameable, about: Subject): boolean {
   if (domainId !== undefined) return about.domainId === domainId
   return (members ?? []).some(
@@ -90,13 +90,13 @@ export function matches({ domainId, members }: Nameable, about: Subject): boolea
   )
 }
 
-/** The place of the first named thing that something is about; behind all of them when it is about none. */
+/** Index of the first name that a subject matches; the number of names if none matches. */
 export function focusRank({ named }: Focus, about: Subject): number {
   const place = named.findIndex((one) => matches(one, about))
   return place < 0 ? named.length : place
 }
 
-/** The same in another order: what is named comes first; else they stay in theirs. */
+/** Stable sort that puts items matching the focus first. */
 export function focusedFirst<T>(items: readonly T[], focus: Focus, aboutOf: (item: T) => Subject): T[] {
   return items.toSorted((a, b) => focusRank(focus, aboutOf(a)) - focusRank(focus, aboutOf(b)))
 }

@@ -6,45 +6,45 @@ import { dueDay, isWeekly } from './schedule.ts'
 import { keyOf, startedSince, subscribers } from './store.ts'
 import type { Unsubscription } from './unsubscribe.ts'
 
-/** Somebody who gets a digest. */
+/** A recipient of digests. */
 export interface Recipient {
   orgId: string
-  /** The same for as long as it is the same person: a user's id, or that of an integration and, behind a blank, a hash of the address. */
+  /** Stable id: a user id, or the integration id and a hash of the address separated by a space. */
   reader: string
   /** The integration; null for a member who subscribed. */
   integrationId: string | null
   address: string
   context: string
   hourUtc: number
-  /** What a click ends. */
-  leaving: Unsubscription
+  /** Subscription ended by the unsubscribe link. */
+  unsubscription: Unsubscription
 }
 
-/** Returns all who get a digest at this moment: members who subscribed, and the addresses of integrations. */
+/** Returns all current recipients: subscribed members and addresses of integrations. */
 export function recipients(db: Db): Recipient[] {
   return [
     ...subscribers(db).map(
       ({ orgId, userId, email, ...rest }): Recipient => ({
         ...{ ...rest, orgId, reader: userId, integrationId: null, address: email },
-        leaving: { kind: 'digest', orgId, userId },
+        unsubscription: { kind: 'digest', orgId, userId },
       }),
     ),
     ...digestRecipients(db).map(
       ({ orgId, id, address, context, hourUtc }): Recipient => ({
         ...{ orgId, reader: `${id} ${hashOf(address)}`, integrationId: id, address, context, hourUtc },
-        leaving: { kind: 'digest', orgId, integrationId: id, address },
+        unsubscription: { kind: 'digest', orgId, integrationId: id, address },
       }),
     ),
   ]
 }
 
-/** What is kept of a digest names nobody. */
+/** Stored records contain no addresses. */
 const hashOf = (address: string) => createHash('sha256').update(address.toLowerCase()).digest('hex').slice(0, 32)
 
-/** A reader whose digest is due and was not begun. */
+/** A recipient whose digest is due and has not been started. */
 export interface DueRecipient extends Recipient {
   day: number
-  /** True when it is sent although nothing happened. */
+  /** True if it is sent even without activity. */
   isWeekly: boolean
 }
 

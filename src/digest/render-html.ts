@@ -4,19 +4,24 @@ import type { Block, Cell, DigestDocument, Figure, Item, Section, Tone } from '.
 const SURFACE: Readonly<Record<Tone, ThemeClass>> = { plain: 'soft', good: 'good', bad: 'bad', warn: 'warn' }
 const INK: Readonly<Record<Tone, ThemeClass>> = { plain: 'ink', good: 'goodInk', bad: 'badInk', warn: 'warnInk' }
 
-/** The largest mail: Gmail cuts off what is beyond 102 kB. */
+/** Maximum size of an e-mail in bytes. Gmail clips messages above 102 kB. */
 export const MAX_HTML_BYTES = 100_000
 
 /**
- * The digest as an HTML page below 100 kB that loads nothing from anywhere. Sections at the end are left out, and that is said, when
- * all of them would be too long.
+ * Renders the digest as an HTML page below 100 kB without external resources. If it would be larger, sections at the
+ * end are omitted and a note says so.
  */
 export function htmlOf(digest: DigestDocument): string {
   for (let count = digest.sections.length; ; count--) {
     const sections = digest.sections.slice(0, count)
     const cut = digest.sections.length - count
     const notes =
-      cut > 0 ? [...digest.notes, `${cut} more in the dashboard: this mail would be too long.`] : digest.notes
+      cut > 0
+        ? [
+            ...digest.notes,
+            `${cut} more ${cut === 1 ? 'section' : 'sections'} in the dashboard, omitted to keep this e-mail short.`,
+          ]
+        : digest.notes
     const html = pageOf({ ...digest, sections, notes })
     if (Buffer.byteLength(html) < MAX_HTML_BYTES || count === 0) return html
   }
@@ -70,7 +75,7 @@ function blockOf(block: Block): string {
 const moreOf = (more: string) =>
   more === '' ? '' : `<p ${themed('muted', 'margin:-4px 0 12px;font-size:13px')}>${escapeHtml(more)}</p>\n`
 
-/** Side by side as far as there is room: two on a phone, all on a desk. Without white space between, they fit. */
+/** Tiles side by side: two on a phone, all on a desktop. No white space between them, so that they fit. */
 function figuresOf(figures: readonly Figure[]): string {
   const width = Math.floor(CONTENT_WIDTH / figures.length)
   const tile = ({ label, value, note, tone }: Figure) =>
@@ -84,7 +89,10 @@ function figuresOf(figures: readonly Figure[]): string {
 const CONTENT_WIDTH = 592
 const BARS_HEIGHT = 56
 
-/** A bar for each hour, beside it one of a week earlier: cells with a colour, because many programs block pictures. */
+/**
+ * Bar chart by hour with the same hour a week earlier. Built from coloured table cells, because many clients block
+ * images.
+ */
 function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
   const bar = (count: number, name: ThemeClass, width: number) => {
@@ -98,15 +106,15 @@ function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): stri
   const key = (name: ThemeClass, text: string) =>
     `<span ${themed(name, 'display:inline-block;width:9px;height:9px;border-radius:2px')}></span> ${text}`
   const at = new Date(from).toISOString().slice(11, 16)
-  const keys = [key('bar', 'these 24 hours'), ...(before ? [key('barBefore', 'a week earlier')] : [])]
+  const keys = [key('bar', 'last 24 hours'), ...(before ? [key('barBefore', 'a week earlier')] : [])]
   const small = 'padding:4px 0 0;font-size:12px;line-height:1.4'
   return `<table ${LAYOUT} aria-hidden="true" style="width:100%;table-layout:fixed;border-collapse:collapse;margin-top:4px"><tr>${cells.join('')}</tr></table>
-<table ${LAYOUT} style="width:100%;margin:0 0 12px"><tr><td ${themed('muted', small)}>${keys.join(' &nbsp; ')}</td><td ${themed('muted', `${small};text-align:right;white-space:nowrap`)}>by the hour from ${at} UTC</td></tr></table>
+<table ${LAYOUT} style="width:100%;margin:0 0 12px"><tr><td ${themed('muted', small)}>${keys.join(' &nbsp; ')}</td><td ${themed('muted', `${small};text-align:right;white-space:nowrap`)}>hourly from ${at} UTC</td></tr></table>
 `
 }
 
 function tableOf({ head, rows, more }: Extract<Block, { kind: 'table' }>): string {
-  // On a phone three columns of numbers leave too little room for names: the count of before goes.
+  // Phones have no room for three number columns: the earlier count is hidden.
   const wide = (column: number) => `${column === 0 ? '' : ' num'}${head.length === 4 && column === 2 ? ' wide' : ''}`
   const border = 'border-bottom-width:1px;border-bottom-style:solid'
   const side = (column: number) =>
@@ -131,7 +139,7 @@ function tableOf({ head, rows, more }: Extract<Block, { kind: 'table' }>): strin
 ${moreOf(more)}`
 }
 
-/** Adds the colour of the line below, and the class of what is for wide screens. */
+/** Adds the border colour, and the class of cells shown on wide screens only. */
 function withLine(attributes: string, wide: string): string {
   const line = /style="([^"]*)"/.exec(themed('line'))?.[1] ?? ''
   return attributes.replace('class="', `class="line${wide} `).replace('style="', `style="${line};`)

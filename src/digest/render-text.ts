@@ -4,7 +4,7 @@ import type { Block, Cell, DigestDocument, Item, Section } from './document.ts'
 
 const WIDTH = 78
 
-/** The digest as plain text, for whoever reads nothing else: all that the page says, in the same order. */
+/** Renders the digest as plain text with the same content and order as the HTML. */
 export function textOf(digest: DigestDocument): string {
   const { orgName, period, headline, others, sections, notes, url, unsubscribeUrl } = digest
   const parts = [
@@ -43,12 +43,12 @@ const withMore = (text: string, more: string) => (more === '' ? text : `${text}\
 function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
   const at = (hours: number) => new Date(from + hours * HOUR_MS).toISOString().slice(11, 16)
-  const lines = [`By the hour, ${at(0)} to ${at(24)} UTC: ${barsText(now, most)}`]
+  const lines = [`Hourly, ${at(0)} to ${at(24)} UTC: ${barsText(now, most)}`]
   if (before) lines.push(`${'A week earlier:'.padEnd((lines[0]?.length ?? 0) - now.length)}${barsText(before, most)}`)
   return lines.join('\n')
 }
 
-/** Names on the left, numbers in columns on the right; notes in a line of their own. */
+/** Names on the left, numbers in columns on the right, notes on separate lines. */
 function tableOf(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const texts = [head, ...rows.map((cells) => cells.map(({ text }) => text))]
   const widths = head.slice(1).map((_, at) => Math.max(...texts.map((cells) => (cells[at + 1] ?? '').length)))
@@ -56,7 +56,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly Cell[])[]): s
   const first = Math.min(room, Math.max(...texts.map(([name = '']) => name.length)))
   const line = ([name = '', ...numbers]: readonly string[]) => {
     const columns = numbers.map((number, at) => `  ${number.padStart(widths[at] ?? 0)}`).join('')
-    // A long name has a line of its own, so that numbers stay in their columns.
+    // A long name gets its own line, so that numbers stay aligned.
     return name.length > first ? `${wrapped(name)}\n${' '.repeat(first)}${columns}` : `${name.padEnd(first)}${columns}`
   }
   const [heading = '', ...lines] = texts.map(line)
@@ -75,7 +75,7 @@ function itemOf({ title, badge, note, lines, rows, url }: Item): string {
   return all.join('\n')
 }
 
-/** Breaks lines between words. */
+/** Wraps lines between words. */
 function wrapped(text: string, indent = ''): string {
   let line = 0
   return text

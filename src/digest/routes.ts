@@ -16,8 +16,8 @@ const context = Type.Optional(
   Type.String({
     maxLength: MAX_CONTEXT,
     description:
-      'For whom it is, and what comes first: names of domains, vendors, events and labels, and `executive`, ' +
-      '`marketing`, `developer` or `privacy`, anywhere in the text. Left out: as it is subscribed',
+      'What the digest shows first: names of domains, vendors, events and labels, and the audiences `executive`, ' +
+      '`marketing`, `developer` or `privacy`, anywhere in the text. Default: that of the subscription',
     examples: ['executive: Checkout and Meta Pixel'],
   }),
 )
@@ -29,11 +29,11 @@ const PreviewInputSchema = Closed(
 
 const PreviewSchema = Closed(
   {
-    hasData: Type.Boolean({ description: 'False when nothing happened: then nothing is sent, but for Mondays' }),
+    hasData: Type.Boolean({ description: 'False if there was no activity; the digest is then sent on Mondays only' }),
     subject: Type.String(),
-    html: Type.String({ description: 'Below 100 kB; loads nothing' }),
+    html: Type.String({ description: 'Below 100 kB, without external resources' }),
     composedAt: InstantSchema,
-    refreshInSeconds: Int({ minimum: 0, maximum: 600, description: 'After this it is composed anew' }),
+    refreshInSeconds: Int({ minimum: 0, maximum: 600, description: 'Seconds until the preview is composed again' }),
   },
   {
     $id: 'DigestPreview',
@@ -54,7 +54,11 @@ const SubscriptionInputSchema = Closed(
     subscribed: Type.Boolean(),
     context,
     hourUtc: Type.Optional(
-      Int({ minimum: 0, maximum: 23, description: 'Sent from this hour on, UTC. Left out: as before, at first 7' }),
+      Int({
+        minimum: 0,
+        maximum: 23,
+        description: 'Hour (UTC) after which the digest is sent. Default: unchanged, initially 7',
+      }),
     ),
   },
   {
@@ -71,7 +75,7 @@ const SubscriptionSchema = Closed(
     nextAt: Nullable(
       Type.Number({
         ...InstantSchema,
-        description: 'When the next one is due, if something happened by then; null unless subscribed',
+        description: 'When the next digest is due, if there is activity by then; null unless subscribed',
       }),
     ),
   },
@@ -86,7 +90,7 @@ const SubscribedSchema = Closed(
   { $id: 'DigestSubscribed', examples: [{ ok: true, subscribed: true }] },
 )
 
-/** The digest: its preview, the caller's subscription, and the link that ends one. */
+/** Routes of the digest: preview, the caller's subscription, and unsubscribing. */
 export function digestRoutes(deps: DigestRouteDeps): Route[] {
   const { db, composer } = deps
   return [
@@ -96,8 +100,9 @@ export function digestRoutes(deps: DigestRouteDeps): Route[] {
       path: '/v1/notifications/digest/preview',
       access: 'read',
       tag,
-      summary: "Show the caller's digest as it would be sent now; nothing is sent",
-      description: 'Of the last 24 hours, beside the same hours a week earlier. Composed at most every 10 minutes.',
+      summary: "Preview the caller's digest without sending it",
+      description:
+        'Covers the last 24 hours, compared with the same hours a week earlier. Composed at most every 10 minutes.',
       refusals: ['unavailable'],
       question: true,
       body: PreviewInputSchema,
@@ -125,7 +130,7 @@ function subscriptionRoutes({ db, clock }: DigestRouteDeps): Route[] {
       path,
       access: 'read',
       tag,
-      summary: "The caller's subscription to the digest",
+      summary: "Get the caller's digest subscription",
       tool: true,
       answer: SubscriptionSchema,
       handle: ({ principal }) => shown(principal),
@@ -136,14 +141,15 @@ function subscriptionRoutes({ db, clock }: DigestRouteDeps): Route[] {
       path,
       access: 'own',
       tag,
-      summary: 'Subscribe the caller to the digest, or end it; what is left out stays',
+      summary: 'Subscribe the caller to the digest or unsubscribe; omitted fields are unchanged',
       refusals: ['conflict'],
       tool: true,
       body: SubscriptionInputSchema,
       answer: SubscribedSchema,
       handle({ principal: { orgId, userId }, body }) {
         const isMember = subscribe(db, { orgId, userId }, body)
-        if (!isMember) throw new AppError('conflict', 'a digest is for users: there is no user behind this credential')
+        if (!isMember)
+          throw new AppError('conflict', 'digests are sent to users, and this credential does not belong to one')
         return { ok: true, subscribed: body.subscribed }
       },
       note: ({ body: { subscribed } }) => ({ subscribed }),

@@ -1,13 +1,13 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** For so long from its hour on, a digest that was not sent yet is due. */
+/** Time from its hour in which an unsent digest is due. */
 export const DUE_MS = 2 * HOUR_MS
-/** On this day of the week one is sent even when nothing happened: Monday, where 0 is Sunday. */
+/** Day of the week on which a digest is sent without activity: Monday (0 is Sunday). */
 const WEEKLY_DAY = 1
-/** 1 January 1970 was a Thursday. */
+/** Weekday of 1 January 1970: Thursday. */
 const FIRST_DAY = 4
 
-/** The digest of a UTC day: the number of the day since the Unix epoch, and when it becomes due. */
+/** Digest of a UTC day: days since the Unix epoch, and when it becomes due. */
 export interface DigestDay {
   day: number
   from: Instant
@@ -15,7 +15,7 @@ export interface DigestDay {
 
 const dayAt = (day: number, hourUtc: number): DigestDay => ({ day, from: day * DAY_MS + hourUtc * HOUR_MS })
 
-/** The latest day whose hour has come: it ends its two hours on the next one where the hour is 23. */
+/** Most recent day whose hour has passed. At hour 23 the two hours end on the next day. */
 function latestDay(hourUtc: number, now: Instant): DigestDay {
   return dayAt(Math.floor((now - hourUtc * HOUR_MS) / DAY_MS), hourUtc)
 }
@@ -26,17 +26,17 @@ export function dueDay(hourUtc: number, now: Instant): DigestDay | null {
   return now < latest.from + DUE_MS ? latest : null
 }
 
-/** Returns when the next digest is due: `now` while one is, and that of its day was not begun. */
+/** Returns when the next digest is due; `now` while one is due and not started. */
 export function nextDue(hourUtc: number, now: Instant, isBegun: (day: number) => boolean): Instant {
   const due = dueDay(hourUtc, now)
   if (due && !isBegun(due.day)) return now
   let next = dayAt(latestDay(hourUtc, now).day + 1, hourUtc)
-  // After the clock was put back, or the hour was moved, days to come may have had theirs.
+  // After the clock or the hour was set back, later days may already have been sent.
   while (isBegun(next.day)) next = dayAt(next.day + 1, hourUtc)
   return next.from
 }
 
-/** True on the day on which a digest is sent although nothing happened. */
+/** True on the day on which a digest is sent even without activity. */
 export const isWeekly = (day: number): boolean => (day + FIRST_DAY) % 7 === WEEKLY_DAY
 
 interface TimeWindow {
@@ -44,19 +44,19 @@ interface TimeWindow {
   to: Instant
 }
 
-/** The times that a digest is about. */
+/** Time ranges of a digest. */
 export interface DigestPeriod {
-  /** The 24 hours before it is composed, up to the end of the present minute. */
+  /** The 24 hours before it is composed, ending at a full minute. */
   window: TimeWindow
   /** The same hours a week earlier. */
   before: TimeWindow
-  /** The 7 days before the 24 hours: what came then is not new. */
+  /** The 7 days before the 24 hours, used to detect new names. */
   days: TimeWindow
 }
 
 const WEEK_MS = 7 * DAY_MS
 
-/** Counts are kept by the minute, so it begins and ends with one. */
+/** Aligned to minutes, the resolution of stored counts. */
 export function digestPeriod(at: Instant): DigestPeriod {
   const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS
   const from = to - DAY_MS

@@ -22,43 +22,43 @@ export interface DigestSenderDeps {
   box: SecretBox
   composer: DigestComposer
   dispatcher: Dispatcher
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   warn(message: string): void
 }
 
-/** RFC 2369 and RFC 8058, section 3.1: mail programs show a button of their own. */
+/** Headers for the unsubscribe button of mail clients (RFC 2369; RFC 8058, section 3.1). */
 const oneClick = (url: string) => ({
   'List-Unsubscribe': `<${url}>`,
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** Mails looked up at once. */
+/** Maximum number of mails per query. */
 const AT_ONCE = 200
-const GONE = 'nobody wants it any more'
-/** With jitter, and what a mail server asks for. */
-const LONGEST_WAIT_MS = 2 * Math.max(...RETRY_DELAYS_MS)
+const UNSUBSCRIBED = 'the recipient has unsubscribed'
+/** Longest delay between attempts, including jitter. */
+const MAX_WAIT_MS = 2 * Math.max(...RETRY_DELAYS_MS)
 
-/** Sends the digests that are due, each once for a reader and day. One for each program. */
+/** Sends due digests, each once per recipient and day. One instance per process. */
 export class DigestSender {
-  private readonly underWay = new Map<string, Promise<unknown>>()
+  private readonly inFlight = new Map<string, Promise<unknown>>()
 
   constructor(private readonly deps: DigestSenderDeps) {}
 
-  /** Begins what is due and sends what was begun, as far as there are places; waits for the history, and for no mail server. */
+  /** Starts due digests and sends started ones while slots are free. Waits for queries, not for the mail server. */
   async run(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.deps
     const { mailConfigured, clock } = dispatcher.deps
-    // Without a mail server nothing is begun, so that it is sent when there is one within its hours.
+    // Without a mail server no digest is started; it is sent if one is configured within the two hours.
     if (!mailConfigured) return
     for (const [orgId, due] of Map.groupBy(dueRecipients(db, clock.now()), ({ orgId }) => orgId)) {
       if (stopping?.aborted) return
-      await this.begin(orgId, due)
+      await this.startDue(orgId, due)
     }
     await this.sendSome(stopping)
   }
 
-  private async begin(orgId: string, due: readonly DueRecipient[]): Promise<void> {
+  private async startDue(orgId: string, due: readonly DueRecipient[]): Promise<void> {
     const { db, dispatcher } = this.deps
     const facts = await this.factsOf(
       orgId,
@@ -69,7 +69,7 @@ export class DigestSender {
     for (const reader of due) if (happened || reader.isWeekly) startMail(db, reader, dispatcher.deps.clock.now())
   }
 
-  /** Null when they are not to be had now: the next run asks again. */
+  /** Null if unavailable; the next run tries again. */
   private async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts | null> {
     try {
       return await this.deps.composer.factsOf(orgId, isWeekly)
@@ -80,34 +80,32 @@ export class DigestSender {
     }
   }
 
-  /** Waits for a place as long as its own mails take one: others get theirs as well. */
+  /** Waits for a slot only while its own mails occupy some, so that other deliveries get theirs. */
   private async sendSome(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.deps
     const { clock } = dispatcher.deps
     for (let more = true; more; ) {
-      const waiting = dueMails(db, clock.now(), LONGEST_WAIT_MS, AT_ONCE).filter(
-        (one) => !this.underWay.has(keyOf(one)),
-      )
+      const waiting = dueMails(db, clock.now(), MAX_WAIT_MS, AT_ONCE).filter((one) => !this.inFlight.has(keyOf(one)))
       if (waiting.length === 0) return
       const byKey = new Map(recipients(db).map((reader) => [`${reader.orgId} ${reader.reader}`, reader]))
       more = false
       for (const mail of waiting) {
-        const way: Lane = { orgId: mail.orgId, kind: 'mail', origin: '' }
-        while (!dispatcher.hasRoom(way) && this.underWay.size > 0) await Promise.race(this.underWay.values())
+        const lane: Lane = { orgId: mail.orgId, kind: 'mail', origin: '' }
+        while (!dispatcher.hasRoom(lane) && this.inFlight.size > 0) await Promise.race(this.inFlight.values())
         const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
-        const facts = reader && dispatcher.hasRoom(way) ? await this.factsOf(mail.orgId, isWeekly(mail.day)) : null
+        const facts = reader && dispatcher.hasRoom(lane) ? await this.factsOf(mail.orgId, isWeekly(mail.day)) : null
         if (stopping?.aborted || dispatcher.stopping.aborted) return
-        if (!reader) this.settle(mail, { verdict: 'broken', reason: GONE })
-        else if (facts) this.start(mail, reader, { facts, way })
+        if (!reader) this.finish(mail, { verdict: 'broken', reason: UNSUBSCRIBED })
+        else if (facts) this.start(mail, reader, { facts, lane })
         more ||= !reader || facts !== null
       }
     }
   }
 
-  private start(mail: PendingMail, reader: Recipient, { facts, way }: { facts: DigestFacts; way: Lane }): void {
+  private start(mail: PendingMail, reader: Recipient, { facts, lane }: { facts: DigestFacts; lane: Lane }): void {
     const { dispatcher } = this.deps
     const key = keyOf(mail)
-    const sending = dispatcher.track(way, async (ended) => {
+    const sending = dispatcher.track(lane, async (ended) => {
       const outbound = this.letter(mail, reader, facts)
       const reply = await dispatcher.deps.transport.send(outbound, dispatcher.stopping)
       ended(reply.kind === 'error' && reply.hung === true)
@@ -115,19 +113,19 @@ export class DigestSender {
       const isStopped = outcome.verdict !== 'delivered' && dispatcher.stopping.aborted
       if (!isStopped) await this.record(mail, reader, outcome)
     })
-    const settled = sending
+    const finished = sending
       .catch((error) => dispatcher.deps.report(error, 'digest'))
-      .finally(() => this.underWay.delete(key))
-    this.underWay.set(key, settled)
+      .finally(() => this.inFlight.delete(key))
+    this.inFlight.set(key, finished)
   }
 
-  /** The same id for every attempt, also after a kill. */
+  /** Uses the same Message-ID for every attempt, including after a crash. */
   private letter(mail: PendingMail, reader: Recipient, facts: DigestFacts): MailOutbound {
     const { box, publicUrl } = this.deps
-    const { address, context, hourUtc, leaving } = reader
-    const unsubscribeUrl = `${publicUrl}${UNSUBSCRIBE_PATH}?t=${unsubscribeToken(box, leaving)}`
+    const { address, context, hourUtc, unsubscription } = reader
+    const unsubscribeUrl = `${publicUrl}${UNSUBSCRIBE_PATH}?t=${unsubscribeToken(box, unsubscription)}`
     const hour = `${String(hourUtc).padStart(2, '0')}:00 UTC`
-    const because = `You get this daily from ${hour} on when something happened, and on Mondays in any case.`
+    const because = `You receive this daily after ${hour} if there was activity, and every Monday.`
     const document = buildDigest(facts, { context, publicUrl, unsubscribeUrl, because })
     return {
       kind: 'mail',
@@ -141,16 +139,16 @@ export class DigestSender {
     }
   }
 
-  /** A mail that went is not forgotten because the store does not take it now: it would be sent again. */
+  /** Retries failed writes, so that a mail that was sent is not sent again. */
   private record(mail: PendingMail, { integrationId }: Recipient, outcome: Outcome): Promise<void> {
     const { db, dispatcher } = this.deps
     return dispatcher.writeWithRetry(() => {
-      this.settle(mail, outcome)
+      this.finish(mail, outcome)
       updateIntegrationStatus(db, integrationId, outcome)
     }, 'digest')
   }
 
-  private settle(mail: PendingMail, outcome: Outcome): void {
+  private finish(mail: PendingMail, outcome: Outcome): void {
     const { db, dispatcher, warn } = this.deps
     const { clock, jitter } = dispatcher.deps
     const now = clock.now()
@@ -161,7 +159,7 @@ export class DigestSender {
     if (outcome.verdict === 'stopped' || outcome.verdict === 'wait') return
     const { reason } = outcome
     const delayMs = outcome.verdict === 'retry' ? retryDelayMs(attempts, outcome.retryAfterMs, jitter()) : null
-    if (delayMs === null && reason !== GONE) warn(`a digest was not delivered: ${reason}`)
+    if (delayMs === null && reason !== UNSUBSCRIBED) warn(`a digest was not delivered: ${reason}`)
     const status = delayMs === null ? 'failed' : 'pending'
     finishMail(db, mail, { status, attempts, dueAt: now + (delayMs ?? 0), lastError: reason })
   }

@@ -15,7 +15,7 @@ export interface Subscription {
   hourUtc: number
 }
 
-/** That of somebody who never said anything. */
+/** Default for users without a stored subscription. */
 const NO_SUBSCRIPTION: Subscription = { subscribed: false, context: '', hourUtc: 7 }
 
 type SubscriptionRow = Omit<Subscription, 'subscribed'> & { subscribed: number }
@@ -28,7 +28,9 @@ export function subscriptionOf(db: Db, { orgId, userId }: MemberId): Subscriptio
   return row ? { ...row, subscribed: row.subscribed === 1 } : NO_SUBSCRIPTION
 }
 
-/** Stores a subscription; what is left out stays as it was. False, with nothing stored, for a user who is no member. */
+/**
+ * Stores a subscription; omitted fields are unchanged. Returns false and stores nothing if the user is not a member.
+ */
 export function subscribe(
   db: Db,
   member: MemberId,
@@ -47,7 +49,7 @@ export function subscribe(
   })
 }
 
-/** A subscription in force, and where its mail goes at this moment. */
+/** An active subscription with the current e-mail address. */
 export interface Subscriber extends MemberId {
   context: string
   hourUtc: number
@@ -63,7 +65,7 @@ export function subscribers(db: Db): Subscriber[] {
   return prepared<[], Subscriber>(db, `${SUBSCRIBERS} ORDER BY orgId, userId`).all()
 }
 
-/** A mail that was begun and did not go yet. */
+/** A mail that was started and not yet sent. */
 export interface PendingMail {
   orgId: string
   reader: string
@@ -72,24 +74,24 @@ export interface PendingMail {
   dueAt: Instant
 }
 
-/** True when the digest of the day was begun, whatever became of it. */
+/** True if the digest of the day was started, with any outcome. */
 export function isStarted(db: Db, { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): boolean {
   const sql = 'SELECT 1 FROM digestMail WHERE orgId = ? AND reader = ? AND day = ?'
   return prepared<[string, string, number]>(db, sql).get(orgId, reader, day) !== undefined
 }
 
-/** Returns the digests that were begun of this day and later ones, each as `orgId day reader`. */
+/** Returns keys (`orgId day reader`) of digests started for this day or later. */
 export function startedSince(db: Db, day: number): Set<string> {
   const sql = 'SELECT orgId, reader, day FROM digestMail WHERE day >= ?'
   const rows = prepared<[number], Pick<PendingMail, 'orgId' | 'reader' | 'day'>>(db, sql).all(day)
   return new Set(rows.map(keyOf))
 }
 
-/** Names the digest of a reader's day. */
+/** Key of a recipient's digest of a day. */
 export const keyOf = ({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string =>
   `${orgId} ${day} ${reader}`
 
-/** Begins the digest of a reader's day, which is due at once. Does nothing when it was begun. */
+/** Starts a recipient's digest of a day, due immediately. Does nothing if it was already started. */
 export function startMail(
   db: Db,
   { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>,
@@ -103,8 +105,8 @@ export function startMail(
 }
 
 /**
- * Returns mails that are due: organizations take turns, each with those first that are longest due; at most `limit`. What waits longer than `longestMs` was to
- * wait before the clock was put back, and is due.
+ * Returns up to `limit` due mails. Organizations take turns; within one, the longest due comes first. Mails that would
+ * wait longer than `longestMs` were scheduled before the clock was set back and are due.
  */
 export function dueMails(db: Db, now: Instant, longestMs: number, limit: number): PendingMail[] {
   return prepared<[object], PendingMail>(
@@ -116,7 +118,7 @@ export function dueMails(db: Db, now: Instant, longestMs: number, limit: number)
   ).all({ now, latest: now + longestMs, limit })
 }
 
-/** Notes how an attempt ended. */
+/** Records the outcome of an attempt. */
 export function finishMail(
   db: Db,
   { orgId, reader, day }: PendingMail,
@@ -129,12 +131,12 @@ export function finishMail(
   ).run({ orgId, reader, day, ...ended })
 }
 
-/** Deletes notes of digests that are older than records are kept. */
+/** Deletes records past their retention. */
 export function removeOldDigests(db: Db, now: Instant): void {
   db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORD_RETENTION_MS) / DAY_MS))
 }
 
-/** The part of the Message-ID before the `@`: one for each reader and day, which tells nothing of them. */
+/** Local part of the Message-ID: unique per recipient and day, without revealing either. */
 export function messageIdOf({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string {
   const hash = createHash('sha256').update(`digest\0${orgId}\0${reader}\0${day}`).digest('hex')
   return `digest-${hash.slice(0, 40)}`

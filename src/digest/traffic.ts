@@ -6,29 +6,29 @@ import { OTHER } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** How often one event of one vendor came in one domain, by weight. */
+/** Sum of weights of one event of one vendor in one domain. */
 export interface NameCount {
   domainId: string
   vendor: string
   event: string
   now: number
-  /** In the same hours a week earlier; null when the domain was not there for all of them. */
+  /** In the same hours a week earlier; null if the domain was created after they began. */
   before: number | null
 }
 
 export interface Traffic {
   /** Most events first. */
   names: NameCount[]
-  /** What came now, and in none of the 7 days before; of domains that had an event in those days only. */
+  /** Names seen now and not in the 7 days before, in domains that had events in those days. */
   fresh: NameCount[]
-  /** All events by the hour, oldest first, now and a week earlier; the latter null when that is not known of all. */
+  /** All events by hour, oldest first; `before` is null if it is not known for all domains. */
   hours: { now: number[]; before: number[] | null }
 }
 
 type TotalRow = { domainId: string; vendor: string; event: string; weight: number }
 const keyOf = ({ domainId, vendor, event }: Omit<TotalRow, 'weight'>) => `${domainId}\0${vendor}\0${event}`
 
-/** Returns the counts of all domains of an organization. */
+/** Queries the counts of all domains of an organization. */
 export async function trafficOf(
   history: History,
   orgId: string,
@@ -56,7 +56,7 @@ export async function trafficOf(
   }
 }
 
-/** Joins both times; `known`: domains that were there a week earlier. */
+/** Joins current and earlier counts. `known`: domains that existed a week earlier. */
 export function compared(
   rows: readonly TotalRow[],
   rowsBefore: readonly TotalRow[],
@@ -82,7 +82,7 @@ function freshOf(names: readonly NameCount[], rowsOfDays: readonly TotalRow[]): 
   )
 }
 
-/** How a count moved. `share`: of the count before, -1 to any; null where nothing can be said or nothing came before. */
+/** Change of a count. `share`: relative to the earlier count, at least -1; null if that is zero or unknown. */
 export interface Move {
   kind: 'rise' | 'fall' | 'new' | 'stopped' | 'same' | 'unknown'
   share: number | null
@@ -96,13 +96,13 @@ export function moveOf(now: number, before: number | null): Move {
   return { kind: Math.abs(share) < 0.005 ? 'same' : share > 0 ? 'rise' : 'fall', share }
 }
 
-/** A move that is told is of at least so many events on one side, by at least this share. */
+/** Minimum number of events in either period, and minimum relative change, of a notable change. */
 const MIN_EVENTS = 20
 const MIN_SHARE = 0.2
-/** And beyond chance: counts of independent events stray by the square root of their sum. */
+/** Minimum significance in standard deviations. Counts of independent events vary by the square root of their sum. */
 const MIN_DEVIATIONS = 4
 
-/** How sure it is that a count moved, in standard deviations; 0 where nothing is known. */
+/** Significance of a change in standard deviations; 0 if unknown. */
 export const surenessOf = (now: number, before: number | null): number =>
   before === null || now + before === 0 ? 0 : Math.abs(now - before) / Math.sqrt(now + before)
 
@@ -112,13 +112,13 @@ export function isNotable(now: number, before: number | null): boolean {
   return (share === null || Math.abs(share) >= MIN_SHARE) && surenessOf(now, before) > MIN_DEVIATIONS
 }
 
-/** A count of several names together. */
+/** Counts of several names added up. */
 export interface Sum {
   now: number
   before: number | null
 }
 
-/** Adds up; a week earlier is null as soon as it is not known of one of them. */
+/** Adds counts; `before` is null if it is unknown for one of them. */
 export function sumOf(names: readonly Pick<NameCount, 'now' | 'before'>[]): Sum {
   const isKnown = names.length > 0 && names.every(({ before }) => before !== null)
   return {

@@ -20,7 +20,7 @@ export interface UnsubscribeDeps {
 
 const ByToken = Closed({ t: Text(1, 2000, { description: 'The capability token from the link in a digest' }) })
 const Page = Type.String({
-  description: 'A page in HTML, complete without scripts',
+  description: 'HTML page that works without scripts',
   examples: ['<!doctype html>…'],
 })
 
@@ -29,7 +29,7 @@ const CREDENTIAL: OwnCredential = {
   scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token from the link in a digest' },
 }
 
-/** The page has one form, which leads back to it; its styles are in it. */
+/** Allows inline styles and the one form of the page, which posts back to it. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -37,7 +37,7 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 }
 
-/** Ends a digest with one click, without sign-in (RFC 8058): a mail program posts, a person reads a page and posts. */
+/** Unsubscribing without sign-in: one-click POST by mail clients (RFC 8058), and a confirmation page for people. */
 export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] {
   const shared = {
     ...{ path: UNSUBSCRIBE_PATH, tag: 'Notifications', query: ByToken, answer: Page },
@@ -49,7 +49,7 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
       ...shared,
       id: 'showUnsubscribe',
       method: 'GET',
-      summary: 'A page that asks if the digest is to end; changes nothing',
+      summary: 'Confirmation page for unsubscribing from the digest; changes nothing',
       handle({ query: { t } }) {
         const { orgId } = parseUnsubscribeToken(box, t)
         return askPage(findOrg(db, orgId)?.name ?? '')
@@ -59,24 +59,24 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
       ...shared,
       id: 'unsubscribe',
       method: 'POST',
-      summary: 'End the digest that the token stands for, without sign-in; again changes nothing',
-      description: 'One-click unsubscription as in RFC 8058: the body is not looked at.',
+      summary: 'Unsubscribe from the digest named by the token, without sign-in; idempotent',
+      description: 'One-click unsubscription as in RFC 8058. The body is ignored.',
       handle({ query: { t }, origin }) {
-        const leaving = parseUnsubscribeToken(box, t)
+        const unsubscription = parseUnsubscribeToken(box, t)
         tx(db, () => {
-          if (unsubscribe(db, leaving)) audit(leaving, origin.address)
+          if (unsubscribe(db, unsubscription)) audit(unsubscription, origin.address)
         })
-        return donePage(findOrg(db, leaving.orgId)?.name ?? '')
+        return donePage(findOrg(db, unsubscription.orgId)?.name ?? '')
       },
     }),
   ]
 
-  function audit(leaving: Unsubscription, address: string | null): void {
-    const isMember = 'userId' in leaving
+  function audit(unsubscription: Unsubscription, address: string | null): void {
+    const isMember = 'userId' in unsubscription
     writeAuditEntry(db, clock, {
-      ...{ orgId: leaving.orgId, act: 'unsubscribe', address },
-      userId: isMember ? leaving.userId : null,
-      target: isMember ? leaving.userId : leaving.integrationId,
+      ...{ orgId: unsubscription.orgId, act: 'unsubscribe', address },
+      userId: isMember ? unsubscription.userId : null,
+      target: isMember ? unsubscription.userId : unsubscription.integrationId,
     })
   }
 }
@@ -90,7 +90,7 @@ function askPage(orgName: string): string {
   )
   return page(
     'Unsubscribe?',
-    `<p style="margin:0 0 16px">No digest${named(orgName)} will be sent to you any more.</p>
+    `<p style="margin:0 0 16px">You will no longer receive the digest${named(orgName)}.</p>
 <form method="post"><button type="submit" ${button}>Unsubscribe</button></form>`,
   )
 }
@@ -98,7 +98,7 @@ function askPage(orgName: string): string {
 const donePage = (orgName: string) =>
   page(
     'Unsubscribed',
-    `<p style="margin:0">You get no digest${named(orgName)} any more. In Tagwarden you can subscribe again at any time.</p>`,
+    `<p style="margin:0">You will no longer receive the digest${named(orgName)}. You can subscribe again in Tagwarden at any time.</p>`,
   )
 
 const page = (title: string, html: string) =>
@@ -108,38 +108,41 @@ const page = (title: string, html: string) =>
     body: `<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${escapeHtml(title)}</h1>\n${html}`,
   })
 
-/** What a link in a digest ends: a member's subscription, or the place of an address in an integration. */
+/** What an unsubscribe link ends: a member's subscription, or an address in an integration. */
 export type Unsubscription =
   | { kind: 'digest'; orgId: string; userId: string }
   | { kind: 'digest'; orgId: string; integrationId: string; address: string }
 
 const kind = Type.Literal('digest')
-const LeavingSchema = Type.Union([
+const UnsubscriptionSchema = Type.Union([
   Closed({ kind, orgId: Text(1, 100), userId: Text(1, 100) }),
   Closed({ kind, orgId: Text(1, 100), integrationId: Text(1, 100), address: Text(1, 254) }),
 ])
-const parse = parser(LeavingSchema)
+const parse = parser(UnsubscriptionSchema)
 
-/** The capability that stands in a digest: whoever has it can end this, and nothing else. It never expires. */
-export function unsubscribeToken(box: SecretBox, leaving: Unsubscription): string {
-  return box.seal(JSON.stringify(leaving)).toString('base64url')
+/** Capability token of the unsubscribe link: it can end this subscription and nothing else, and never expires. */
+export function unsubscribeToken(box: SecretBox, unsubscription: Unsubscription): string {
+  return box.seal(JSON.stringify(unsubscription)).toString('base64url')
 }
 
-/** Fails with `unauthorized` for a token that this data folder did not make. */
+/** Fails with `unauthorized` for a token not issued by this data folder. */
 function parseUnsubscribeToken(box: SecretBox, token: string): Unsubscription {
   try {
     return parse(JSON.parse(box.open(Buffer.from(token, 'base64url'))))
   } catch {
-    throw new AppError('unauthorized', 't: is no token of a digest')
+    throw new AppError('unauthorized', 't: is not a valid unsubscribe token')
   }
 }
 
-/** Ends it. False when it was ended before. */
-function unsubscribe(db: Db, leaving: Unsubscription): boolean {
-  if ('userId' in leaving) {
-    return tx(db, () => subscriptionOf(db, leaving).subscribed && subscribe(db, leaving, { subscribed: false }))
+/** Ends the subscription. Returns false if it had already ended. */
+function unsubscribe(db: Db, unsubscription: Unsubscription): boolean {
+  if ('userId' in unsubscription) {
+    return tx(
+      db,
+      () => subscriptionOf(db, unsubscription).subscribed && subscribe(db, unsubscription, { subscribed: false }),
+    )
   }
-  const { orgId, integrationId: id, address } = leaving
+  const { orgId, integrationId: id, address } = unsubscription
   try {
     return removeRecipient(db, { orgId, id }, address)
   } catch (error) {

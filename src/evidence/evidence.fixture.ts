@@ -170,7 +170,7 @@ export function problemWith(
     privacy: PLAIN_PRIVACY,
     domainSince: 0,
     now: NOON,
-    keptFrom: 0,
+    retainedFrom: 0,
     ...others,
   }
 }

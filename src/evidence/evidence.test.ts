@@ -159,7 +159,7 @@ describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
     })
     expect(await world.ask(issueId, 'readOnly')).toEqual(seen)
     await expect(world.ask(issueId, 'otherOrg')).rejects.toThrow(
-      new AppError('notFound', `id: there is no issue ${issueId}`),
+      new AppError('notFound', `id: issue ${issueId} does not exist`),
     )
   })
 })

@@ -39,14 +39,14 @@ export const IssueEvidenceSchema = Closed(
     goodSample: Nullable(EventSchema),
     events: Type.Array(EventSchema, {
       maxItems: MAX_EVENTS,
-      description: 'Violating events, newest first; none of alerts that judge counts',
+      description: 'Violating events, newest first; empty for alerts on counts',
     }),
     changes: Type.Array(ChangeNameSchema, {
-      description: 'Changes of its domain in whose watch windows it opened, latest first',
+      description: 'Changes of the domain whose watch window contains the opening, newest first',
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
-      description: 'What was sent about the issue, newest first; targets are empty for viewers and read-only keys',
+      description: 'Notifications about the issue, newest first; targets are empty for viewers and read-only keys',
     }),
   },
   { $id: 'IssueEvidence', examples: [example()] },
@@ -76,19 +76,19 @@ function example() {
 }
 
 /**
- * Everything that is needed to judge an issue, in one response.
- * @param box opens the sealed targets of channels
+ * Everything needed to assess an issue, in one response.
+ * @param box Unseals targets of channels.
  */
 export const issueEvidence = (box: SecretBox) =>
   insight({
     id: 'investigateIssue',
     tag: 'Issues',
-    summary: 'Investigate an issue: all that is needed to judge it, in one answer',
+    summary: 'Investigate an issue: everything needed to assess it, in one response',
     description:
-      'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
-      'good event, the events that broke the rule, and who was notified. Personal values are masked for everybody. Of a ' +
-      'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
-      'Targets of channels are masked for viewers and read-only keys, and those of deliveries empty.',
+      'The issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
+      'valid event, violating events, and notifications. Personal data is always masked. For a ' +
+      'deleted alert only data stored with the issue is returned, because the fields its rule treated as personal are unknown. ' +
+      'For viewers and read-only keys, targets of channels are masked and those of deliveries are empty.',
     path: '/issues/{id}/evidence',
     isQuick: true,
     refusals: ['unavailable'],
@@ -98,24 +98,24 @@ export const issueEvidence = (box: SecretBox) =>
       const { db, history, seriesMonitor, watermark } = sources
       const { orgId } = principal
       const detail = findIssue(db, orgId, id)
-      const trouble = problemOf(sources, detail, { orgId, now })
-      const explainedBy = explanationOf(db, trouble)
-      const alert = alertOrNull(db, orgId, trouble.issue.alertId)
+      const problem = problemOf(sources, detail, { orgId, now })
+      const explainedBy = explanationOf(db, problem)
+      const alert = alertOrNull(db, orgId, problem.issue.alertId)
       const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
       const chart: SeriesSources['chart'] = (scope, range) => seriesMonitor.chart(scope, range, watermark())
       const [series, samples, cause] = await Promise.all([
-        seriesOf(trouble, { history, chart }),
-        samplesOf(trouble, history),
-        causeOfIssue(sources, trouble.issue, now),
+        seriesOf(problem, { history, chart }),
+        samplesOf(problem, history),
+        causeOfIssue(sources, problem.issue, now),
       ])
       return {
         issue: describeIssue(box, detail, principal),
         alert: alert && describeAlert(box, alert, principal),
-        summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
+        summary: summaryOf(problem.issue, { domain: detail.domain, explainedBy }),
         explainedBy,
         cause: cause?.cause ?? null,
-        run: runOfIssue(db, trouble.issue, sources.privacy(), may(principal, 'seePersonal')),
-        changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
+        run: runOfIssue(db, problem.issue, sources.privacy(), may(principal, 'seePersonal')),
+        changes: maskedNames(changesOfIssue(db, problem.issue), sources.privacy()),
         deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(box, row, principal)),
         ...series,
         ...samples,
@@ -125,19 +125,19 @@ export const issueEvidence = (box: SecretBox) =>
 
 const MAX_NAME_LENGTH = 200
 
-/** What the summary needs beside the issue itself. */
+/** Input of the summary in addition to the issue. */
 interface SummaryContext extends Pick<IssueDetail, 'domain'> {
   explainedBy: Explanation | null
 }
 
-/** Returns the issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
+/** Summarises the issue in one sentence: the problem, where, how often and since when in UTC, and what explains it. */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryContext): string {
   const { alertName, status } = issue
   const state = status === 'open' ? '' : `; it is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const what = whatOf(issue)
   const hosts = issue.hosts ?? []
-  // What an audit found has an address in it.
+  // Findings of an audit already contain the URL.
   const isPlaced = hosts.some((host) => what.includes(`//${host}/`))
   return `${name(alertName)}: ${what}${placeOf(domain, isPlaced ? [] : hosts)}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
 }
@@ -157,7 +157,7 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
   return ` on ${name(domain)}${host && ` (${host})`}`
 }
 
-/** Returns `12 times`, or for types that count windows `in 3 windows`. */
+/** Returns `12 times`, or `in 3 windows` for types that count windows. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
   const { countsFirings, unit } = issueKindOf(alertType)
   const [one, many] = countsFirings ? [unit.one, unit.many] : ['time', 'times']
@@ -166,8 +166,7 @@ function timesOf({ alertType, occurrences }: IssueRecord): string {
 }
 
 /**
- * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or `since` when there was more than one
- * occurrence.
+ * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at …`, or `since …` for several occurrences.
  */
 function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
   const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]

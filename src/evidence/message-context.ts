@@ -14,35 +14,39 @@ import { seriesOf } from './series.ts'
 
 export type MessageHistoryDeps = InsightParts & { clock: Clock }
 
-/** Returns what messages about an issue say of its history: part of its evidence. Each part is null when the engine fails. */
+/**
+ * Returns a function that fetches event history for messages: part of the issue's evidence. Each part is null if the
+ * engine fails.
+ */
 export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   return async ({ orgId, id }, signal) => {
     const { db, seriesMonitor, clock, watermark } = deps
     const sources = sourcesFor(deps, orgId, signal, 'search')
     const { history } = sources
     const now = clock.now()
-    const trouble = await orNull(async () =>
+    const problem = await orNull(async () =>
       problemOf(sources, { id, occurrenceSeries: occurrenceSeries(db, id) }, { orgId, now }),
     )
-    if (!trouble) return null
+    if (!problem) return null
     const [series, good, cause] = await Promise.all([
-      orNull(() =>
-        seriesOf(trouble, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
-      ),
-      orNull(() => goodSampleOf(trouble, history)),
-      orNull(() => causeOfIssue(sources, trouble.issue, now)),
+ orNull(() =>
+seriesOf(problem, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
+),
+orNull(() => goodSampleOf(problem, history)),
+orNull(() => causeOfIssue(sources, problem.issue, now)),
+
     ])
     const { violations, ...goodSample } = good ?? { violations: [] }
     return {
       goodSample: good && goodSample,
       series: series && pointsOf(series.series),
       cause: cause?.sentence ? { sentence: cause.sentence } : null,
-      fields: trouble.rule && fieldsOf(trouble.rule),
+      fields: problem.rule && fieldsOf(problem.rule),
     }
   }
 }
 
-/** Null for refusals, such as of an engine that is closed or too slow. */
+/** Null for expected errors, such as an engine that is closed or too slow. */
 async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
@@ -52,8 +56,9 @@ async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** A window that still runs is left out while its count is below what is expected of a whole one. */
+/** Omits the current window while its count is below the expected count of a complete one. */
 function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
+
   return series
     .filter(({ partial, observed, expected }) => !partial || observed > (expected ?? -1))
     .map(({ start, observed, expected, low, high }) => ({
@@ -63,7 +68,9 @@ function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
     }))
 }
 
-/** What the conditions of a rule name, in their order, each once; not `*`, which is any parameter. */
+/**
+ * Parameters used in the conditions of a rule, in order and without duplicates; without `*`, which is any parameter.
+ */
 function fieldsOf(rule: Alert): string[] {
   const own = alertTypeOf(rule.alertType).ownConditions?.(rule) ?? []
   const groups = rule.conditionGroups?.flatMap(({ items }) => items) ?? []

@@ -12,26 +12,26 @@ import { membersOf } from '../labels/store.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import type { Db } from '../store/database.ts'
 
-/** An issue, with what is needed to find its events in the history. */
+/** An issue with the data needed to find its events in the history. */
 export interface Problem extends EvidenceContext {
   issue: IssueRecord
-  /** The issue's own occurrences by day. */
+  /** Occurrences of the issue by day. */
   occurrences: IssueDetail['occurrenceSeries']
   /**
-   * The current alert. Null when it was deleted or is of another type now: it is then unknown which events were in
-   * scope, and which of their values the rule treated as personal.
+   * The current alert. Null if it was deleted or now has another type; it is then unknown which events were in scope
+   * and which values the rule treated as personal.
    */
   rule: Alert | null
-  /** The series in which the rule found an anomaly; null for other types, and without a rule. */
+  /** Series in which the rule found an anomaly; null for other types and without a rule. */
   followed: SeriesScope | null
-  /** When the issue's domain was created; 0 when it was deleted or the issue has none. */
+  /** Creation time of the issue's domain; 0 if it was deleted or the issue has none. */
   domainSince: Instant
   now: Instant
-  /** Events received before this are no longer stored. */
-  keptFrom: Instant
+  /** Events received before this have been deleted. */
+  retainedFrom: Instant
 }
 
-/** Fails with `notFound` when the organization has no such issue. */
+/** Fails with `notFound` if the organization has no such issue. */
 export function problemOf(
   { db, privacy, retentionMs }: Pick<Sources, 'db' | 'privacy' | 'retentionMs'>,
   { id, occurrenceSeries }: Pick<IssueDetail, 'id' | 'occurrenceSeries'>,
@@ -50,11 +50,11 @@ export function problemOf(
     membersOf: members,
     domainSince: domainSince(db, issue.domainId),
     now,
-    keptFrom: now - retentionMs,
+    retainedFrom: now - retentionMs,
   }
 }
 
-/** Returns the alert; null when it was deleted. */
+/** Returns the alert; null if it was deleted. */
 export function alertOrNull(db: Db, orgId: string, id: string): Alert | null {
   try {
     return findAlert(db, { orgId, id })

@@ -8,12 +8,12 @@ import type { IssueRecord } from '../issues/issue.ts'
 import { FLOW_TEST } from '../issues/kinds.ts'
 import type { Db } from '../store/database.ts'
 
-/** The most requests of a run that are shown. */
+/** Maximum number of events of a run. */
 const MAX_SENT = 50
 
 export const EvidenceRunSchema = Closed(
   {
-    path: Type.String({ description: 'Where the whole run is' }),
+    path: Type.String({ description: 'API path of the full run' }),
     headline: Nullable(Type.String()),
     steps: Type.Array(
       Closed({
@@ -21,7 +21,7 @@ export const EvidenceRunSchema = Closed(
         status: Type.String(),
         error: Nullable(Type.String()),
         screenshot: Nullable(
-          Type.String({ description: 'Path of a PNG; null: there is none that the caller may see' }),
+          Type.String({ description: 'Path of a PNG; null if there is none visible to the caller' }),
         ),
       }),
     ),
@@ -33,12 +33,12 @@ export const EvidenceRunSchema = Closed(
         account: Nullable(Type.String()),
         params: Type.Record(Type.String(), Type.String()),
       }),
-      { maxItems: MAX_SENT, description: 'Events of the vendor that it is about' },
+      { maxItems: MAX_SENT, description: 'Events of the vendor the finding is about' },
     ),
   },
   {
     $id: 'EvidenceRun',
-    description: 'The run that found it last; null of alerts, and when it is not kept any more',
+    description: 'The most recent run with this finding; null for alerts and if it was deleted',
     examples: [
       {
         path: '/v1/flows/runs/run_01ke7k3h20x6b4n8r1t9v5c7zd',
@@ -52,8 +52,8 @@ export const EvidenceRunSchema = Closed(
 export type EvidenceRun = Static<typeof EvidenceRunSchema>
 
 /**
- * Returns the run that found the issue last, with personal data masked; null when no run did, or it is gone.
- * @param seesPersonal whether the caller may see screenshots
+ * Returns the most recent run with this finding, with personal data masked; null if there is none or it was deleted.
+ * @param seesPersonal Whether the caller may see screenshots.
  */
 export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPersonal: boolean): EvidenceRun | null {
   const { orgId, alertType, evidence } = issue
@@ -83,7 +83,7 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPer
   }
 }
 
-/** Null when it is not kept any more. */
+/** Null if it was deleted. */
 function flowRun(db: Db, orgId: string, id: string) {
   try {
     return findRun(db, { orgId, id })

@@ -49,7 +49,7 @@ test('samples are those that a plain look at all events picks', async () => {
         const input: AlertInput = isVolume
           ? { ...volumeInput, vendors: rule.vendors, volume: { op: 'lte', count: 1, event: 'view' } }
           : { ...validationInput, ...rule }
-        const trouble = problemWith(input, { status, evidence: null }, { keptFrom: NOON - 9 * DAY_MS })
+        const trouble = problemWith(input, { status, evidence: null }, { retainedFrom: NOON - 9 * DAY_MS })
         const { issue, rule: alert } = trouble
         if (!alert) throw new Error('there is a rule')
         const judge = judgeOf([alert])
@@ -64,7 +64,7 @@ test('samples are those that a plain look at all events picks', async () => {
         const here = events
           .filter(
             ({ orgId, domainId, receivedAt }) =>
-              orgId === 'org_a' && domainId === 'dom_shop' && receivedAt >= trouble.keptFrom,
+              orgId === 'org_a' && domainId === 'dom_shop' && receivedAt >= trouble.retainedFrom,
           )
           .reverse()
         const bad = here.filter(

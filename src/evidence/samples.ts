@@ -11,74 +11,74 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Problem } from './problem.ts'
 
-/** The most violating events that are shown. */
+/** Maximum number of violating events. */
 export const MAX_EVENTS = 20
-/** A good event may be this much older than the issue's first occurrence. */
+/** Maximum age of a valid event before the issue's first occurrence. */
 const GOOD_BEFORE_MS = 7 * DAY_MS
-/** The most events that are checked in code where SQL can't evaluate the filters exactly. */
+/** Maximum number of events checked in code if SQL cannot evaluate the filters exactly. */
 const MAX_CANDIDATES = 50
 
 /** Sample events, with personal data masked. */
 export interface Samples {
-  /** Violating events, newest first, at most 20; none for types without any. */
+  /** Violating events, newest first, at most 20; empty for types without any. */
   events: EventWithoutOrg[]
-  /** The newest of `events`, else the stored sample of the last firing. */
+  /** Newest of `events`, else the sample stored with the last finding. */
   badSample: EventWithoutOrg | null
   /**
-   * The newest event that the type calls good; where it requires that, of the same vendor and event as the bad one, and
-   * of its host where there is one.
+   * Newest event that the alert type considers valid; if it requires so, with the vendor, event name and host of the
+   * violating one.
    */
   goodSample: EventWithoutOrg | null
 }
 
-/** Returns events that violate the rule, and one that complies. */
-export async function samplesOf(trouble: Problem, history: History): Promise<Samples> {
-  const { rule, privacy } = trouble
-  const found = rule === null ? [] : await violatingEvents(trouble, history)
-  const bad = found[0] ?? keptSample(trouble)
-  const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, history)
+/** Returns events that violate the rule, and a valid one. */
+export async function samplesOf(problem: Problem, history: History): Promise<Samples> {
+  const { rule, privacy } = problem
+  const found = rule === null ? [] : await violatingEvents(problem, history)
+  const bad = found[0] ?? storedSample(problem)
+  const good = rule === null ? null : await goodEvent({ ...problem, rule }, bad, history)
   const mask = rule === null ? compileMask([], privacy) : maskOf(rule, privacy)
   const show = (event: EventWithoutOrg | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
 
 /**
- * Returns an event that complies, masked, to be held against the sample of the last firing. Null when there is none, and when
- * the alert's rule is not known any more.
+ * Returns a valid event, masked, to compare with the sample of the last finding. Null if there is none or the alert's
+ * rule is unknown.
  */
-export async function goodSampleOf(trouble: Problem, history: History): Promise<EventWithoutOrg | null> {
-  const { rule, privacy } = trouble
+export async function goodSampleOf(problem: Problem, history: History): Promise<EventWithoutOrg | null> {
+  const { rule, privacy } = problem
   if (rule === null) return null
-  const good = await goodEvent({ ...trouble, rule }, keptSample(trouble), history)
+  const good = await goodEvent({ ...problem, rule }, storedSample(problem), history)
   return good && maskOf(rule, privacy)(good)
 }
 
 type Ruled = Problem & { rule: Alert }
 
-async function violatingEvents(trouble: Problem, history: History): Promise<EventWithoutOrg[]> {
-  const { issue, now, keptFrom } = trouble
+async function violatingEvents(problem: Problem, history: History): Promise<EventWithoutOrg[]> {
+  const { issue, now, retainedFrom } = problem
   const { violating } = issueKindOf(issue.alertType).evidence
   if (!violating) return []
   const violations = query('evidence.violations', {
     orgId: issue.orgId,
-    // Events after the last evaluation belong to the issue as well, unless it is resolved.
-    window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
+    // Events after the last evaluation also belong to the issue, unless it is resolved.
+    window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, retainedFrom),
     write(binder) {
-      const { sql, ...reads } = violating(trouble, binder)
+      const { sql, ...reads } = violating(problem, binder)
       return { ...reads, sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}` }
     },
   })
   return findEvents(issue.orgId, await history.query<EventPosition>(violations), history)
 }
 
-/** Returns the sample as it was masked when the issue fired; null when there is none that can be shown. */
-function keptSample({ issue }: Problem): EventWithoutOrg | null {
+/** Returns the sample as masked when the issue fired; null if it cannot be shown. */
+function storedSample({ issue }: Problem): EventWithoutOrg | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
   try {
     return readEvent({ ...sample, violations: [issue.alertId] }) as EventWithoutOrg
   } catch (error) {
-    // An event stored by an earlier version may have other fields.
+    // An event stored by an earlier version may have different fields.
     if (error instanceof AppError) return null
     throw error
   }
@@ -86,17 +86,17 @@ function keptSample({ issue }: Problem): EventWithoutOrg | null {
 
 const readEvent = parser(EventSchema)
 
-/** Searches the last hour first: it mostly contains one, and searching weeks of events takes long. */
+/** Searches the last hour first, which usually contains one; searching weeks is slow. */
 async function goodEvent(
-  trouble: Ruled,
+  problem: Ruled,
   bad: EventWithoutOrg | null,
   history: History,
 ): Promise<EventWithoutOrg | null> {
-  const { issue, now } = trouble
+  const { issue, now } = problem
   const like = issueKindOf(issue.alertType).evidence.validMatchesViolating ? bad : null
   let good: EventWithoutOrg | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
-    good = await goodEventSince(from, trouble, like, history)
+    good = await goodEventSince(from, problem, like, history)
     if (good && (!like || good.host === like.host)) break
   }
   return good
@@ -104,17 +104,17 @@ async function goodEvent(
 
 async function goodEventSince(
   from: Instant,
-  trouble: Ruled,
+  problem: Ruled,
   like: EventWithoutOrg | null,
   history: History,
 ): Promise<EventWithoutOrg | null> {
-  const { issue, now, keptFrom } = trouble
-  const good = issueKindOf(issue.alertType).evidence.valid?.(trouble)
+  const { issue, now, retainedFrom } = problem
+  const good = issueKindOf(issue.alertType).evidence.valid?.(problem)
   if (!good) return null
   const { where, isValid: isGood } = good
   const newest = query('evidence.good', {
     orgId: issue.orgId,
-    window: windowOf(from, now, keptFrom),
+    window: windowOf(from, now, retainedFrom),
     write(binder) {
       const { sql, keys = [], ...reads } = where(binder)
       const alike = like ? [`vendor = ${binder.bind(like.vendor)}`, `event = ${binder.bind(like.event)}`] : []
@@ -132,7 +132,7 @@ async function goodEventSince(
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 
-/** Returns the window from an instant through another, including that millisecond. */
-function windowOf(from: Instant, through: Instant, keptFrom: Instant): Query['window'] {
-  return { from: Math.max(from, keptFrom), to: through + 1 }
+/** Returns the window from an instant through another, inclusive. */
+function windowOf(from: Instant, through: Instant, retainedFrom: Instant): Query['window'] {
+  return { from: Math.max(from, retainedFrom), to: through + 1 }
 }

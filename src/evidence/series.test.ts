@@ -115,7 +115,7 @@ test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, strin
   [
     'not before what is kept',
     validationInput,
-    { first: 9 * DAY_MS, keptFrom: NOON - 2 * DAY_MS },
+    { first: 9 * DAY_MS, retainedFrom: NOON - 2 * DAY_MS },
     ['03-31T00:00', '04-01T00:00', 2],
   ],
   [
@@ -196,7 +196,7 @@ describe('a change', () => {
 
   test('has nothing to be held against where the window before is no longer kept', async () => {
     const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
-    const trouble = problemFrom({ ...changeInput, filters }, { first: DAY_MS, keptFrom: NOON - 2 * HOUR_MS })
+    const trouble = problemFrom({ ...changeInput, filters }, { first: DAY_MS, retainedFrom: NOON - 2 * HOUR_MS })
     const { series } = await seriesOf(trouble, nothing)
     expect(series.map(({ expected }) => expected)).toEqual([null, 0, 0])
   })

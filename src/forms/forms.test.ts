@@ -119,7 +119,7 @@ test('a provider that is new has its forms without anybody knowing it', () => {
     ['clientSecret', 'Client secret'],
     ['signingSecret', 'Signing secret'],
     ['pollSeconds', 'Poll seconds'],
-    ['notify', 'Tell when'],
+    ['notify', 'Notify on'],
   ])
 })
 

@@ -39,37 +39,40 @@ export interface ConfigureDeps {
   operator?: Readonly<Record<string, string>>
 }
 
-/** What is shown once, where it was made: a secret, and the address at which the other side calls. */
+/** Values shown only when they are created: a secret, and the URL for inbound calls. */
 export interface ShownOnce {
   secret?: string
   webhookUrl?: string
 }
 
-/** Of one organization: each is looked at again and again, on everybody's time. */
+/** Maximum number of integrations per organization, because background jobs process each of them. */
 const MAX_INTEGRATIONS = 500
 
-/** Fails with `invalid`, naming the field, and with `conflict` when the organization may have no more. */
+/**
+ * Creates an integration. Fails with `invalid`, naming the field, and with `conflict` if the organization cannot have
+ * another one.
+ */
 export function createIntegration(deps: ConfigureDeps, orgId: string, input: IntegrationInput) {
   const { db, box, clock, guard, providers = PROVIDERS } = deps
   const provider = configuredProvider(providers, input.provider)
   const { configured, type } = provider
   if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
-    throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
+    throw new AppError('conflict', `provider: the organization already has a ${type} integration`)
   }
   if (countIntegrations(db, orgId) >= MAX_INTEGRATIONS) {
     throw new AppError(
       'conflict',
-      `provider: an organization has at most ${MAX_INTEGRATIONS} integrations; delete one first`,
+      `provider: an organization can have at most ${MAX_INTEGRATIONS} integrations; delete one first`,
     )
   }
   const { own, shared } = extractNotify(unmasked(box, input.config, null), provider)
   const settings = configured.prepare(own, guard, own)
-  refuseTaken(db, provider, orgId, settings)
+  requireUnclaimed(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
   const record = insertIntegration(db, box, {
     ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...standing(deps, provider, settings, { tokens: {}, state: null }),
+    ...statusAndOrigin(deps, provider, settings, { tokens: {}, state: null }),
   })
   const secrets: Record<string, unknown> = splitSettings(settings, fields).secrets
   const made = fields.find((name) => input.config[name] === undefined && typeof secrets[name] === 'string')
@@ -77,7 +80,10 @@ export function createIntegration(deps: ConfigureDeps, orgId: string, input: Int
   return { record, shown: { ...shown, ...newInboundToken(deps, provider, record.id) } }
 }
 
-/** Fails with `invalid`, naming the field; another provider is refused, and a secret that has to be given anew. */
+/**
+ * Replaces the settings of an integration. Fails with `invalid`, naming the field, including for another provider and
+ * for a secret that must be entered again.
+ */
 export function replaceIntegration(
   deps: ConfigureDeps,
   key: IntegrationKey,
@@ -86,30 +92,30 @@ export function replaceIntegration(
   const { db, box, guard, providers = PROVIDERS } = deps
   const present = findIntegration(db, key)
   if (input.provider !== present.provider) {
-    throw new AppError('invalid', `provider: is ${present.provider} and stays so; create another integration`)
+    throw new AppError('invalid', `provider: cannot be changed from ${present.provider}; create another integration`)
   }
   const provider = configuredProvider(providers, present.provider)
-  const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
+  const stored = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
-  const secrets: Record<string, unknown> = kept ? splitSettings(kept.settings, fields).secrets : {}
+  const secrets: Record<string, unknown> = stored ? splitSettings(stored.settings, fields).secrets : {}
   const { own, shared } = extractNotify(unmasked(box, input.config, present), provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
-  refuseTaken(db, provider, key.orgId, settings)
-  const moved = kept !== null && isMoved(kept.settings, settings)
+  requireUnclaimed(db, provider, key.orgId, settings)
+  const moved = stored !== null && hasNewOrigin(stored.settings, settings)
   const needed = splitSettings(settings, fields).secrets
-  if (!kept) refuseLost(needed, input)
-  if (moved) refuseUnasked(needed, input)
+  if (!stored) requireLostSecrets(needed, input)
+  if (moved) requireSecretsForNewOrigin(needed, input)
   const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]
-  const tokens = kept && !moved && fields.every(isSame) ? kept.tokens : {}
+  const tokens = stored && !moved && fields.every(isSame) ? stored.tokens : {}
   return updateIntegration(db, box, key, {
     label: input.label ?? DEFAULT_LABEL,
     tokens,
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...standing(deps, provider, settings, { tokens, state: kept?.state ?? null }),
+    ...statusAndOrigin(deps, provider, settings, { tokens, state: stored?.state ?? null }),
   })
 }
 
-/** Returns the config of a request in which a masked URL stands for the stored one. Fails with `invalid` for another masked URL. */
+/** Replaces a masked URL in a request by the stored one. Fails with `invalid` if the masked URL is a different one. */
 function unmasked(
   box: SecretBox,
   config: IntegrationInput['config'],
@@ -118,37 +124,40 @@ function unmasked(
   const { url } = config
   if (typeof url !== 'string' || !isMaskedUrl(url)) return config
   const stored = String(present?.config.url ?? '')
-  if (maskUrl(stored) !== url) throw new AppError('invalid', 'config.url: is masked; enter the whole URL')
+  if (maskUrl(stored) !== url) throw new AppError('invalid', 'config.url: the URL is masked; enter the full URL')
   return { ...config, url: atField('config.url', () => unsealTarget(box, stored)) }
 }
 
-/** What calls about it would be about is unclear when two organizations have it; the first one keeps it. */
-function refuseTaken(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
+/** Inbound calls would be ambiguous if two organizations registered the same value, so the first one keeps it. */
+function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
   const field = configured?.exclusive
   const value = field === undefined ? undefined : (settings as Record<string, unknown>)[field]
   if (value === undefined) return
   const isTaken = integrationsOf(db, type).some(
     (one) => one.orgId !== orgId && (one.config as Record<string, unknown>)[String(field)] === value,
   )
-  if (isTaken) throw new AppError('conflict', `config.${field}: another organization has registered it`)
+  if (isTaken) throw new AppError('conflict', `config.${field}: already registered by another organization`)
 }
 
-/** What the input leaves out was lost, and a new one that is made nobody would see. */
-function refuseLost(needed: Record<string, unknown>, { config }: IntegrationInput): void {
+/** Rejects omitted secrets after the stored ones were lost: a generated replacement would not be shown. */
+function requireLostSecrets(needed: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(needed).find((name) => config[name] === undefined)
   if (missing === undefined) return
-  throw new AppError('invalid', `config.${missing}: the present one was lost, so it must be given anew`)
+  throw new AppError('invalid', `config.${missing}: the stored value was lost; enter it again`)
 }
 
-/** Who may configure and does not know a secret could else have it sent to themselves. */
-function refuseUnasked(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
-  const asked = Object.keys(secrets).find((name) => config[name] === undefined)
-  if (asked === undefined) return
-  throw new AppError('invalid', `config.${asked}: must be given again, because it would go to another address`)
+/**
+ * Rejects omitted secrets when the URL changes: otherwise someone who does not know a secret could have it sent to
+ * their own server.
+ */
+function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
+  const missing = Object.keys(secrets).find((name) => config[name] === undefined)
+  if (missing === undefined) return
+  throw new AppError('invalid', `config.${missing}: enter it again, because it would be sent to another address`)
 }
 
-/** True when a URL of the settings leads to another place. */
-function isMoved(before: object, after: object): boolean {
+/** True if a URL in the settings has a different origin. */
+function hasNewOrigin(before: object, after: object): boolean {
   const origins = (settings: object) =>
     new Map(Object.entries(settings).map(([name, value]) => [name, originOf(value)]))
   const old = origins(before)
@@ -160,8 +169,8 @@ const originOf = (value: unknown): string | null => {
   return url && /^https?:$/.test(url.protocol) ? url.origin : null
 }
 
-/** What follows from settings: where calls go, and if anything may go yet. */
-function standing(
+/** Status and origin derived from the settings. */
+function statusAndOrigin(
   { operator = {} }: ConfigureDeps,
   { configured, connect, origin }: Provider,
   settings: object,
@@ -175,7 +184,7 @@ function standing(
   }
 }
 
-/** Nothing for providers that need no token to be called. */
+/** Creates a token for inbound calls; empty for providers that need none. */
 function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: Provider, id: string): ShownOnce {
   if (!receiver || receiver.addressees) return {}
   const token = randomBytes(32).toString('base64url')
@@ -183,22 +192,21 @@ function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: P
   return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
 }
 
-/** True when something of it can be replaced by `rotate`. */
+/** True if `rotateSecret` can replace something of this provider. */
 export const canRotate = ({ rotate, receiver }: Provider) =>
   rotate !== undefined || (receiver !== undefined && !receiver.addressees)
 
-/** Replaces a signing secret, or the token with which the other side calls, which opens nothing any more. */
+/** Replaces the signing secret or the token of inbound calls; the old one stops working. */
 export function rotateSecret(deps: ConfigureDeps, key: IntegrationKey): ShownOnce {
   const { db, box, clock, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, key)
   const provider = configuredProvider(providers, type)
-  const kept = openIntegration(db, box, key)
-  if (!kept || !canRotate(provider))
-    throw new AppError('conflict', `integrations of ${type} have nothing to replace so`)
+  const stored = openIntegration(db, box, key)
+  if (!stored || !canRotate(provider)) throw new AppError('conflict', `${type} integrations have no secret to rotate`)
   if (!provider.rotate) return newInboundToken(deps, provider, key.id)
-  const { settings, tokens, secret } = provider.rotate(kept.settings, kept.tokens, clock.now())
-  const { label, status } = kept
-  const { origin } = standing(deps, provider, settings, kept)
+  const { settings, tokens, secret } = provider.rotate(stored.settings, stored.tokens, clock.now())
+  const { label, status } = stored
+  const { origin } = statusAndOrigin(deps, provider, settings, stored)
   updateIntegration(db, box, key, {
     label,
     status,

@@ -1,13 +1,13 @@
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** What can be connected; `PROVIDERS` has those of this version. */
+/** Provider types of the API; `PROVIDERS` lists those this version supports. */
 const PROVIDER_TYPES = ['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'webhook', 'email_digest'] as const
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**
- * `failing`: the last attempt through it failed. Nothing goes through one that is `incomplete` (something has to be
- * chosen), `reauth_required` (somebody has to sign in at the other side) or `disabled` (the other side wants no more).
+ * `failing`: the last attempt failed. Nothing is sent through an integration that is `incomplete` (a setting is
+ * missing), `reauth_required` (a user must sign in again) or `disabled` (the other service refuses it permanently).
  */
 const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const
 export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number]
@@ -17,14 +17,14 @@ export const DEFAULT_LABEL = 'default'
 export const IntegrationInputSchema = Closed(
   {
     provider: OneOf(PROVIDER_TYPES, {
-      description: 'All of them are available in this version',
+      description: 'All are available in this version',
       examples: ['webhook'],
     }),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. All that notify take `notify`: some of opened, reopened, repeated and resolved; all ' +
-        'when left out. A resolution is told only where its opening was',
+        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. All that notify accept `notify`: any of opened, reopened, repeated and resolved, by default all. ' +
+        'Resolutions are sent only if the opening was sent',
     }),
   },
   {
@@ -42,7 +42,7 @@ const shared = {
   createdAt: InstantSchema,
 }
 const config = Nullable(
-  Type.Record(Type.String(), Type.Unknown(), { description: 'Without its secrets; null for callers below admin' }),
+  Type.Record(Type.String(), Type.Unknown(), { description: 'Settings without secrets; null for callers below admin' }),
 )
 
 const EXAMPLE = {
@@ -54,7 +54,7 @@ const EXAMPLE = {
 }
 const EXAMPLE_WITH_CONFIG = { ...EXAMPLE, config: { url: 'https://hooks.example.com/tags' } }
 const secrets = Nullable(
-  Type.Array(Type.String(), { description: 'Names of the secrets that it has; null for callers below admin' }),
+  Type.Array(Type.String(), { description: 'Names of stored secrets; null for callers below admin' }),
 )
 
 export const IntegrationSchema = Closed(shared, { $id: 'Integration', examples: [EXAMPLE] })
@@ -67,9 +67,9 @@ export const IntegrationDetailSchema = Closed(
 export type IntegrationDetail = Static<typeof IntegrationDetailSchema>
 
 const SHOWN_ONCE = {
-  secret: Type.Optional(Type.String({ description: 'The secret that was made; it is never shown again' })),
+  secret: Type.Optional(Type.String({ description: 'Generated secret; shown only once' })),
   webhookUrl: Type.Optional(
-    Type.String({ description: 'Where the other side is to call, for those that do; it is never shown again' }),
+    Type.String({ description: 'URL that the other service must call, if it does; shown only once' }),
   ),
 }
 
@@ -90,7 +90,7 @@ export const NewIntegrationSchema = Closed(
   },
 )
 
-/** An integration as it is kept, without its secrets. */
+/** A stored integration, without its secrets. */
 export interface IntegrationRecord {
   id: string
   orgId: string
@@ -105,13 +105,13 @@ export function describeIntegration({ id, provider, label, status, createdAt }: 
   return { id, provider, label, status, createdAt }
 }
 
-/** Settings in the two parts in which they are stored. */
+/** Settings, split as they are stored. */
 export interface SplitSettings {
   config: Record<string, unknown>
   secrets: Record<string, unknown>
 }
 
-/** Parts what may be shown from what must be sealed. */
+/** Separates settings that may be shown from secrets, which are sealed. */
 export function splitSettings(settings: object, secretNames: readonly string[]): SplitSettings {
   const entries = Object.entries(settings)
   const isSecret = ([name]: [string, unknown]) => secretNames.includes(name)

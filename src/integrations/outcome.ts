@@ -3,49 +3,49 @@ import { AppError } from '../core/error.ts'
 import type { IntegrationStatus } from './integration.ts'
 import type { Outbound, Reply } from './transport/transport.ts'
 
-/** `retry`: a repeat may succeed. `broken`: it would meet the same refusal. */
+/** `retry`: another attempt may succeed. `broken`: it would be refused again. */
 export type Verdict = 'delivered' | 'retry' | 'broken'
 
-/** How one attempt ended. Texts are fit for the delivery log. */
+/** Outcome of one attempt. Texts are safe for the delivery log. */
 export type Outcome =
-  /** `note`: what went wrong all the same; null when nothing did. */
+  /** `note`: a problem despite the delivery; null if there is none. */
   | { verdict: 'delivered'; note: string | null }
   | { verdict: 'retry'; reason: string; retryAfterMs: number | null }
-  /** `status`: what its integration is from now on, where that is not `failing`: nothing goes through it until it is mended. */
+  /** `status`: new status of the integration if it is not `failing`; nothing is sent through it until it is fixed. */
   | { verdict: 'broken'; reason: string; status?: IntegrationStatus }
   /**
-   * It was too early, by the other side's own limits: the attempt does not count, and what else waits for the channel waits too.
-   * `onlyThis`: nothing else does.
+   * Rate-limited by the other service. The attempt does not count, and other deliveries to the channel wait as well
+   * unless `onlyThis` is set.
    */
   | { verdict: 'wait'; waitMs: number; onlyThis?: true }
-  /** The program is being stopped: the attempt does not count. */
+  /** The server is shutting down; the attempt does not count. */
   | { verdict: 'stopped' }
 
-/** It arrived, and nothing went wrong. */
+/** Delivered without problems. */
 export const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 
 export interface AttemptResult {
   outcome: Outcome
-  /** No answer came in time. */
+  /** True if no response arrived in time. */
   hung: boolean
-  /** The beginning of what the other side said last, without secrets, for admins only; empty when it said nothing. */
+  /** Beginning of the last response without secrets, for admins only; empty if there was none. */
   answer: string
-  /** The other side was asked anything at all. */
+  /** True if the other service was called at all. */
   called: boolean
 }
 
-/** An attempt with its time, as the log has it. */
+/** An attempt with its time, as logged. */
 export interface TimedAttemptResult extends AttemptResult {
-  /** When it began. */
+  /** Start of the attempt. */
   at: Instant
   durMs: number
 }
 
-/** Below 500 these say "not now"; every other 4xx says "not like this". */
+/** Statuses below 500 that may succeed later; every other 4xx is final. */
 const NOT_NOW = [408, 425, 429]
 
 /**
- * Only 2xx is success. A redirect is a failure: its target was not vetted. Source: Standard Webhooks 1.0.0,
+ * Only 2xx is success. Redirects fail, because their target was not vetted. Source: Standard Webhooks 1.0.0,
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function verdictOf(reply: Reply): Verdict {
@@ -56,8 +56,8 @@ export function verdictOf(reply: Reply): Verdict {
 }
 
 /**
- * What `Retry-After` asks for; null when it is missing or neither whole seconds nor a date (RFC 9110, section 10.2.3).
- * A date in the past asks for nothing: 0. Not capped: `retryDelayMs` of the delivery does that.
+ * Delay requested by `Retry-After`, in ms; null if the header is missing or is neither whole seconds nor a date (RFC
+ * 9110, section 10.2.3). A date in the past gives 0. Not capped; `retryDelayMs` does that.
  */
 export function retryAfterMs(header: string | undefined, now: Instant): number | null {
   const text = header?.trim() ?? ''
@@ -66,12 +66,12 @@ export function retryAfterMs(header: string | undefined, now: Instant): number |
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
-/** The wait that a caller of ours is told in `Retry-After`, in whole seconds; undefined when the other side asked for none. */
+/** Value of our own `Retry-After` header, in whole seconds; undefined if no delay was requested. */
 export function retryAfterS(waitMs: number | null): number | undefined {
   return waitMs === null ? undefined : Math.ceil(waitMs / SECOND_MS)
 }
 
-/** What an answer means for the delivery. */
+/** Maps a reply to the outcome of a delivery. */
 export function outcomeOf(outbound: Pick<Outbound, 'kind'>, reply: Reply, now: Instant): Outcome {
   const verdict = verdictOf(reply)
   if (verdict === 'delivered') {
@@ -93,10 +93,10 @@ function reasonOf(reply: Reply): string {
   return redirected ? `HTTP ${reply.status}: redirects are not followed` : `HTTP ${reply.status}`
 }
 
-/** A call that nobody answered, or that was refused; thrown out of a provider it becomes what `outcomeOf` makes of the reply. */
+/** A call without a response or with an error status. Thrown by a provider, it becomes the outcome of its reply. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
-  /** @param reason what is said of it: a provider may know more than the status. */
+  /** @param reason Text for the log, if the provider knows more than the status. */
   constructor(
     readonly reply: Reply,
     reason = reasonOf(reply),
@@ -104,14 +104,14 @@ export class CallFailed extends Error {
     super(reason)
   }
 
-  /** The wait that the answer asks for, in seconds; undefined without one. */
+  /** Delay requested by the response, in seconds; undefined without one. */
   retryAfterS(now: Instant): number | undefined {
     if (this.reply.kind === 'error') return undefined
     return retryAfterS(retryAfterMs(this.reply.headers['retry-after'], now))
   }
 }
 
-/** Nothing goes through the integration until somebody mends it; thrown anywhere in a provider it gets this status. */
+/** The integration cannot be used until someone fixes it. Thrown by a provider, it sets this status. */
 export class Unusable extends AppError {
   constructor(
     readonly status: Exclude<IntegrationStatus, 'connected' | 'failing'>,
@@ -121,12 +121,12 @@ export class Unusable extends AppError {
   }
 }
 
-/** What it means for an attempt that this was thrown out of it; null: it is a bug or a damaged row. */
+/** Outcome of an attempt that threw this error; null for a bug or a corrupt row. */
 export function outcomeOfError(error: unknown, now: Instant): Outcome | null {
   if (error instanceof CallFailed) {
     const outcome = outcomeOf({ kind: 'http' }, error.reply, now)
-    // Who throws away a success did not understand it.
-    if (outcome.verdict === 'delivered') return { verdict: 'broken', reason: `${error.message}, not understood` }
+    // The provider rejected a successful response because it could not parse it.
+    if (outcome.verdict === 'delivered') return { verdict: 'broken', reason: `${error.message}, unexpected response` }
     return 'reason' in outcome ? { ...outcome, reason: error.message } : outcome
   }
   if (error instanceof Unusable) return { verdict: 'broken', reason: error.message, status: error.status }

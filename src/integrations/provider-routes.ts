@@ -21,11 +21,11 @@ type Parts = ConfigureDeps & InboundDeps & { dispatcher: Dispatcher; collectUrl?
 
 const tag = 'Integrations'
 const BegunSchema = Closed(
-  { url: Type.String({ description: 'Where the browser that asked goes on, within 10 minutes' }) },
+  { url: Type.String({ description: 'URL to open in the same browser, valid for 10 minutes' }) },
   { $id: 'SignInBegun', examples: [{ url: 'https://accounts.example.com/authorize?state=…' }] },
 )
 
-/** What follows from the providers there are: a route that none of them needs is not there. */
+/** Routes that depend on the available providers; a route that no provider needs is omitted. */
 export function providerRoutes(deps: Parts): Route[] {
   const { providers = PROVIDERS } = deps
   return [
@@ -43,7 +43,7 @@ function rotateRoute(deps: Parts): Route {
     path: '/v1/integrations/{id}/rotate',
     access: 'configure',
     tag,
-    summary: 'Replace the secret of an integration, or the address at which the other side calls; shown once',
+    summary: 'Rotate the secret of an integration, or the URL for inbound calls; shown only once',
     refusals: ['conflict'],
     params: ById,
     answer: RotatedSchema,
@@ -58,9 +58,9 @@ function signInRoute(deps: Parts): Route {
     path: '/v1/integrations/{id}/connect',
     access: 'configure',
     tag,
-    summary: 'Begin to sign in at the other side, for an integration that needs it',
+    summary: 'Start signing in at the other service, for integrations that require it',
     description:
-      'The same browser comes back to `/v1/integrations/<provider>/callback`, and from there to the page of the ' +
+      'The browser returns to `/v1/integrations/<provider>/callback`, which redirects to the page of the ' +
       'integration, with `#connected` or `#connect-error=<sentence>`.',
     refusals: ['conflict'],
     params: ById,
@@ -79,14 +79,15 @@ function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown
         .filter((one) => one.orgId === orgId)
         .map(({ id }) => id),
     open(key, signal) {
-      if (providerOf(db, key) !== provider.type) throw new AppError('notFound', `no such ${provider.type} integration`)
+      if (providerOf(db, key) !== provider.type)
+        throw new AppError('notFound', `the ${provider.type} integration does not exist`)
       return new LiveInboundContext(deps, provider, key, signal)
     },
     async runAttempt(context, work) {
       const { orgId, integrationId: id } = context
       const lane = laneOfIntegration(db, { orgId, id: id ?? '' })
       if (!dispatcher.hasRoom(lane))
-        throw new AppError('conflict', 'too many other calls are under way; try again soon')
+        throw new AppError('conflict', 'too many other calls are in progress; try again later')
       return dispatcher.track(lane, async (ended) => {
         try {
           return await work()
@@ -121,16 +122,19 @@ async function workOn<R>(
     updateIntegrationStatus(db, key.id, DELIVERED)
     return done
   } catch (error) {
-    if (dispatcher.stopping.aborted) throw new AppError('unavailable', 'the server is being stopped', 1)
-    const outcome = isTheirs(error) ? outcomeOfError(error, context.now()) : null
+    if (dispatcher.stopping.aborted) throw new AppError('unavailable', 'the server is shutting down', 1)
+    const outcome = isIntegrationError(error) ? outcomeOfError(error, context.now()) : null
     if (outcome) updateIntegrationStatus(db, key.id, outcome)
     const refusal = context.refusal(error)
-    // Perhaps nobody waits for it any more.
+    // Report it as well, because the caller may have disconnected.
     if (!(refusal instanceof AppError)) dispatcher.deps.report(refusal, key.id)
     throw refusal
   }
 }
 
-/** True when it says something of the integration: the other side refused, gave no answer, or wants somebody to sign in. */
-const isTheirs = (error: unknown) =>
+/**
+ * True if the error concerns the integration: the other service refused the call, did not respond, or requires signing
+ * in.
+ */
+const isIntegrationError = (error: unknown) =>
   error instanceof CallFailed || error instanceof Unusable || (error instanceof AppError && error.code === 'upstream')

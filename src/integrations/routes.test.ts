@@ -153,7 +153,7 @@ describe('an integration', () => {
       const answer = await admin('PUT', path, { ...webhook, config: { url: to } })
       expect([answer.status, answer.body.error]).toEqual([
         400,
-        'config.secret: must be given again, because it would go to another address',
+        'config.secret: enter it again, because it would be sent to another address',
       ])
       expect(db.prepare('SELECT * FROM integration').get()).toEqual(before)
       expect((await admin('PUT', path, { ...webhook, config: { url: to, secret } })).status).toBe(200)
@@ -199,7 +199,7 @@ describe('an integration', () => {
     const answer = await admin('PUT', `/v1/integrations/${body.id}`, { ...webhook, provider: 'team_chat' })
     expect([answer.status, answer.body.error]).toEqual([
       400,
-      'provider: is webhook and stays so; create another integration',
+      'provider: cannot be changed from webhook; create another integration',
     ])
   })
 

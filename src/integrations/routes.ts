@@ -31,15 +31,15 @@ export interface IntegrationRoutesDeps {
   box: SecretBox
   dispatcher: Dispatcher
   guard: AddressGuard
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** Address of the collector, where a domain has no other; by default that of the server. */
+  /** URL of the collector for domains without their own. Default: `publicUrl`. */
   collectUrl?: string
-  /** Called inside the transaction in which somebody at another side changes an issue. */
+  /** Called inside the transaction in which an inbound call changes an issue. */
   enqueue: Enqueue
 }
 
-/** Of a body with a configuration: texts, keys, certificates. */
+/** Maximum size of a configuration with keys and certificates. */
 const CONFIG_BODY_BYTES = 1024 * 1024
 const tag = 'Integrations'
 const nextCursor = Nullable(Type.String())
@@ -47,11 +47,11 @@ const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), ne
 const TestResult = Closed(
   {
     ok: Type.Boolean(),
-    deliveryId: Nullable(Type.String({ description: 'Null for an integration that is no channel' })),
+    deliveryId: Nullable(Type.String({ description: 'Null for integrations without notifications' })),
   },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
-/** URLs of receivers are often as good as a password: only admins see them, and read-only keys see them masked. */
+/** A receiver's URL is often as sensitive as a password: only admins see it, and read-only keys see it masked. */
 function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
   const { url, ...rest } = record.config
   const shown = () => (principal.readOnly ? maskUrl(String(url)) : unsealOrMaskTarget(box, String(url)))
@@ -68,7 +68,7 @@ function detailOf(
   return { ...withConfig(box, record, principal), secrets }
 }
 
-/** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
+/** Routes under `/v1/integrations`. Secrets are write-only, except that a generated one is shown once. */
 export function integrationRoutes(deps: IntegrationRoutesDeps): Route[] {
   const { operator, providers, transport } = deps.dispatcher.deps
   const known = { ...deps, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
@@ -84,7 +84,7 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       path: '/v1/integrations',
       access: 'read',
       tag,
-      summary: 'Connected products',
+      summary: 'List integrations',
       tool: true,
       query: Closed(pagingFields),
       answer: IntegrationList,
@@ -100,7 +100,7 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       path: '/v1/integrations/{id}',
       access: 'read',
       tag,
-      summary: 'An integration, with its settings for admins',
+      summary: 'Get an integration, with its settings for admins',
       params: ById,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id } }) =>
@@ -118,7 +118,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations',
       access: 'configure',
       tag,
-      summary: 'Connect a product; a secret that is made is shown once',
+      summary: 'Create an integration; a generated secret is shown only once',
       maxBodyBytes: CONFIG_BODY_BYTES,
       body: IntegrationInputSchema,
       status: 201,
@@ -135,7 +135,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations/{id}',
       access: 'configure',
       tag,
-      summary: 'Replace label and settings; a secret that is left out stays',
+      summary: 'Replace label and settings; omitted secrets are unchanged',
       params: ById,
       maxBodyBytes: CONFIG_BODY_BYTES,
       body: IntegrationInputSchema,
@@ -150,7 +150,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations/{id}',
       access: 'configure',
       tag,
-      summary: 'Disconnect a product; what still waits for it is refused',
+      summary: 'Delete an integration; its pending deliveries fail',
       params: ById,
       answer: OkSchema,
       handle({ principal: { orgId }, params: { id } }) {
@@ -164,7 +164,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations/{id}/test',
       access: 'configure',
       tag,
-      summary: 'Send a test now; 502 with the reason when it does not arrive',
+      summary: 'Send a test now; returns 502 with the reason if it fails',
       refusals: ['conflict', 'upstream'],
       asynchronous: true,
       params: ById,

@@ -17,23 +17,23 @@ import { findIntegration, type IntegrationKey, openIntegration, setIntegrationSt
 import { findProvider } from './targets.ts'
 
 const cookie = wayBackCookie('tagwarden_connect', '/v1/integrations')
-/** How long somebody may take at the other side. */
-const BEGUN_MS = 10 * MINUTE_MS
+/** Time limit for signing in at the other service. */
+const SIGN_IN_TIMEOUT_MS = 10 * MINUTE_MS
 
 export interface SignInDeps extends InboundDeps {
   publicUrl: string
   providers?: readonly Provider[]
 }
 
-/** What is known of a sign-in when the browser comes back: sealed, it is the `state` of the way there. */
-const BegunSchema = Closed({
+/** State of a sign-in, sealed in the OAuth `state` parameter. */
+const SignInStateSchema = Closed({
   orgId: Type.String(),
   id: Type.String(),
   userId: Type.String(),
   codeVerifier: Type.String(),
   until: Int(),
 })
-const parseBegun = parser(BegunSchema)
+const parseSignInState = parser(SignInStateSchema)
 
 const callbackUrl = (publicUrl: string, type: string) => `${publicUrl}/v1/integrations/${type}/callback`
 
@@ -41,32 +41,35 @@ export const needsSignIn = ({ connect }: Provider): boolean => connect.by === 'o
 
 function signInOf(provider: Provider | null): SignIn<object, object> {
   if (provider?.connect.by === 'oauth') return provider.connect
-  throw new AppError('conflict', 'there is nothing to sign in at for this integration')
+  throw new AppError('conflict', 'this integration does not use sign-in')
 }
 
-/** Where the browser of who configures an integration goes to sign in at the other side. Fails with `notFound`, `conflict`. */
+/** Returns the URL at which the user signs in at the other service. Fails with `notFound`, `conflict`. */
 export function beginSignIn(deps: SignInDeps, { orgId, userId }: Principal, id: string): { url: string } {
   const { db, box, clock, publicUrl, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, { orgId, id })
   const signIn = signInOf(findProvider(providers, type))
   const settings = openIntegration(db, box, { orgId, id })?.settings ?? {}
   const codeVerifier = randomBytes(32).toString('base64url')
-  const begun = { orgId, id, userId, codeVerifier, until: clock.now() + BEGUN_MS }
+  const begun = { orgId, id, userId, codeVerifier, until: clock.now() + SIGN_IN_TIMEOUT_MS }
   const state = box.seal(JSON.stringify(begun)).toString('base64url')
   const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url')
   const redirectUri = callbackUrl(publicUrl, type)
   return { url: signIn.authorizeUrl(settings, { redirectUri, state, codeChallenge }).href }
 }
 
-/** Binds the way back to the browser that began: nobody can have somebody else's account connected to their integration. */
+/**
+ * Binds the callback to the browser that started the sign-in, so that nobody can connect someone else's account to
+ * their integration.
+ */
 export function signInCookie(publicUrl: string, { url }: { url: string }): Record<string, string> {
   const state = new URL(url).searchParams.get('state') ?? ''
-  return { 'set-cookie': cookie.set(publicUrl, browserKey(state), BEGUN_MS) }
+  return { 'set-cookie': cookie.set(publicUrl, browserKey(state), SIGN_IN_TIMEOUT_MS) }
 }
 
 const browserKey = (state: string) => secretHash(state).toString('base64url')
 
-/** What the other side sends browsers back to: one address for each provider at which people sign in. */
+/** OAuth callbacks, one per provider with sign-in. */
 export function callbackRoutes(deps: SignInDeps): Route[] {
   return (deps.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
     redirectRoute({
@@ -74,15 +77,15 @@ export function callbackRoutes(deps: SignInDeps): Route[] {
       method: 'GET',
       path: `/v1/integrations/${provider.type}/callback`,
       tag: 'Integrations',
-      summary: `Where ${provider.title} sends browsers back, which go on to the page of the integration`,
-      description: 'With `#connected`, or with `#connect-error=<sentence>`.',
+      summary: `OAuth callback of ${provider.title}; redirects to the page of the integration`,
+      description: 'The fragment is `#connected` or `#connect-error=<sentence>`.',
       status: 303,
       redirect: (request) => comeBack(deps, provider, request),
     }),
   )
 }
 
-/** To the page of the integration, which is told how it went; the address with the code in it is told to no other page. */
+/** Redirects to the page of the integration with the result, so that the URL with the code is never a referrer. */
 async function comeBack(deps: SignInDeps, provider: Provider, request: Request): Promise<Response> {
   const { publicUrl } = deps
   const back = (path: string, fragment: string) =>
@@ -99,12 +102,12 @@ async function comeBack(deps: SignInDeps, provider: Provider, request: Request):
 async function finish(deps: SignInDeps, provider: Provider, request: Request): Promise<IntegrationKey> {
   const { db, clock, publicUrl } = deps
   const { searchParams } = new URL(request.url)
-  const { codeVerifier, userId, ...key } = begunBy(deps, request, searchParams.get('state') ?? '')
+  const { codeVerifier, userId, ...key } = openSignInState(deps, request, searchParams.get('state') ?? '')
   if (!mayConfigure(db, key.orgId, userId))
-    throw new AppError('forbidden', 'who began this may not configure integrations any more')
+    throw new AppError('forbidden', 'the user who started this sign-in may no longer configure integrations')
   const code = searchParams.get('code')
   if (!code)
-    throw new AppError('upstream', `${provider.title} did not let us in (${wordOf(searchParams.get('error'))})`)
+    throw new AppError('upstream', `${provider.title} refused the sign-in (${errorCode(searchParams.get('error'))})`)
   const context = new LiveInboundContext(deps, provider, key, request.signal)
   try {
     const redirectUri = callbackUrl(publicUrl, provider.type)
@@ -114,7 +117,7 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
   }
   const kept = openIntegration(db, deps.box, key)
   if (!kept || Object.keys(kept.tokens).length === 0) {
-    throw new AppError('conflict', 'the integration was configured anew meanwhile; sign in again')
+    throw new AppError('conflict', 'the integration was reconfigured in the meantime; sign in again')
   }
   const isComplete = provider.configured?.isComplete?.(kept.settings, kept.state) ?? true
   setIntegrationStatus(db, key.id, isComplete ? 'connected' : 'incomplete')
@@ -123,17 +126,20 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
   return key
 }
 
-const wordOf = (error: string | null) => (error && /^[\w.-]{1,60}$/.test(error) ? error : 'without a reason')
+const errorCode = (error: string | null) => (error && /^[\w.-]{1,60}$/.test(error) ? error : 'no reason given')
 
-/** Fails with `invalid` unless this browser began it, and lately. */
-function begunBy({ box, clock }: { box: SecretBox; clock: Clock }, request: Request, state: string) {
-  const other = new AppError('invalid', 'this began in another browser or more than 10 minutes ago; connect again')
+/** Fails with `invalid` unless this browser started the sign-in within the last 10 minutes. */
+function openSignInState({ box, clock }: { box: SecretBox; clock: Clock }, request: Request, state: string) {
+  const other = new AppError(
+    'invalid',
+    'the sign-in was started in another browser or more than 10 minutes ago; connect again',
+  )
   if (cookie.read(request) !== browserKey(state)) throw other
   try {
-    const { until, ...begun } = parseBegun(JSON.parse(box.open(Buffer.from(state, 'base64url'))))
+    const { until, ...begun } = parseSignInState(JSON.parse(box.open(Buffer.from(state, 'base64url'))))
     if (clock.now() < until) return begun
   } catch {
-    // Sealed by somebody else, or by us in another data folder.
+    // Not sealed by this data folder.
   }
   throw other
 }

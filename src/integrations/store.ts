@@ -13,7 +13,7 @@ import {
 } from './integration.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Names an integration of one organization. */
+/** Key of an integration. */
 export interface IntegrationKey {
   orgId: string
   id: string
@@ -32,17 +32,17 @@ export interface NewIntegrationRow extends SplitSettings {
   provider: ProviderType
   label: string
   createdAt: Instant
-  /** Default `connected`. */
+  /** Default: `connected`. */
   status?: IntegrationStatus
-  /** That its calls go to; absent or null: that of `config.url`. */
+  /** Origin of its calls; absent or null: that of `config.url`. */
   origin?: string | null
 }
 
-/** Returns settings with a sealed `url`: who knows the URL of a receiver can often post there. */
+/** Seals `url`, because a receiver's URL alone is often enough to post there. */
 const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
   typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
 
-/** Stores an integration; its secrets and its URL are sealed. */
+/** Inserts an integration with sealed secrets and URL. */
 export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
   const { config, secrets, origin = null, status = 'connected', ...rest } = integration
   const id = newId('int', rest.createdAt)
@@ -54,7 +54,7 @@ export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegr
   return record
 }
 
-/** Fails with `notFound` when the organization has none of that id. */
+/** Fails with `notFound` if the organization has no integration with this id. */
 export function findIntegration(db: Db, { orgId, id }: IntegrationKey): IntegrationRecord {
   const row = db
     .prepare<[string, string], IntegrationRow>(`SELECT ${COLUMNS} FROM integration WHERE id = ? AND orgId = ?`)
@@ -63,7 +63,7 @@ export function findIntegration(db: Db, { orgId, id }: IntegrationKey): Integrat
   return recordOf(row)
 }
 
-/** The provider of an integration; null when the organization has none of that id. */
+/** Provider of an integration; null if the organization has no integration with this id. */
 export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType | null {
   const find = db.prepare<[string, string], { provider: ProviderType }>(
     'SELECT provider FROM integration WHERE id = ? AND orgId = ?',
@@ -71,21 +71,21 @@ export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType 
   return find.get(id, orgId)?.provider ?? null
 }
 
-/** What the provider made itself stands among the sealed secrets under this name. */
+/** Key of the provider's own tokens among the sealed secrets. */
 const TOKENS = 'tokens'
 
-/** An integration as its provider sees it. */
+/** An integration with its secrets unsealed. */
 export interface UnsealedIntegration extends IntegrationKey {
   provider: ProviderType
   label: string
   status: IntegrationStatus
-  /** Configuration and secrets together. */
+  /** Configuration and secrets merged. */
   settings: Record<string, unknown>
-  /** Secrets that the provider made itself. */
+  /** Tokens obtained by the provider itself. */
   tokens: Record<string, unknown>
-  /** What it remembers; null before the first time. */
+  /** State saved by the provider; null initially. */
   state: unknown
-  /** The secrets as they are stored. */
+  /** Sealed secrets as stored. */
   sealed: Buffer
 }
 
@@ -93,8 +93,8 @@ type KeptRow = IntegrationKey &
   Pick<UnsealedIntegration, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
 
 /**
- * Null when the organization has none of that id. Fails with `conflict` when the secrets were lost, and when they were
- * sealed with another key.
+ * Null if the organization has no integration with this id. Fails with `conflict` if the secrets were lost or sealed
+ * with another key.
  */
 export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): UnsealedIntegration | null {
   const row = prepared<[string, string], KeptRow>(
@@ -104,14 +104,14 @@ export function openIntegration(db: Db, box: SecretBox, { orgId, id }: Integrati
   if (!row) return null
   const { config, secrets: sealed, state, ...rest } = row
   if (sealed.length === 0)
-    throw new AppError('conflict', 'the secrets of this integration were lost; configure it anew')
+    throw new AppError('conflict', 'the secrets of this integration were lost; configure it again')
   const { [TOKENS]: tokens = {}, ...secrets } = JSON.parse(box.open(sealed))
   const settings = { ...JSON.parse(config), ...secrets }
   if (typeof settings.url === 'string') settings.url = unsealTarget(box, settings.url)
   return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
 }
 
-/** The names of the secrets that people gave, or that were made for them; none when they can't be opened. */
+/** Names of secrets that were entered or generated; empty if they cannot be unsealed. */
 export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): string[] {
   const sql = 'SELECT secrets FROM integration WHERE id = ? AND orgId = ?'
   const sealed = prepared<[string, string], { secrets: Buffer }>(db, sql).get(id, orgId)?.secrets
@@ -119,7 +119,7 @@ export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: Integration
     const { [TOKENS]: _, ...secrets } = JSON.parse(sealed?.length ? box.open(sealed) : '{}')
     return Object.keys(secrets)
   } catch {
-    // Whoever opens the page has to give them anew.
+    // Secrets must then be entered again.
     return []
   }
 }
@@ -127,40 +127,40 @@ export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: Integration
 const sealedOf = (box: SecretBox, secrets: object, tokens: object) =>
   box.seal(JSON.stringify(Object.keys(tokens).length === 0 ? secrets : { ...secrets, [TOKENS]: tokens }))
 
-/** Replaces what the provider made itself, unless the secrets are not those any more that `kept` was read with. */
+/** Saves the provider's tokens, unless the secrets have changed since `integration` was read. */
 export function saveTokens(db: Db, box: SecretBox, { id, sealed }: UnsealedIntegration, tokens: object): void {
   const { [TOKENS]: _, ...secrets } = JSON.parse(box.open(sealed))
   const sql = 'UPDATE integration SET secrets = ? WHERE id = ? AND secrets = ?'
   prepared(db, sql).run(sealedOf(box, secrets, tokens), id, sealed)
 }
 
-/** It is for keys and places, not for messages. */
+/** Enough for keys and cursors, not for messages. */
 const MAX_MEMORY_BYTES = 64 * 1024
 
-/** The JSON of what is to be remembered. Fails with `invalid` when it is longer than 64 KiB. */
+/** Serializes provider state. Fails with `invalid` above 64 KiB. */
 export function memoryJson(memory: unknown): string {
   const text = JSON.stringify(memory) ?? 'null'
   if (Buffer.byteLength(text) <= MAX_MEMORY_BYTES) return text
-  throw new AppError('invalid', `more than ${MAX_MEMORY_BYTES} bytes would have to be remembered`)
+  throw new AppError('invalid', `provider state exceeds ${MAX_MEMORY_BYTES} bytes`)
 }
 
-/** Replaces what the provider remembers of an integration. Fails with `invalid` when it is longer than 64 KiB. */
+/** Saves the provider's state of an integration. Fails with `invalid` above 64 KiB. */
 export function saveState(db: Db, id: string, state: unknown): void {
   prepared(db, 'UPDATE integration SET state = ? WHERE id = ?').run(memoryJson(state), id)
 }
 
-/** From now on the token opens the integration's way in; only its hash is kept. */
+/** Sets the token of inbound calls; only its hash is stored. */
 export function saveInboundToken(db: Db, id: string, token: string): void {
   prepared(db, 'UPDATE integration SET inboundHash = ? WHERE id = ?').run(secretHash(token), id)
 }
 
-/** Whose way in the token opens, of this provider's; null: nobody's. */
+/** Finds the integration of a provider by the token of an inbound call; null if there is none. */
 export function findByInboundToken(db: Db, provider: string, token: string): IntegrationKey | null {
   const sql = 'SELECT id, orgId FROM integration WHERE inboundHash = ? AND provider = ?'
   return prepared<[Buffer, string], IntegrationKey>(db, sql).get(secretHash(token), provider) ?? null
 }
 
-/** All organizations' integrations with a provider, oldest first. */
+/** Integrations of a provider in all organizations, oldest first. */
 export function integrationsOf(db: Db, provider: string): IntegrationRecord[] {
   const sql = `SELECT ${COLUMNS} FROM integration WHERE provider = ? ORDER BY id`
   return prepared<[string], IntegrationRow>(db, sql).all(provider).map(recordOf)
@@ -170,7 +170,7 @@ export const countIntegrations = (db: Db, orgId: string): number =>
   prepared<[string], { count: number }>(db, 'SELECT count(*) AS count FROM integration WHERE orgId = ?').get(orgId)
     ?.count ?? 0
 
-/** The sealed secrets of all integrations that have theirs. */
+/** Sealed secrets of all integrations that have some. */
 export function sealedIntegrations(db: Db): { id: string; orgId: string; secret: Buffer }[] {
   return db
     .prepare<[], { id: string; orgId: string; secret: Buffer }>(
@@ -179,12 +179,12 @@ export function sealedIntegrations(db: Db): { id: string; orgId: string; secret:
     .all()
 }
 
-/** Lets go of secrets that can't be opened: nothing goes through the integration until it has new ones. */
+/** Deletes secrets that cannot be unsealed. The integration is unusable until it gets new ones. */
 export function clearSecrets(db: Db, id: string): void {
   db.prepare(`UPDATE integration SET secrets = x'', status = 'failing' WHERE id = ?`).run(id)
 }
 
-/** False when its secrets were forgotten. Fails with `notFound`. */
+/** False if its secrets were deleted. Fails with `notFound`. */
 export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
   const has = db
     .prepare<[string, string], number>('SELECT length(secrets) > 0 FROM integration WHERE id = ? AND orgId = ?')
@@ -194,7 +194,10 @@ export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
   return has === 1
 }
 
-/** Oldest first, those after the place `after` (an id); at most `limit + 1`, so that the caller sees if more follow. */
+/**
+ * Lists integrations after the cursor `after` (an id), oldest first; returns up to `limit + 1` rows, so that the caller
+ * sees if more follow.
+ */
 export function listIntegrations(
   db: Db,
   orgId: string,
@@ -212,13 +215,13 @@ export function listIntegrations(
 interface NewSettings extends SplitSettings {
   label: string
   status: IntegrationStatus
-  /** What the provider made itself, where that is still good. */
+  /** The provider's own tokens, if still valid. */
   tokens: object
   /** Null: that of `config.url`. */
   origin: string | null
 }
 
-/** Replaces label and settings. Fails with `notFound` when the organization has none of that id. */
+/** Replaces label and settings. Fails with `notFound`. */
 export function updateIntegration(
   db: Db,
   box: SecretBox,
@@ -232,13 +235,13 @@ export function updateIntegration(
   return findIntegration(db, { orgId, id })
 }
 
-/** What still waits to go through it will be refused and said so. Fails with `notFound`. */
+/** Deletes an integration. Pending deliveries through it will fail with a reason. Fails with `notFound`. */
 export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
   const { changes } = db.prepare('DELETE FROM integration WHERE id = ? AND orgId = ?').run(id, orgId)
   if (changes === 0) throw new AppError('notFound', 'no such integration')
 }
 
-/** Nothing has to be chosen any more; `name` becomes the label where that is the default. Answers the label. Fails with `notFound`. */
+/** Marks an integration as complete. `name` replaces a default label. Returns the label. Fails with `notFound`. */
 export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name: string): string {
   const sql = `UPDATE integration SET status = 'connected', label = CASE label WHEN ? THEN ? ELSE label END
     WHERE id = ? AND orgId = ? RETURNING label`
@@ -247,23 +250,23 @@ export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name:
   return row.label
 }
 
-/** Does nothing when the integration is gone. */
+/** Does nothing if the integration was deleted. */
 export function setIntegrationStatus(db: Db, id: string, status: IntegrationStatus): void {
   db.prepare('UPDATE integration SET status = ? WHERE id = ?').run(status, id)
 }
 
-/** How the last attempt through it went. What waits to be mended by somebody stays so. */
+/** Records the result of the last attempt; a status that requires a user's action is unchanged. */
 export function setLastAttemptStatus(db: Db, id: string, status: 'connected' | 'failing'): void {
   const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
   prepared(db, sql).run(status, id, status)
 }
 
-/** An integration through which something may go; `version` is another text whenever it was configured anew. */
+/** A usable integration; `version` changes whenever it is reconfigured. */
 export interface UsableIntegration extends IntegrationKey {
   version: string
 }
 
-/** All organizations' integrations with a provider through which something may go, oldest first. */
+/** Usable integrations of a provider in all organizations, oldest first. */
 export function usableIntegrations(db: Db, provider: string): UsableIntegration[] {
   const sql = `SELECT id, orgId, config || hex(secrets) AS version FROM integration
     WHERE provider = ? AND status IN ('connected', 'failing') ORDER BY id`
@@ -271,8 +274,8 @@ export function usableIntegrations(db: Db, provider: string): UsableIntegration[
 }
 
 /**
- * Gives an integration the status that follows from its last attempt: `connected` or `failing`, unless somebody has to mend it
- * first, which only a test that arrives says has been done. Does nothing for an address (null).
+ * Updates the status of an integration after an attempt: `connected` or `failing`. A status that requires a user's
+ * action is only cleared by a successful test. Does nothing for an address (null).
  */
 export function updateIntegrationStatus(db: Db, id: string | null, outcome: Outcome, { isTest = false } = {}): void {
   if (id === null || outcome.verdict === 'wait' || outcome.verdict === 'stopped') return
@@ -287,14 +290,14 @@ interface RecordRow {
   value: string
 }
 
-/** What a provider remembers of one thing under this key; null: nothing. */
+/** Value a provider stored under a key; null if there is none. */
 export function findRecord(db: Db, integrationId: string, key: string): unknown {
   const sql = 'SELECT value FROM integrationRecord WHERE integrationId = ? AND key = ?'
   const row = prepared<[string, string], { value: string }>(db, sql).get(integrationId, key)
   return row ? JSON.parse(row.value) : null
 }
 
-/** All of an integration, by key. */
+/** All records of an integration, ordered by key. */
 export function listRecords(db: Db, integrationId: string): { key: string; value: unknown }[] {
   const sql = 'SELECT key, value FROM integrationRecord WHERE integrationId = ? ORDER BY key'
   return prepared<[string], RecordRow>(db, sql)
@@ -302,7 +305,9 @@ export function listRecords(db: Db, integrationId: string): { key: string; value
     .map(({ key, value }) => ({ key, value: JSON.parse(value) }))
 }
 
-/** Replaces it; does nothing when the integration is gone. Fails with `invalid` when it is longer than 64 KiB as JSON. */
+/**
+ * Stores a value under a key; does nothing if the integration was deleted. Fails with `invalid` above 64 KiB as JSON.
+ */
 export function saveRecord(db: Db, integrationId: string, key: string, value: unknown): void {
   prepared<[object]>(
     db,

@@ -4,11 +4,11 @@ import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 
-/** What a channel's target names. */
+/** Parsed target of a channel. */
 export interface Target {
-  /** Null: it is an address. */
+  /** Null if the target is an address. */
   integrationId: string | null
-  /** What stands behind the colon of `int_…:detail`; null when nothing does. */
+  /** Part after the colon of `int_…:detail`; null if absent. */
   detail: string | null
 }
 
@@ -19,15 +19,15 @@ export function parseTarget(target: string): Target {
   return { integrationId: target.slice(0, colon), detail: target.slice(colon + 1) }
 }
 
-/** Null for a type that this version does not speak with. */
+/** Null for a type this version does not support. */
 export function findProvider(providers: readonly Provider[], type: string): Provider | null {
   return providers.find((provider) => provider.type === type) ?? null
 }
 
-/** A provider that integrations can be made of. */
+/** A provider that integrations can be created for. */
 export type ConfiguredProvider = Provider & Required<Pick<Provider, 'configured'>>
 
-/** Fails with `invalid` when this version has no integrations of it. */
+/** Fails with `invalid` if this version has no such integrations. */
 export function configuredProvider(providers: readonly Provider[], type: string): ConfiguredProvider {
   const provider = findProvider(providers, type)
   if (provider?.configured) return provider as ConfiguredProvider
@@ -36,12 +36,12 @@ export function configuredProvider(providers: readonly Provider[], type: string)
 
 export interface ChannelCheck {
   guard: AddressGuard
-  /** The provider of an integration of the organization; null when it has none of that id. */
+  /** Provider of an integration of the organization; null if it does not exist. */
   providerOf: (integrationId: string) => string | null
   providers?: readonly Provider[]
 }
 
-/** Refuses with `invalid`, naming the place, the first channel of an alert that nothing could be delivered to. */
+/** Fails with `invalid`, naming the field, for the first channel that cannot be delivered to. */
 export function checkChannels(channels: readonly Channel[], check: ChannelCheck): void {
   for (const [index, { type, target }] of channels.entries()) {
     const provider = findProvider(check.providers ?? PROVIDERS, type)
@@ -55,10 +55,10 @@ function checkTarget(provider: Provider, target: string, { guard, providerOf }: 
   const { type, configured, addresses, checkDetail } = provider
   const { integrationId, detail } = parseTarget(target)
   if (integrationId === null || !configured) {
-    if (!addresses) throw new AppError('invalid', `must be the id of an integration, int_…, of ${type}`)
+    if (!addresses) throw new AppError('invalid', `must be the id (int_…) of an integration of type ${type}`)
     return addresses.check(target, guard)
   }
   const isTheirs = providerOf(integrationId) === type && (detail === null || checkDetail !== undefined)
-  if (!isTheirs) throw new AppError('invalid', `there is no ${type} integration ${target}`)
+  if (!isTheirs) throw new AppError('invalid', `${type} integration ${target} does not exist`)
   if (detail !== null) checkDetail?.(detail)
 }

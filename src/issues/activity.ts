@@ -3,19 +3,19 @@ import { type Db, prepared } from '../store/database.ts'
 import type { HistoryKind, IssueRecord, IssueStatus } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
-/** What became of the issues of an organization in a time. Issues are as they are now. */
+/** Changes of an organization's issues in a time range. Issues have their current values. */
 export interface IssueActivity {
-  /** Opened or reopened in it. */
+  /** Opened or reopened in the range. */
   opened: IssueRecord[]
-  /** Resolved in it, and still so at its end. */
+  /** Resolved in the range and still resolved at its end. */
   resolved: IssueRecord[]
   /** Open or acknowledged at its end. */
   open: IssueRecord[]
-  /** How long each of `resolved` had been open. */
+  /** Time each of `resolved` had been open. */
   resolvedAfterMs: number[]
 }
 
-/** The entries of a history that say which status it got. */
+/** History entries that change the status, and that status. */
 const STATUS_OF: Partial<Record<HistoryKind, IssueStatus>> = {
   ...{ opened: 'open', reopened: 'open', unmuted: 'open' },
   ...{ acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
@@ -27,14 +27,14 @@ interface Entry {
   createdAt: Instant
 }
 
-/** Returns what became of the issues with `from <= t < to`; `domainIds`: of those of these domains only, null: of all. */
+/** Returns the changes with `from <= t < to`, for issues of these domains, or of all if null. */
 export function issueActivity(
   db: Db,
   orgId: string,
   { from, to }: TimeRange,
   domainIds: readonly string[] | null,
 ): IssueActivity {
-  // What was settled before, and is so now, was so all the time.
+  // Issues resolved or muted before the range, and still so, did not change in it.
   const meant = `issue.orgId = @orgId AND (statusAt >= @from OR status IN ('open', 'acknowledged'))
     AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))`
   const bound = { orgId, from, domainIds: domainIds && JSON.stringify(domainIds) }
@@ -61,7 +61,7 @@ export function issueActivity(
   return found
 }
 
-/** `status`: what it got last; null when the history begins later. */
+/** `status`: the last one; null if the history begins later. */
 function replayHistory(entries: readonly Entry[], from: Instant) {
   let [wasOpened, statusAt, openedAt] = [false, 0, 0]
   let status: IssueStatus | null = null
@@ -88,7 +88,7 @@ const bound = (orgId: string, kinds: readonly HistoryKind[], span: TimeRange) =>
   ...{ orgId, kinds: JSON.stringify(kinds), from: span.from, to: span.to },
 })
 
-/** Returns the issues of an organization of which this happened with `from <= createdAt < to`, the gravest first. */
+/** Returns the issues with a history entry of these kinds and `from <= createdAt < to`, most severe first. */
 export function issuesWithHistory(
   db: Db,
   orgId: string,
@@ -104,7 +104,7 @@ export function issuesWithHistory(
     .map(recordOf)
 }
 
-/** Returns how many there are. */
+/** Number of issues that `issuesWithHistory` returns. */
 export function countIssuesWithHistory(db: Db, orgId: string, kinds: readonly HistoryKind[], span: TimeRange): number {
   const count = prepared<[object], { count: number }>(db, `SELECT count(*) AS count FROM issue WHERE ${MOVED}`)
   return count.get(bound(orgId, kinds, span))?.count ?? 0

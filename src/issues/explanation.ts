@@ -13,39 +13,40 @@ const MAX_CANDIDATES = 20
 
 export const ExplanationSchema = Closed(
   { issueId: Type.String(), title: Type.String() },
-  { description: 'The issue about the whole traffic of the domain, where that explains a fall' },
+  { description: 'Issue about a drop in all traffic of the domain that explains this one' },
 )
 export type Explanation = Static<typeof ExplanationSchema>
 
-/** An issue, and its current alert; null when that was deleted. */
+/** An issue and its current alert; null if that was deleted. */
 interface IssueWithAlert {
   issue: IssueRecord
   rule: Alert | null
 }
 
-/** A time range in which an incident lasted. */
+/** Time range of an incident. */
 interface Episode {
   from: Instant
   through: Instant
 }
 
 /**
- * Returns the issue about the domain's whole traffic that explains a fall of a count: the one named by the last firing,
- * else one that was open at the same time and did not begin after it. Null when there is none, and for issues that are
- * no such fall.
+ * Returns the issue about a drop in all traffic of the domain that explains a drop of a count: the one named by the
+ * last finding, else one that was open at the same time and did not begin later. Null if there is none, and for other
+ * issues.
  */
-export function explanationOf(db: Db, trouble: IssueWithAlert): Explanation | null {
-  const { issue } = trouble
-  if (!issueKindOf(issue.alertType).countsFirings || issue.domainId === null || isOfDomain(issue) || isRise(trouble))
+export function explanationOf(db: Db, problem: IssueWithAlert): Explanation | null {
+  const { issue } = problem
+  if (!issueKindOf(issue.alertType).countsFirings || issue.domainId === null || isOfDomain(issue) || isRise(problem))
     return null
   const named = issue.evidence?.explainedBy
-  const cause = named === undefined ? lookUp(db, trouble) : (newest(db, issue, named) ?? lookUp(db, trouble))
+  const cause =
+    named === undefined ? findOverlapping(db, problem) : (newest(db, issue, named) ?? findOverlapping(db, problem))
   return cause && { issueId: cause.id, title: cause.title }
 }
 
-/** True for an issue about the fall of the whole traffic of a domain, which explains others. */
-export function isDomainFall(trouble: IssueWithAlert): boolean {
-  return trouble.issue.domainId !== null && isOfDomain(trouble.issue) && !isRise(trouble)
+/** True for an issue about a drop in all traffic of a domain, which explains others. */
+export function isDomainFall(problem: IssueWithAlert): boolean {
+  return problem.issue.domainId !== null && isOfDomain(problem.issue) && !isRise(problem)
 }
 
 /** Kinds whose issues without a subject are about all traffic of a domain. */
@@ -71,7 +72,7 @@ function newest(db: Db, issue: IssueRecord, subject: string): IssueRecord | null
   return row ? recordOf(row) : null
 }
 
-function lookUp(db: Db, { issue, rule }: IssueWithAlert): IssueRecord | null {
+function findOverlapping(db: Db, { issue, rule }: IssueWithAlert): IssueRecord | null {
   const periodMs = rule ? parsePeriod(rule.period).lengthMs : HOUR_MS
   const own = episodesOf(db, issue, periodMs).at(-1)
   if (!own) return null
@@ -81,7 +82,7 @@ function lookUp(db: Db, { issue, rule }: IssueWithAlert): IssueRecord | null {
   return candidates(db, issue, own).find((cause) => episodesOf(db, cause, HOUR_MS).some(goesAlong)) ?? null
 }
 
-/** Newest first. Issues of the issue's own alert are left out: its firing would have named them. */
+/** Newest first. Issues of the same alert are excluded: its finding would have named them. */
 function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, through }: Episode): IssueRecord[] {
   return db
     .prepare<[string, string | null, string, string, number, number, number], IssueRow>(
@@ -95,9 +96,9 @@ function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, t
 }
 
 /**
- * Returns the episodes in order: from each opening to the resolution or reopening that follows; the last one to the
- * last occurrence, because an issue that is muted or acknowledged stays after its incident has ended. The window that
- * reopened an issue began a period before.
+ * Returns the episodes in order, each from an opening to the next resolution or reopening. The last one ends at the
+ * last occurrence, because a muted or acknowledged issue outlasts its incident. The window that reopened an issue began
+ * a period earlier.
  */
 function episodesOf(db: Db, { id, firstSeenAt, lastSeenAt }: IssueRecord, periodMs: number): Episode[] {
   const entries = db

@@ -8,7 +8,7 @@ import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds.ts'
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 
-/** The most hosts that are kept with an issue. */
+/** Maximum number of hosts stored with an issue. */
 export const MAX_HOSTS = 20
 const MAX_TITLE_LENGTH = 300
 
@@ -29,18 +29,18 @@ export const HISTORY_KINDS = [
 ] as const
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
-/** Details of a history entry, depending on its kind: who (`by`), or what (`summary`, `occurrences`, `reason`). */
+/** Details of a history entry, depending on its kind: actor (`by`), or facts (`summary`, `occurrences`, `reason`). */
 export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String({ description: 'Of the alert, flow test or first audit' }),
+  alertId: Type.String({ description: 'Id of the alert, flow test or first audit' }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
   alertType: OneOf(ISSUE_KINDS),
   occurrences: Int({ description: describeByKind(({ unit }) => unit.meaning) }),
-  capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
+  capReached: Type.Boolean({ description: 'True if the throttle holds notifications back' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),
   notes: Nullable(Type.String()),
@@ -51,7 +51,7 @@ const issueFields = {
   mutedUntil: Type.Optional(
     Type.Number({
       ...InstantSchema,
-      description: 'When a muted issue opens again by itself; left out: when somebody unmutes it',
+      description: 'When a muted issue reopens automatically; absent: muted until a user unmutes it',
     }),
   ),
 }
@@ -81,10 +81,10 @@ export const IssueDetailSchema = Closed(
   {
     ...issueFields,
     domainId: Nullable(Type.String()),
-    domain: Nullable(Type.String({ description: 'Name of the domain; null when it is gone or none is meant' })),
+    domain: Nullable(Type.String({ description: 'Name of the domain; null if it was deleted or the issue has none' })),
     occurrenceSeries: Type.Array(
       Closed({
-        day: Type.String({ description: 'YYYY-MM-DD, UTC; days without an occurrence are left out' }),
+        day: Type.String({ description: 'YYYY-MM-DD, UTC; days without occurrences are omitted' }),
         count: Int(),
       }),
     ),
@@ -94,7 +94,7 @@ export const IssueDetailSchema = Closed(
         payload: Nullable(Type.Record(Type.String(), Type.Unknown())),
         createdAt: InstantSchema,
       }),
-      { description: 'In the order in which it happened; the latest 500 entries' },
+      { description: 'The most recent 500 entries, oldest first' },
     ),
   },
   {
@@ -127,7 +127,7 @@ export const IssuePatchSchema = Closed(
     mutedUntil: Type.Optional(
       Nullable(
         InstantInput({
-          description: 'With `muted`: when it opens again, at most 366 days ahead; null: when somebody unmutes it',
+          description: 'With `muted`: when the issue reopens, at most 366 days ahead; null: when a user unmutes it',
         }),
       ),
     ),
@@ -145,10 +145,10 @@ export interface IssueRecord {
   alertName: string
   /** One of `ISSUE_KINDS`. */
   alertType: string
-  /** Whom it tells; null: the channels of its alert. */
+  /** Channels to notify; null: those of its alert. */
   channels: Channel[] | null
   domainId: string | null
-  /** The part of its key beside alert and domain; empty when the type has none. */
+  /** Part of its key in addition to alert and domain; empty if the type has none. */
   subject: string
   status: IssueStatus
   severity: Severity
@@ -164,24 +164,27 @@ export interface IssueRecord {
   firstSeenAt: Instant
   lastSeenAt: Instant
   statusAt: Instant
-  /** User or integration that set the status by hand; null when an evaluation did. */
+  /** User or integration that set the status; null if an evaluation did. */
   statusBy: string | null
-  /** When a muted issue opens again by itself; null: when somebody unmutes it, and while it is not muted. */
+  /** When a muted issue reopens automatically; null if it is not muted, or muted until a user unmutes it. */
   mutedUntil: Instant | null
-  /** When the notification of its resolution is sent, possibly in the future; null: recipients believe it is open. */
+  /**
+   * When the notification of its resolution is sent, possibly in the future. Null: recipients were last notified that
+   * it is open.
+   */
   resolutionToldAt: Instant | null
-  /** Whole windows without a firing since the last one; counted up to 2. */
+  /** Complete windows without a firing since the last one, counted up to 2. */
   clearWindows: number
-  /** True until a whole window passes without a firing. */
+  /** True until a complete window passes without a firing. */
   firing: boolean
-  /** Start of the last window whose firing is in the history, which has one entry for each window. */
+  /** Start of the last window whose firing is in the history, which has one entry per window. */
   firedWindowAt: Instant
   hosts: string[] | null
-  /** The last firing. */
+  /** Most recent finding. */
   evidence: Finding | null
 }
 
-/** An issue before its first occurrence; it has no notes, ticket or notifications, and is not muted for a while. */
+/** An issue before its first occurrence, without notes, ticket, notifications or mute. */
 export type NewIssue = Omit<
   IssueRecord,
   'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey' | 'mutedUntil'
@@ -192,9 +195,9 @@ export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
 /** A request to notify. The outbox decides who is notified, and whether a throttle holds the notification back. */
 export interface Notice {
   transition: Transition
-  /** The finding, or that of the last firing. */
+  /** The finding, or the most recent one. */
   finding: Finding | null
-  /** How long it waits; until then it may be withdrawn. */
+  /** Delay in which it can be withdrawn. */
   delayMs: number
 }
 
@@ -238,7 +241,7 @@ function whereOf(finding: Finding): string {
   return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
 }
 
-/** Returns one sentence for lists, tickets and subject lines, with the words of what raised it. */
+/** Returns a one-sentence title for lists, tickets and subject lines, worded by what raised the issue. */
 export function issueTitle(alert: { name: string; alertType: string }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
   const { title } = issueKindOf(alert.alertType).text

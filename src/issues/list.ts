@@ -15,7 +15,7 @@ export const IssueQuerySchema = Closed({
   severity: Type.Optional(SeveralOf(SEVERITIES)),
   alertId: Type.Optional(SeveralTexts()),
   domainId: Type.Optional(SeveralTexts()),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only of domains of this project' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only issues of domains of this project' })),
   alertType: Type.Optional(SeveralOf(ISSUE_KINDS)),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
   since: Type.Optional(InstantInput({ description: 'Milliseconds since the Unix epoch, UTC' })),
@@ -24,10 +24,10 @@ export const IssueQuerySchema = Closed({
 })
 export type IssueQuery = Static<typeof IssueQuerySchema>
 
-/** Number of open issues of each severity. */
+/** Number of open issues by severity. */
 export type OpenCounts = Record<Severity, number>
 
-/** The columns of each sort order, which are also the values of a cursor: highest first, unique for each issue. */
+/** Columns of each sort order, which are also the values of a cursor: descending, unique per issue. */
 const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
   severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
   impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
@@ -63,10 +63,10 @@ function conditionsOf(orgId: string, query: IssueQuery): Conditions {
   return { sql, values }
 }
 
-/** One SQL statement, and the values of its placeholders. */
+/** A SQL statement and its parameters. */
 type Statement = { sql: string; values: (string | number | null)[] }
 
-/** Selects one row more than the page holds, to see whether another page follows. */
+/** Selects one row more than the page holds, to detect a next page. */
 export function listStatement(orgId: string, query: IssueQuery): Statement {
   const { sort = 'severity', limit = DEFAULT_LIMIT } = query
   const order = ORDER[sort]
@@ -87,9 +87,9 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
 }
 
 /**
- * Returns one page of the organization's issues that match every filter, each by any of its values. `since`: last seen at
- * or after it; `q` ignores the case of ASCII letters. Issues without an impact value come last. Fails with `notFound` when
- * there is no such project, with `invalid` when the cursor does not belong to this list in this order.
+ * Returns one page of issues that match every filter; a filter with several values matches any of them. `since`: last
+ * seen at or after it. `q` ignores the case of ASCII letters. Issues without an impact value come last. Fails with
+ * `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list in this order.
  */
 export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
   const { sort = 'severity', limit = DEFAULT_LIMIT, projectId } = query
@@ -103,7 +103,7 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
   return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
 }
 
-/** Returns all open and acknowledged issues of an organization, of one domain or, when null, of all; oldest first. */
+/** Returns all open and acknowledged issues of an organization, oldest first; of one domain unless null. */
 export function unresolvedIssues(db: Db, orgId: string, domainId: string | null = null): IssueRecord[] {
   return db
     .prepare<[object], IssueRow>(
@@ -115,7 +115,7 @@ export function unresolvedIssues(db: Db, orgId: string, domainId: string | null 
     .map(recordOf)
 }
 
-/** Returns how many open issues each of these alerts or domains of an organization has; 0 for those without any. */
+/** Returns the number of open issues of each of these alerts or domains, including zeros. */
 export function openIssuesOf(
   db: Db,
   orgId: string,
@@ -132,7 +132,7 @@ export function openIssuesOf(
   return Object.fromEntries(ids.map((id) => [id, counts.get(id) ?? 0]))
 }
 
-/** Returns the open issues of the whole organization, whatever the list is filtered by. */
+/** Returns the numbers of open issues of the organization, independent of filters. */
 export function openCounts(db: Db, orgId: string): OpenCounts {
   const counts: OpenCounts = { critical: 0, high: 0, medium: 0, low: 0 }
   const rows = db

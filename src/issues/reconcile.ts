@@ -14,13 +14,13 @@ import { issueKindOf } from './kinds.ts'
 
 /** A resolved issue that fires again within this time is reopened; later a new one is opened. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
-/** After this many whole windows without a firing an issue about counts is resolved. */
+/** Complete windows without a firing after which an issue about counts is resolved. */
 const CLEAR_WINDOWS = 2
-/** The shortest time without a violation after which an issue about violations is resolved. */
+/** Minimum time without a violation after which an issue about violations is resolved. */
 const MIN_QUIET_MS = 24 * HOUR_MS
 const QUIET_PERIODS = 3
 
-/** The fields that an issue copies from its alert, or from what was run. */
+/** Fields an issue copies from its alert, or from the flow test or audit. */
 export interface AlertFacts {
   id: string
   orgId: string
@@ -34,36 +34,37 @@ export interface AlertFacts {
 /** One evaluation of one alert, to be compared with its issues. */
 export interface Evaluation {
   alert: AlertFacts
-  /** The alert's latest issue for each domain and subject: unsettled, or resolved within `REOPEN_WITHIN_MS`. */
+  /** The alert's latest issue for each domain and subject: unresolved, or resolved within `REOPEN_WITHIN_MS`. */
   issues: readonly IssueRecord[]
   /** The findings of this evaluation. Each violation is in the findings of one evaluation only. */
   findings: readonly Finding[]
   window: Window
-  /** Start of the alert's window that `window` is the whole or a part of: at most `window.from`. */
+  /** Start of the alert's window that contains `window`: at most `window.from`. */
   windowStartAt: Instant
   /** False when the evaluation is outside the alert's run windows. */
   inRunWindow: boolean
-  /** Whom the issues tell, where no alert says it. */
+  /** Channels of the issues, if no alert defines them. */
   channels?: readonly Channel[]
   /**
-   * Returns how much of `from <= t < to` lies in collection gaps, which does not count as quiet time. No gaps when
-   * absent.
+   * Returns how much of `from <= t < to` lies in collection gaps, which do not count as quiet time. Absent: no gaps.
    */
   gapMs?: (from: Instant, to: Instant) => number
   now: Instant
-  /** Makes the id of a new issue. */
+  /** Returns the id of a new issue. */
   newId: () => string
 }
 
 /**
- * Compares the findings of an evaluation with the existing issues, and returns the changes.
+ * Compares the findings of an evaluation with the existing issues and returns the changes.
  *
- * A part of a window (`complete: false`) opens, reopens and counts; only a whole one clears or resolves. Violations are
- * reported again when their window ends, a count's firing at once; each window is reported once, and counted once for a
- * count. A finding that continues, or is explained by another, keeps an unsettled issue and does nothing else. Outside
- * the run windows nothing opens, reopens, clears, resolves or notifies: violations still count on an unsettled issue,
- * because a violation is one at any hour; counts of windows there are ignored, because the alert does not define what
- * is usual in those hours. A muted issue stays muted until a user unmutes it: were it resolved after quiet windows, its
+ * A part of a window (`complete: false`) opens, reopens and counts; only a complete one clears or resolves. Violations
+ * are reported again when their window ends, firings of a count immediately. Each window is reported once, and for
+ * counts also counted once. A finding that continues, or is explained by another one, only keeps an unresolved issue
+ * alive.
+ *
+ * Outside the run windows nothing opens, reopens, clears, resolves or notifies. Violations still count on an unresolved
+ * issue, because a violation is one at any hour; counts of windows are ignored, because the alert does not define what
+ * is normal at those hours. A muted issue stays muted until a user unmutes it: if it resolved after quiet windows, its
  * next firing would notify.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
@@ -92,7 +93,7 @@ function merge(a: Finding, b: Finding): Finding {
 }
 
 /**
- * Returns the finding with what earlier parts of its window found: what the issue says of the window, while only the
+ * Merges the finding with those of earlier parts of its window. The issue describes the whole window, but only the
  * finding itself is counted.
  */
 function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, finding: Finding): Finding {
@@ -121,8 +122,8 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
   }
   if (issue.status === 'resolved') {
     if (!inRunWindow) return []
-    // A violation from before the issue was resolved by hand does not reopen it, however late it is evaluated.
-    const isStale = issue.statusBy !== null && troubleAt(evaluation, finding) < issue.statusAt
+    // A violation before a manual resolution does not reopen the issue, however late it is evaluated.
+    const isStale = issue.statusBy !== null && occurredAt(evaluation, finding) < issue.statusAt
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
   }
@@ -140,10 +141,12 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
   return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
 }
 
-/** A window ended, inside the run windows, and its last evaluation had no finding for this unsettled issue. */
+/**
+ * Handles the end of a window, inside the run windows, whose last evaluation had no finding for this unresolved issue.
+ */
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
-  // An earlier part of this window fired and was counted then; a count's firing was reported then, too.
+  // An earlier part of this window fired and was counted then; for counts it was also reported then.
   if (issueKindOf(alert.alertType).countsFirings) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
@@ -157,7 +160,7 @@ function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearW
   const kind = issueKindOf(alert.alertType)
   if (kind.clearsAtOnce) return true
   if (kind.countsFirings) return clearWindows >= CLEAR_WINDOWS
-  // An issue opened by hand gets the whole quiet time again, or the next evaluation would resolve it.
+  // A manually opened issue gets the full quiet time again; otherwise the next evaluation would resolve it.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
   const quietMs = window.to - quietFrom - (gapMs?.(quietFrom, window.to) ?? 0)
@@ -172,7 +175,7 @@ function seenAt({ window }: Evaluation, finding: Finding): Instant {
 }
 
 /** Returns the last moment that the finding covers: a count covers its whole window. */
-function troubleAt(evaluation: Evaluation, finding: Finding): Instant {
+function occurredAt(evaluation: Evaluation, finding: Finding): Instant {
   return issueKindOf(evaluation.alert.alertType).countsFirings ? evaluation.window.to - 1 : seenAt(evaluation, finding)
 }
 
@@ -222,7 +225,7 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
       statusBy: null,
       resolutionToldAt: null,
       title: issueTitle(alert, finding),
-      // What was before its resolution is not said again.
+      // Occurrences before its resolution are not reported again.
       evidence: finding,
       firing: true,
       clearWindows: 0,
@@ -317,7 +320,7 @@ function count(
   ]
 }
 
-/** Merges hosts. Their order is known for each side only; the side with more occurrences comes first. */
+/** Merges hosts. Each side is ordered; the side with more occurrences comes first. */
 function hostsOf(issue: IssueRecord, finding: Finding): string[] {
   const before = issue.hosts ?? []
   const [lead, rest] = finding.occurrences >= issue.occurrences ? [finding.hosts, before] : [before, finding.hosts]
@@ -326,7 +329,7 @@ function hostsOf(issue: IssueRecord, finding: Finding): string[] {
 
 function tally(evaluation: Evaluation, issueId: string, finding: Finding): Change {
   const day = new Date(seenAt(evaluation, finding)).toISOString().slice(0, 10)
-  // Counts of sampled traffic are weighted, so they need not be whole.
+  // Counts of sampled traffic are weighted and may be fractional.
   return { kind: 'count', issueId, day, count: Math.max(1, Math.round(finding.occurrences)) }
 }
 

@@ -82,7 +82,7 @@ describe('who may', () => {
   test('another organization finds nothing', async () => {
     const { ask, ids } = start()
     const [id = ''] = ids
-    const missing = { status: 404, body: { error: `id: there is no issue ${id}` } }
+    const missing = { status: 404, body: { error: `id: issue ${id} does not exist` } }
     expect(await ask('owner elsewhere', 'GET', `/issues/${id}`)).toEqual(missing)
     expect(await ask('owner elsewhere', 'PATCH', `/issues/${id}`, { notes: 'x' })).toEqual(missing)
     expect((await ask('owner elsewhere', 'GET', '/issues')).body).toEqual({
@@ -108,8 +108,8 @@ test.each([
   ['GET', '/issues?severity=', undefined, 400, 'query.severity'],
   ['GET', '/issues?projectId=prj_none', undefined, 404, 'no such project'],
   ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not a cursor of this list'],
-  ['GET', '/issues/iss_none', undefined, 404, 'there is no issue iss_none'],
-  ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'there is no issue iss_none'],
+  ['GET', '/issues/iss_none', undefined, 404, 'issue iss_none does not exist'],
+  ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'issue iss_none does not exist'],
   ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: must be one of'],
   ['PATCH', '/issues/ID', { notes: 'x'.repeat(2001) }, 400, 'notes'],
   ['PATCH', '/issues/ID', { severity: 'low' }, 400, 'severity'],
@@ -189,6 +189,6 @@ test('many issues at once: what cannot be done is listed', async () => {
   const answer = await ask('member', 'POST', '/issues/bulk', { ids: [ids[0], 'iss_none', ids[1]], status: 'resolved' })
   expect(answer).toEqual({
     status: 200,
-    body: { updated: 2, failed: 1, errors: [{ index: 1, error: 'id: there is no issue iss_none' }] },
+    body: { updated: 2, failed: 1, errors: [{ index: 1, error: 'id: issue iss_none does not exist' }] },
   })
 })

@@ -35,23 +35,23 @@ const IssueListSchema = Closed(
 
 const IssueBulkResultSchema = Closed(
   {
-    updated: Int({ description: 'Have the status now' }),
+    updated: Int({ description: 'Number of issues that now have the status' }),
     failed: Int(),
-    errors: Type.Array(Closed({ index: Int({ description: 'Place in `ids`' }), error: Type.String() })),
+    errors: Type.Array(Closed({ index: Int({ description: 'Index in `ids`' }), error: Type.String() })),
   },
   { $id: 'IssueBulkResult', examples: [{ updated: 1, failed: 1, errors: [{ index: 1, error: 'no such issue' }] }] },
 )
 
-/** `enqueue` is called inside the transaction of a change, for every notice that it causes or withdraws. */
+/** `enqueue` is called inside the transaction of a change, for every notification it causes or withdraws. */
 export interface IssueRoutesDeps {
   db: Db
-  /** Sealed the targets of channels. */
+  /** Unseals targets of channels. */
   box: SecretBox
   clock: Clock
   enqueue: Enqueue
 }
 
-/** Returns an issue as the caller may see it: viewers and read-only keys don't see the channels of notifications. */
+/** Returns an issue as visible to the caller: viewers and read-only keys do not see the channels of notifications. */
 export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Principal): IssueDetail {
   const isShown = may(principal, 'seeTokens')
   const history = detail.history.map((entry) => {
@@ -62,7 +62,7 @@ export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Pr
   return { ...detail, history }
 }
 
-/** Reading and changing issues under `/v1/issues`. */
+/** Routes under `/v1/issues`. */
 export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route[] {
   const handOf = ({ orgId, userId }: Principal): ManualChange => ({ orgId, by: userId, now: clock.now() })
   return [
@@ -72,10 +72,10 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues',
       access: 'read',
       tag,
-      summary: 'List issues, the gravest first',
+      summary: 'List issues, most severe first',
       description:
-        'Several values of a filter: any of them. `openCounts` counts all open issues of the organization, whatever the ' +
-        'filters say.',
+        'A filter with several values matches any of them. `openCounts` counts all open issues of the organization, ' +
+        'regardless of filters.',
       refusals: ['notFound'],
       tool: true,
       query: IssueQuerySchema,
@@ -91,7 +91,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues/{id}',
       access: 'read',
       tag,
-      summary: 'Read an issue with its daily occurrences and its history',
+      summary: 'Get an issue with its daily occurrences and history',
       tool: true,
       params: ById,
       answer: IssueDetailSchema,
@@ -103,11 +103,11 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues/{id}',
       access: 'edit',
       tag,
-      summary: 'Change the status or the notes of an issue',
+      summary: 'Update the status or notes of an issue',
       description:
         'open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open; other changes are ' +
-        'answered with 409. The notice of a resolution waits 10 s and is withdrawn when the issue is opened again. A ' +
-        '`muted` issue without `mutedUntil` stays so until somebody unmutes it.',
+        'rejected with 409. The notification of a resolution is delayed by 10 s and withdrawn if the issue is reopened. A ' +
+        '`muted` issue without `mutedUntil` stays muted until a user unmutes it.',
       refusals: ['conflict'],
       tool: true,
       params: ById,
@@ -122,8 +122,8 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues/bulk',
       access: 'edit',
       tag,
-      summary: 'Change the status of many issues',
-      description: 'Each by itself: an unknown id or a forbidden change is listed in `errors`, the others go ahead.',
+      summary: 'Update the status of several issues',
+      description: 'Each issue is updated independently: unknown ids and invalid changes are listed in `errors`.',
       tool: true,
       body: IssueBulkInputSchema,
       answer: IssueBulkResultSchema,
@@ -133,8 +133,8 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
 }
 
 /**
- * Applies both changes or neither: notes first, so that the notice of a resolution can quote them. Fails as `setStatus`
- * does, and with `invalid` when `mutedUntil` comes without `muted`.
+ * Applies both changes or neither. Notes are applied first, so that the notification of a resolution can quote them.
+ * Fails like `setStatus`, and with `invalid` for `mutedUntil` without `muted`.
  */
 export function patchIssue(
   db: Db,
@@ -144,8 +144,7 @@ export function patchIssue(
   enqueue: Enqueue,
 ): IssueDetail {
   const { status, notes, mutedUntil = null } = patch
-  if (mutedUntil !== null && status !== 'muted')
-    throw new AppError('invalid', 'mutedUntil: goes with `status: "muted"`')
+  if (mutedUntil !== null && status !== 'muted') throw new AppError('invalid', 'mutedUntil: requires `status: "muted"`')
   return tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
     if (notes !== undefined) applyChanges(db, rewriteNotes(issue, notes, hand.by, hand.now), enqueue)
@@ -154,14 +153,14 @@ export function patchIssue(
   })
 }
 
-/** How many issues have the status now, how many could not get it, and why: `index` is the index in `ids`. */
+/** Numbers of updated and failed issues, and the errors by `index` in `ids`. */
 interface BulkResult {
   updated: number
   failed: number
   errors: { index: number; error: string }[]
 }
 
-/** Changes each issue by itself: one that is unknown or can't have the status does not affect the others. */
+/** Updates each issue independently: one that is unknown or cannot have the status does not affect the others. */
 export function setStatuses(db: Db, hand: ManualChange, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
   return tx(db, () => {
     const errors: BulkResult['errors'] = []

@@ -10,11 +10,11 @@ import type { IssueKind } from './kinds.ts'
 import { reconcile } from './reconcile.ts'
 import { applyChanges, presentIssues } from './store.ts'
 
-/** What was run: a flow test, or an audit. */
+/** The flow test or audit that was run. */
 export interface RunSubject {
-  /** `FLOW_TEST` or `AUDIT` of `kinds/run-kinds.ts`. */
+  /** `FLOW_TEST` or `AUDIT` of `kinds.ts`. */
   kind: IssueKind
-  /** Of the flow test; of the first audit of that name. */
+  /** Id of the flow test, or of the first audit with that name. */
   id: string
   orgId: string
   name: string
@@ -24,7 +24,7 @@ export interface RunSubject {
   channels: readonly Channel[]
 }
 
-/** What a run found, in sentences without personal data and without their full stops. */
+/** A finding of a run, as sentences without personal data and without full stops. */
 export interface RunFinding {
   kind: string
   vendor: string | null
@@ -35,7 +35,7 @@ export interface RunFinding {
   step?: number | null
 }
 
-/** An event of a run, to be shown as the sample of a finding. */
+/** An event of a run, shown as the sample of a finding. */
 export interface RunSample {
   vendor: string
   event: string
@@ -46,17 +46,17 @@ export interface RunSample {
   step?: number
 }
 
-/** A run that ended. */
+/** A finished run. */
 export interface EndedRun {
   id: string
-  /** When it ended. */
+  /** End of the run. */
   at: Instant
   findings: readonly RunFinding[]
-  /** False when it ended before it had seen everything: what it did not find may still be there, and no issue ends. */
+  /** False if it ended early. Missing findings then prove nothing, so no issue is resolved. */
   isWhole: boolean
-  /** Of its pages, most frequent first. */
+  /** Hosts of its pages, most frequent first. */
   hosts: readonly string[]
-  /** Its events, as they came; the last one that a finding is about is shown with it, masked. */
+  /** Its events in order; the last one a finding is about becomes its sample, masked. */
   events?: readonly RunSample[]
 }
 
@@ -68,10 +68,9 @@ export interface RunFindingDeps {
 }
 
 /**
- * Compares what a run found with the issues of what was run, in one transaction (or in the caller's): a finding opens an
- * issue or continues one, and an issue without a finding is resolved. Findings of one kind, vendor and event are one
- * issue, with one occurrence for each run. To be called once for each run, in the order in which runs end. Returns the
- * changes.
+ * Compares the findings of a run with the existing issues, in one transaction (or in the caller's): a finding opens or
+ * continues an issue, and an issue without a finding is resolved. Findings of one kind, vendor and event are one issue,
+ * with one occurrence per run. Call it once per run, in the order in which runs end. Returns the changes.
  */
 export function applyRunFindings(
   { db, now, privacy, enqueue }: RunFindingDeps,
@@ -86,7 +85,7 @@ export function applyRunFindings(
       alert: { ...subject, alertType: kind.kind, periodMs: 0 },
       issues: run.isWhole ? known : known.filter((issue) => found.has(incidentKey(issue))),
       findings,
-      // A run is judged as a whole when it ends.
+      // A run is evaluated as a whole when it ends.
       ...{ window: { from: run.at, to: run.at + 1, complete: true }, windowStartAt: run.at, inRunWindow: true },
       channels,
       now,
@@ -116,7 +115,7 @@ function findingsOf(domainId: string | null, run: EndedRun, privacy: Privacy): F
   })
 }
 
-/** The fields that a sample has, by the names that stored events have. */
+/** Fields of a sample, named as in stored events. */
 function maskedSample({ params, ...event }: RunSample, privacy: Privacy): Record<string, unknown> {
   const fields = (['vendor', 'event', 'account', 'host', 'path'] as const).map((name) => {
     const value = event[name]
@@ -129,7 +128,7 @@ function maskedSample({ params, ...event }: RunSample, privacy: Privacy): Record
   return { ...Object.fromEntries(fields), params: Object.fromEntries(masked) }
 }
 
-/** Returns the last event of the finding's vendor and name, of its step where it has one; null when there is none. */
+/** Returns the last event with the finding's vendor and name, and of its step if it has one; null if there is none. */
 function sampleOf({ vendor, event, step = null }: RunFinding, events: readonly RunSample[]): RunSample | null {
   if (vendor === null) return null
   const isMeant = (one: RunSample) =>

@@ -131,7 +131,7 @@ describe('of one trouble', () => {
     const rival = issuesOfAlert(db, volumeAlert.id, later)[0]?.id
     expect(rival).not.toBe(id)
     expect(() => setStatus(db, hand, id, to, enqueue)).toThrow(
-      new AppError('conflict', `status: the issue ${rival} has taken over; change that one`),
+      new AppError('conflict', `status: issue ${rival} has replaced this one; change that one instead`),
     )
     setStatus(db, hand, id, 'resolved', enqueue)
   })
@@ -211,8 +211,8 @@ describe('by hand', () => {
   test.each([
     [{ status: 'muted', mutedUntil: 0 }, 'mutedUntil: must be in the future'],
     [{ status: 'muted', mutedUntil: 366 * DAY_MS + 1 }, 'mutedUntil: must be at most 366 days ahead'],
-    [{ status: 'open', mutedUntil: 1 }, 'mutedUntil: goes with `status: "muted"`'],
-    [{ mutedUntil: 1 }, 'mutedUntil: goes with `status: "muted"`'],
+    [{ status: 'open', mutedUntil: 1 }, 'mutedUntil: requires `status: "muted"`'],
+    [{ mutedUntil: 1 }, 'mutedUntil: requires `status: "muted"`'],
   ] as const)('%j is refused', (patch, message) => {
     const { db, enqueue, id } = opened()
     const before = findIssue(db, 'org_a', id)
@@ -224,7 +224,7 @@ describe('by hand', () => {
   test("another organization's issue is not there", () => {
     const { db, enqueue, id } = opened()
     const stranger = { ...hand, orgId: 'org_b' }
-    const missing = new AppError('notFound', `id: there is no issue ${id}`)
+    const missing = new AppError('notFound', `id: issue ${id} does not exist`)
     expect(() => findIssue(db, 'org_b', id)).toThrow(missing)
     expect(() => patchIssue(db, stranger, id, { notes: 'x' }, enqueue)).toThrow(missing)
     expect(setStatuses(db, stranger, { ids: [id], status: 'resolved' }, enqueue).failed).toBe(1)
@@ -241,7 +241,7 @@ describe('by hand', () => {
       updated: 2,
       failed: 2,
       errors: [
-        { index: 0, error: 'id: there is no issue iss_none' },
+        { index: 0, error: 'id: issue iss_none does not exist' },
         { index: 2, error: 'status: a muted issue cannot become acknowledged; open it first' },
       ],
     })

@@ -104,12 +104,12 @@ export function issueOf(record: IssueRecord): Issue {
 const RELEVANT = `(status <> 'resolved' OR statusAt >= ?)`
 
 /**
- * Returns for each domain and subject of the alert its unsettled issue, or else the last one if it was resolved
+ * Returns for each domain and subject of the alert its unresolved issue, or else the last one if it was resolved
  * recently.
  */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
   const since = now - REOPEN_WITHIN_MS
-  // Most alerts have none, and sorting an empty result takes twenty times as long as this check.
+  // Most alerts have no issues, and sorting an empty result takes 20 times as long as this check.
   const any = prepared<[string, number]>(db, `SELECT 1 FROM issue WHERE alertId = ? AND ${RELEVANT} LIMIT 1`)
   if (any.get(alertId, since) === undefined) return []
   return prepared<[string, number], IssueRow>(
@@ -126,8 +126,8 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
 }
 
 /**
- * Compares an evaluation with the alert's issues and stores the changes, all in one transaction (or in the caller's),
- * so that two evaluations can't both open an issue. Returns the changes.
+ * Compares an evaluation with the alert's issues and stores the changes in one transaction (or in the caller's), so
+ * that two evaluations cannot both open an issue. Returns the changes.
  */
 export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
   const { alert, now } = evaluation
@@ -139,14 +139,14 @@ export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'n
   })
 }
 
-/** As `issuesOfAlert`, to be compared with what an evaluation at `now` found. */
+/** Like `issuesOfAlert`, for comparison with an evaluation at `now`. */
 export function presentIssues(db: Db, alertId: string, now: Instant): readonly IssueRecord[] {
   return withoutFutureTimes(db, issuesOfAlert(db, alertId, now), now)
 }
 
 /**
- * Returns the issues with times in the future, from before the clock was set back, replaced by `now`: else nothing
- * would clear, reopen or be reported until the clock gets there.
+ * Replaces future times, recorded before the clock was set back, by `now`. Otherwise nothing would clear, reopen or be
+ * reported until the clock gets there.
  */
 function withoutFutureTimes(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
   const isAhead = ({ lastSeenAt, statusAt, firedWindowAt }: IssueRecord) =>
@@ -195,7 +195,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
       const entries = Object.entries(change.values)
       const assignments = entries.map(([column]) => `${column} = ?`).join(', ')
       const cells = entries.map(([, value]) => cellOf(value))
-      // The texts are few: what changes together is always the same.
+      // There are few distinct statements, because the same columns always change together.
       prepared(db, `UPDATE issue SET ${assignments} WHERE id = ?`).run(...cells, change.issueId)
       return
     }
@@ -218,7 +218,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
   }
 }
 
-/** Returns the entry's number: unique, and rising with time. */
+/** Returns the entry's sequence number: unique and increasing. */
 export function addHistory(
   db: Db,
   issueId: string,
@@ -242,7 +242,7 @@ export function issueHistory(db: Db, issueId: string): IssueDetail['history'] {
     .map((row) => ({ ...row, payload: row.payload === null ? null : JSON.parse(row.payload) }))
 }
 
-/** Returns the occurrences of each UTC day that had any, oldest first; they add up to the issue's `occurrences`. */
+/** Returns the occurrences by UTC day, oldest first, without empty days; they add up to the issue's `occurrences`. */
 export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurrenceSeries'] {
   return db
     .prepare<[string], { day: string; count: number }>(
@@ -251,12 +251,12 @@ export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurren
     .all(issueId)
 }
 
-/** Returns the stored issue. Fails with `notFound` when the organization has no such issue. */
+/** Returns the stored issue. Fails with `notFound` if the organization has no such issue. */
 export function issueRecord(db: Db, orgId: string, issueId: string): IssueRecord {
   const row = db
     .prepare<[string, string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ? AND orgId = ?`)
     .get(issueId, orgId)
-  if (!row) throw new AppError('notFound', `id: there is no issue ${issueId}`)
+  if (!row) throw new AppError('notFound', `id: issue ${issueId} does not exist`)
   return recordOf(row)
 }
 
@@ -265,7 +265,7 @@ function domainName(db: Db, domainId: string | null): string | null {
   return row?.name ?? null
 }
 
-/** Returns the issue with its history. Fails with `notFound` when the organization has no such issue. */
+/** Returns the issue with its history. Fails with `notFound` if the organization has no such issue. */
 export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   const record = issueRecord(db, orgId, issueId)
   return {
@@ -277,16 +277,16 @@ export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   }
 }
 
-/** What a message needs of an issue, read when it is written. */
+/** Issue data for a message, read when the message is built. */
 export interface IssueFacts {
   issue: IssueRecord
-  /** Name of the domain; null when it was deleted or the issue has none. */
+  /** Name of the domain; null if it was deleted or the issue has none. */
   domain: string | null
-  /** Open issues of the organization, including this one. */
+  /** Number of open issues of the organization, including this one. */
   openNow: number
 }
 
-/** Returns the history entry of the issue's last opening; null when there is none. */
+/** Returns the history entry of the issue's last opening; null if there is none. */
 export function lastOpening(db: Db, issueId: string): { seq: number; kind: 'opened' | 'reopened' } | null {
   const find = db.prepare<[string], { seq: number; kind: 'opened' | 'reopened' }>(
     `SELECT seq, kind FROM issueHistory WHERE issueId = ? AND kind IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
@@ -294,7 +294,7 @@ export function lastOpening(db: Db, issueId: string): { seq: number; kind: 'open
   return find.get(issueId) ?? null
 }
 
-/** Returns null when the issue was deleted. */
+/** Returns null if the issue was deleted. */
 export function issueFacts(db: Db, issueId: string): IssueFacts | null {
   const row = db.prepare<[string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ?`).get(issueId)
   if (!row) return null
@@ -304,7 +304,7 @@ export function issueFacts(db: Db, issueId: string): IssueFacts | null {
   return { issue: recordOf(row), domain: domainName(db, row.domainId), openNow: open?.count ?? 0 }
 }
 
-/** Who changes something by hand, and when. */
+/** Actor and time of a manual change. */
 export interface ManualChange {
   orgId: string
   by: Actor
@@ -312,8 +312,9 @@ export interface ManualChange {
 }
 
 /**
- * Changes an issue's status by hand; `mutedUntil` as in `transition`. Fails with `notFound` when the organization has no such
- * issue; `conflict` when its status does not allow the change, or when a newer issue has replaced this resolved one.
+ * Changes an issue's status manually; `mutedUntil` as in `transition`. Fails with `notFound` if the organization has no
+ * such issue, and with `conflict` if its status does not allow the change or a newer issue has replaced this resolved
+ * one.
  */
 export function setStatus(
   db: Db,
@@ -337,10 +338,10 @@ function refuseRival(db: Db, issue: IssueRecord): void {
       `SELECT id FROM issue WHERE alertId = ? AND ifnull(domainId, '') = ? AND subject = ? AND status <> 'resolved'`,
     )
     .get(issue.alertId, issue.domainId ?? '', issue.subject)
-  if (rival) throw new AppError('conflict', `status: the issue ${rival.id} has taken over; change that one`)
+  if (rival) throw new AppError('conflict', `status: issue ${rival.id} has replaced this one; change that one instead`)
 }
 
-/** Opens the issues of all organizations that were muted until `now` or earlier. */
+/** Reopens issues of all organizations that were muted until `now` or earlier. */
 export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
   const due = prepared<[Instant], IssueRow>(db, `SELECT ${ISSUE_COLUMNS} FROM issue WHERE mutedUntil <= ?`)
   tx(db, () => {
@@ -348,14 +349,14 @@ export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
   })
 }
 
-/** Resolves by hand the unresolved issues of an alert that is being deleted. */
+/** Resolves the unresolved issues of an alert that is being deleted, as a manual change. */
 export function resolveAll(db: Db, alertId: string, hand: ManualChange, enqueue: Enqueue): void {
   for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
     if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
   }
 }
 
-/** Deletes old history entries; the issues stay. */
+/** Deletes old history entries but not the issues. */
 export function removeOldHistory(db: Db, now: Instant): void {
   db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORD_RETENTION_MS)
 }

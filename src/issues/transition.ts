@@ -3,16 +3,16 @@ import { DAY_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Change, HistoryKind, HistoryPayload, IssueRecord, IssueStatus, Notice } from './issue.ts'
 
-/** How long the notice of a resolution by hand is delayed, so that it can be withdrawn. */
+/** Delay of the notification of a manual resolution, in which it can be withdrawn. */
 export const RESOLUTION_DELAY_MS = 10 * SECOND_MS
 
-/** An issue can be muted for so long ahead; for longer only until somebody unmutes it. */
+/** Maximum time an issue can be muted for; beyond that only until a user unmutes it. */
 const MAX_MUTED_MS = 366 * DAY_MS
 
 /** A user's id, or the name of the integration through which a user acted. */
 export type Actor = string
 
-/** The transitions allowed by hand, with their kind of history entry. All others are refused. */
+/** Allowed manual transitions, with their kind of history entry. All others are rejected. */
 const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = {
   open: { acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
   acknowledged: { open: 'reopened', resolved: 'resolved', muted: 'muted' },
@@ -21,10 +21,10 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 }
 
 /**
- * Changes the status by hand. Returns no change when the issue has that status already; fails with `conflict` when its
- * present one does not allow it. `mutedUntil`: when a muted one opens again, null: when somebody unmutes it; left out: as a
- * muted one stands, else null. Fails with `invalid` for a time that is past or more than 366 days ahead. The store checks
- * whether another issue has replaced a resolved one.
+ * Changes the status manually. Returns no change if the issue already has that status; fails with `conflict` if its
+ * current one does not allow it. `mutedUntil`: when a muted issue reopens; null: when a user unmutes it; absent:
+ * unchanged for a muted issue, else null. Fails with `invalid` for a time in the past or more than 366 days ahead. The
+ * store checks whether another issue has replaced a resolved one.
  */
 export function transition(
   issue: IssueRecord,
@@ -42,7 +42,7 @@ export function transition(
   return changed(issue, { to, entry, payload, by, mutedUntil: until, now })
 }
 
-/** Opens an issue that was muted until now. */
+/** Reopens an issue that was muted until now. */
 export function unmute(issue: IssueRecord, now: Instant): Change[] {
   return changed(issue, { to: 'open', entry: 'unmuted', payload: { by: 'time' }, by: null, mutedUntil: null, now })
 }
@@ -62,7 +62,7 @@ interface Move {
 }
 
 function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }: Move): Change[] {
-  // A pending notice is withdrawn when the issue leaves `resolved`, so it was never sent.
+  // A pending notification is withdrawn when the issue leaves `resolved`, so it was never sent.
   const notifiedAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
   const reviving = to === 'open' && issue.status !== 'acknowledged'
   return [
@@ -84,14 +84,14 @@ function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }
   ]
 }
 
-/** Returns a notice when recipients have to learn of the change; muting notifies nobody. */
+/** Returns a notice if recipients must be notified of the change; muting notifies nobody. */
 function noticeOf(to: IssueStatus, notifiedAt: Instant | null, finding: Finding | null): Notice | null {
   if (to === 'resolved' && notifiedAt === null) return { transition: 'resolved', finding, delayMs: RESOLUTION_DELAY_MS }
   if (to === 'open' && notifiedAt !== null) return { transition: 'reopened', finding, delayMs: 0 }
   return null
 }
 
-/** Replaces the notes of an issue; empty text removes them. Returns no change when they are the same. */
+/** Replaces the notes of an issue; empty text removes them. Returns no change if they are equal. */
 export function rewriteNotes(issue: IssueRecord, text: string, by: Actor, now: Instant): Change[] {
   const notes = text === '' ? null : text
   if (notes === issue.notes) return []

@@ -2,9 +2,9 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 
-/** The most issues that are listed with their value. */
+/** Maximum number of issues listed with their value. */
 const MAX_TOP = 10
-/** How long ago "recently resolved" reaches. */
+/** Age up to which an issue counts as recently resolved. */
 const RECENT_MS = 30 * DAY_MS
 
 const TopIssueSchema = Closed({
@@ -16,23 +16,25 @@ const TopIssueSchema = Closed({
   occurrences: Int(),
 })
 
-/** Fields of `OrgValue` that issues know. */
+/** Fields of `OrgValue` derived from issues. */
 export const issueValueFields = {
-  openValue: Type.Number({ description: 'Of open and acknowledged issues' }),
-  resolvedValue30d: Type.Number({ description: 'Of issues that were resolved in the last 30 days, and still are' }),
-  resolvedValueTotal: Type.Number({ description: 'Of all resolved issues' }),
+  openValue: Type.Number({ description: 'Total value of open and acknowledged issues' }),
+  resolvedValue30d: Type.Number({ description: 'Total value of issues resolved in the last 30 days and not reopened' }),
+  resolvedValueTotal: Type.Number({ description: 'Total value of all resolved issues' }),
   topIssues: Type.Array(TopIssueSchema, {
     maxItems: MAX_TOP,
-    description: 'Open and acknowledged issues with a value, the largest first',
+    description: 'Open and acknowledged issues with a value, largest first',
   }),
 }
 
 const IssueValueObject = Type.Object(issueValueFields)
 export type IssueValue = Static<typeof IssueValueObject>
 
-/** Returns the sums of the impact values of an organization's issues; 0 where none has a value. Muted ones count nowhere. */
+/**
+ * Returns sums of the impact values of an organization's issues; 0 if none has a value. Muted issues are not counted.
+ */
 export function issueValueOf(db: Db, orgId: string, now: Instant): IssueValue {
-  // `total` adds up as a double: the sum of whole numbers of any size never fails.
+  // `total` sums as a double, so sums of large integers never fail.
   const sums = db
     .prepare<[object], Omit<IssueValue, 'topIssues'>>(
       `SELECT total(impactValue) FILTER (WHERE status IN ('open', 'acknowledged')) AS openValue,

@@ -5,29 +5,29 @@ import type { Instant } from '../core/clock.ts'
 import type { RunEvent, RunFinding, StepResult } from '../flows/run.ts'
 import { oneLine } from '../integrations/message/one-line.ts'
 
-/** What every shared page says of its run. */
+/** Fields of every shared run. */
 interface Base {
-  /** Of the flow test, or of the audit. */
+  /** Name of the flow test or audit. */
   name: string
   startedAt: Instant
   finishedAt: Instant
-  /** Where it ran: the server's name for itself. */
+  /** Region of the server it ran on. */
   region: string
-  /** What ended it early; null: nothing did. */
+  /** Error that ended it early; null if it completed. */
   error: string | null
 }
 
 /** A finished run of a flow test. */
 export interface FlowReport extends Base {
   kind: 'flow'
-  /** In words: `Purchase without its transaction id`. */
+  /** Summary: `Purchase without its transaction id`. */
   headline: string
   status: 'passed' | 'failed'
   attempts: number
   findings: readonly RunFinding[]
   steps: readonly StepResult[]
   events: readonly RunEvent[]
-  /** Of the page. */
+  /** Script errors of the page. */
   errors: readonly string[]
 }
 
@@ -52,14 +52,14 @@ export interface AuditedPage {
   errors: readonly string[]
 }
 
-/** How much is wrong with a page of an audit: it could not be loaded, something was found, or nothing. */
+/** Tone of an audited page: `bad` if it failed to load, `warn` if it has findings, else `good`. */
 export function toneOf(page: AuditedPage): 'bad' | 'warn' | 'good' {
   if (isFailed(page)) return 'bad'
   const { missing, duplicates, beforeConsent, errors } = page
   return [missing, duplicates, beforeConsent, errors].some((list) => list.length > 0) ? 'warn' : 'good'
 }
 
-/** What an audit says of one page that the audit before it did not. */
+/** A difference from the previous audit. */
 export interface Difference {
   url: string
   change: 'tag_new' | 'tag_gone' | 'page_new' | 'page_gone' | 'status'
@@ -72,7 +72,7 @@ export interface AuditReport extends Base {
   kind: 'audit'
   status: 'finished' | 'failed'
   pages: readonly AuditedPage[]
-  /** Pages in all; `pages` may be the first of them. */
+  /** Total number of pages; `pages` may be truncated. */
   pagesTotal: number
   pagesFailed: number
   vendors: number
@@ -80,7 +80,7 @@ export interface AuditReport extends Base {
   duplicates: number
   beforeConsent: number
   errors: number
-  /** Null: there was no audit before it. */
+  /** Null if there is no previous audit. */
   differences: readonly Difference[] | null
 }
 
@@ -89,8 +89,8 @@ export type Report = FlowReport | AuditReport
 const MAX_TEXT = 1000
 
 /**
- * Returns the report with each text fit for strangers: personal data masked, one line of at most 1,000 characters
- * without signs that change its direction.
+ * Returns a copy that is safe for the public: personal data is masked, and every text is a single line of at most 1,000
+ * characters without direction marks.
  */
 export function publicReport<R extends Report>(report: R, privacy: Privacy): R {
   const known = new Map<string, string>()

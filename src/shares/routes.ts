@@ -18,7 +18,7 @@ export interface ShareRoutesDeps {
   db: Db
   clock: Clock
   publicUrl: string
-  /** Requests of one address for pages, and for links that lead nowhere. */
+  /** Limits requests per address for pages and invalid links. */
   limit: RateLimit
   privacyOf(orgId: string): Privacy
   findRun: FindShareableRun
@@ -28,21 +28,22 @@ const DEFAULT_DAYS = 30
 
 const ShareInputSchema = Closed(
   {
-    revoke: Type.Optional(Type.Boolean({ default: false, description: 'True ends all links of the run at once' })),
+    revoke: Type.Optional(
+      Type.Boolean({ default: false, description: 'True revokes all links of the run immediately' }),
+    ),
     expiresInDays: Type.Optional(
-      Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'How long the new link is valid' }),
+      Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'Days until the new link expires' }),
     ),
     screenshots: Type.Optional(
       Type.Boolean({
         default: false,
-        description:
-          'True: the page shows screenshots. Look at each before: text in images and canvases is not covered',
+        description: 'True shows screenshots. Check each of them first: text in images and canvases is not masked',
       }),
     ),
     screenshotSteps: Type.Optional(
       Type.Array(Int({ minimum: 0, maximum: 199 }), {
         maxItems: 200,
-        description: 'Indexes of the steps whose screenshots are shown; by default all',
+        description: 'Indexes of the steps whose screenshots are shown. Default: all',
       }),
     ),
   },
@@ -52,13 +53,13 @@ const ShareInputSchema = Closed(
 type ShareInput = Static<typeof ShareInputSchema>
 
 const ShareLinkSchema = Closed(
-  { url: Type.String({ description: 'The address of the public page, answered only now; empty after `revoke`' }) },
+  { url: Type.String({ description: 'URL of the public page, returned only once; empty after `revoke`' }) },
   { $id: 'ShareLink', examples: [{ url: 'https://tags.company.example/share/Jx2vT0mK8nQ4rW6yB1dF3hL5pS7uV9zA' }] },
 )
 
-const Page = Type.String({ description: 'A page in HTML, complete without scripts', examples: ['<!doctype html>…'] })
+const Page = Type.String({ description: 'HTML page that works without scripts', examples: ['<!doctype html>…'] })
 
-/** Public pages of runs: making and ending their links, and what they lead to. */
+/** Routes of shared pages of runs: creating, revoking and showing links. */
 export function shareRoutes(deps: ShareRoutesDeps): Route[] {
   const { db, clock, publicUrl, limit, findRun, privacyOf } = deps
   return [
@@ -68,10 +69,10 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       path: '/v1/audits/{id}/share',
       access: 'edit',
       tag: 'Shares',
-      summary: 'Make a public link to the page of a finished run, or end all links of it',
+      summary: 'Create a public link to a finished run, or revoke all its links',
       description:
-        'For an audit and for a run of a flow test. Whoever has the link sees this run and nothing else, without signing ' +
-        'in, with personal data masked, and without screenshots unless `screenshots` is true. Each call makes a further link, 50 at once at most. A run that is not finished is 409.',
+        'For audits and flow test runs. Anyone with the link can see this run, and nothing else, without signing ' +
+        'in. Personal data is masked, and screenshots are hidden unless `screenshots` is true. Each call creates another link, up to 50 valid at once. Returns 409 if the run is not finished.',
       refusals: ['conflict'],
       params: ById,
       body: ShareInputSchema,
@@ -82,7 +83,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
         const { orgId, userId, keyId } = principal
         const run = { orgId, runId: params.id }
         const found = findRun(run)
-        if (!found) throw new AppError('notFound', `id: there is no run ${params.id}`)
+        if (!found) throw new AppError('notFound', `id: run ${params.id} does not exist`)
         const now = clock.now()
         const entry = { orgId, userId, keyId, address: origin.address, target: params.id }
         if (revoke) {
@@ -90,7 +91,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
           writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note: { revoke } })
           return { url: '' }
         }
-        if (!found.report()) throw new AppError('conflict', 'id: the run is not finished; share it when it is')
+        if (!found.report()) throw new AppError('conflict', 'id: the run is not finished; share it after it ends')
         const screenshots = chosenScreenshots(body, found, principal)
         const token = addShare(db, run, { expiresAt: now + expiresInDays * DAY_MS, screenshots }, now)
         const note = { expiresInDays, ...(screenshots.length > 0 && { screenshots: screenshots.length }) }
@@ -103,11 +104,13 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       method: 'GET',
       path: '/share/{token}',
       tag: 'Shares',
-      summary: 'The public page of a run, or with `step` the screenshot of one of its steps',
-      description: 'Unknown, expired and revoked links are all 404.',
+      summary: 'Show the public page of a run, or with `step` the screenshot of a step',
+      description: 'Unknown, expired and revoked links all return 404.',
       refusals: ['notFound', 'rateLimited'],
       params: Closed({ token: Type.String({ maxLength: 200 }) }),
-      query: Closed({ step: Type.Optional(Int({ minimum: 0, maximum: 199, description: 'Answers its screenshot' })) }),
+      query: Closed({
+        step: Type.Optional(Int({ minimum: 0, maximum: 199, description: 'Returns the screenshot of this step' })),
+      }),
       answer: Page,
       produces: 'text/html; charset=utf-8',
       headers: (answer) => ({
@@ -117,17 +120,17 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       async handle({ params: { token }, query: { step }, origin }) {
         const share = sharedRun(db, token, clock.now())
         const run = share && findRun(share)
-        // Pictures of a page that is there are not counted: a page has many.
+        // Images of a valid page are not counted, because a page has many.
         if (!run || step === undefined) limit.take(networkOf(origin.address))
         const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await pictureOf(share, run, step))
-        if (!shown) throw new AppError('notFound', 'token: there is no such page, or it is not shared any more')
+        if (!shown) throw new AppError('notFound', 'token: the page does not exist or is no longer shared')
         return shown as string
       },
     }),
   ]
 }
 
-/** Returns the steps whose screenshots the new link shows. Fails with `invalid` for a step that has none. */
+/** Returns the steps whose screenshots the new link shows. Fails with `invalid` for a step without a screenshot. */
 function chosenScreenshots(
   { screenshots = false, screenshotSteps }: ShareInput,
   run: ShareableRun,
@@ -154,6 +157,6 @@ function pageOf(share: SharedRun, run: ShareableRun, privacyOf: ShareRoutesDeps[
   return report && sharePage(publicReport(report, privacyOf(share.orgId)), share.expiresAt)
 }
 
-/** Returns the screenshot of a step; null when the link does not show it. */
+/** Returns the screenshot of a step; null if the link does not show it. */
 const pictureOf = async ({ screenshots }: SharedRun, run: ShareableRun, step: number) =>
   screenshots.includes(step) ? run.screenshot(step) : null

@@ -7,17 +7,17 @@ import type { Db } from '../store/database.ts'
 import { type AuditedPage, type AuditReport, type FlowReport, type Report, toneOf } from './report.ts'
 import type { RunKey } from './store.ts'
 
-/** A run, as far as its public page needs it. */
+/** A run with the data of its public page. */
 export interface ShareableRun {
   /** Null while it is queued or running. */
   report(): Report | null
   /** Returns the indexes of the steps that have a screenshot. */
   screenshots(): ReadonlySet<number>
-  /** Returns the screenshot of a step, a PNG on disk; null when there is none, or it was deleted. */
+  /** Returns the PNG screenshot of a step; null if there is none or it was deleted. */
   screenshot(step: number): Promise<Blob | null>
 }
 
-/** Returns a run of a flow test, or an audit, of the organization; null when it has none of that id. */
+/** Finds a flow test run or an audit of the organization; null if it does not exist. */
 export type FindShareableRun = (run: RunKey) => ShareableRun | null
 
 export function shareableRuns(db: Db, files: RunFiles): FindShareableRun {
@@ -38,7 +38,7 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): Shar
         ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
         startedAt: startedAt ?? createdAt,
         ...{ findings, events, errors },
-        // Pictures are not kept as long as the run.
+        // Screenshots are deleted earlier than the run.
         steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
       }
     },
@@ -49,13 +49,13 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): Shar
   }
 }
 
-/** Pages that a shared page shows; the rest is counted. */
+/** Maximum number of pages shown; the rest are counted. */
 const PAGES_SHOWN = 200
 
 function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null {
-  const kept = orNull(() => findAudit(db, { orgId, id }))
-  if (!kept) return null
-  const { audit, differences } = kept
+  const stored = orNull(() => findAudit(db, { orgId, id }))
+  if (!stored) return null
+  const { audit, differences } = stored
   const { name, status, region, error, startedAt, finishedAt, createdAt, summary } = audit
   return {
     report(): AuditReport | null {
@@ -72,13 +72,13 @@ function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null
   }
 }
 
-/** Pages that need somebody come first; else in the order in which they were seen. */
+/** Sorts pages by tone, worst first, keeping their order otherwise. */
 function worstFirst<P extends AuditedPage>(pages: readonly P[]): P[] {
   const byTone = Map.groupBy(pages, toneOf)
   return (['bad', 'warn', 'good'] as const).flatMap((tone) => byTone.get(tone) ?? [])
 }
 
-/** Null when there is none of that id. */
+/** Returns null if `find` fails with `notFound`. */
 function orNull<T>(find: () => T): T | null {
   try {
     return find()

@@ -6,25 +6,25 @@ import type { Share } from '../flows/run-schema.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
-/** The most links of one run that are valid at once. */
+/** Maximum number of valid links per run. */
 export const MAX_LINKS = 50
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-/** A run of an organization. */
+/** Key of a run of an organization. */
 export interface RunKey {
   orgId: string
   runId: string
 }
 
-/** What a new link shows, and until when. */
+/** Content and expiry of a new link. */
 export interface NewShare {
   expiresAt: Instant
   /** Indexes of the steps whose screenshots it shows. */
   screenshots: readonly number[]
 }
 
-/** Makes a link, and returns the token of its address, which is kept as a hash only. Fails with `conflict` above 50. */
+/** Creates a link and returns the token of its URL; only a hash is stored. Fails with `conflict` at 50 valid links. */
 export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screenshots }: NewShare, now: Instant): string {
   return tx(db, () => {
     const valid = prepared<[string, Instant], number>(
@@ -34,7 +34,7 @@ export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screensh
       .pluck()
       .get(runId, now)
     if (Number(valid) >= MAX_LINKS) {
-      throw new AppError('conflict', `id: the run has ${MAX_LINKS} links already; end them with revoke first`)
+      throw new AppError('conflict', `id: the run already has ${MAX_LINKS} links; revoke them first`)
     }
     const token = randomBytes(32).toString('base64url')
     prepared(
@@ -49,7 +49,7 @@ export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screensh
   })
 }
 
-/** Ends all links of a run. */
+/** Revokes all links of a run. */
 export function revokeShares(db: Db, { orgId, runId }: RunKey, now: Instant): void {
   prepared(db, 'UPDATE share SET revokedAt = ? WHERE orgId = ? AND runId = ? AND revokedAt IS NULL').run(
     now,
@@ -58,15 +58,15 @@ export function revokeShares(db: Db, { orgId, runId }: RunKey, now: Instant): vo
   )
 }
 
-/** A run whose page a valid link opens. */
+/** A run shared by a valid link. */
 export interface SharedRun extends RunKey {
-  /** When the link ends. */
+  /** When the link expires. */
   expiresAt: Instant
   /** Indexes of the steps whose screenshots it shows. */
   screenshots: readonly number[]
 }
 
-/** Returns the run whose page the token opens; null when it is unknown, expired or revoked. */
+/** Returns the run shared by a token; null if it is unknown, expired or revoked. */
 export function sharedRun(db: Db, token: string, now: Instant): SharedRun | null {
   const found = prepared<[Buffer, Instant], Omit<SharedRun, 'screenshots'> & { screenshots: string }>(
     db,
@@ -75,7 +75,7 @@ export function sharedRun(db: Db, token: string, now: Instant): SharedRun | null
   return found ? { ...found, screenshots: JSON.parse(found.screenshots) } : null
 }
 
-/** Returns the links of these runs, newest first, also those that ended; runs without any are left out. */
+/** Returns all links by run, newest first, including expired and revoked ones. Runs without links are omitted. */
 export function sharesOf(db: Db, orgId: string, runIds: readonly string[]): Map<string, Share[]> {
   const rows = prepared<[string, string], Share>(
     db,
@@ -85,7 +85,7 @@ export function sharesOf(db: Db, orgId: string, runIds: readonly string[]): Map<
   return Map.groupBy(rows, ({ runId }) => runId)
 }
 
-/** Deletes links that ended long ago. */
+/** Deletes links past their retention. */
 export function removeOldShares(db: Db, now: Instant): void {
   db.prepare('DELETE FROM share WHERE min(expiresAt, ifnull(revokedAt, expiresAt)) < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -281,7 +281,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
     ['resolved', 11],
   ])
   expect(await subjects()).toEqual([
-    ...['New issue', 'Still happening', 'Back again', 'Resolved', 'Back again', 'Resolved', 'New issue'],
+    ...['New issue', 'Still happening', 'Reopened', 'Resolved', 'Reopened', 'Resolved', 'New issue'],
   ])
   const headers = await Promise.all(post.mails.map(({ source }) => PostalMime.parse(source)))
   expect(new Set(headers.map(({ messageId }) => messageId)).size).toBe(7)

@@ -89,10 +89,14 @@ test('the unsubscribe link of a digest opens a page with a button that ends it',
     const token = unsubscribeToken(testBox, { kind: 'digest', orgId, userId })
     await page.goto(`http://127.0.0.1:${server.port}${UNSUBSCRIBE_PATH}?t=${token}`)
     expect(await page.evaluate(FAULTS)).toEqual([])
-    expect(await page.$eval('body', (body) => body.textContent)).toContain('No digest for Acme will be sent to you')
+    expect(await page.$eval('body', (body) => body.textContent)).toContain(
+      'You will no longer receive the digest for Acme will be sent to you',
+    )
     expect(subscriptionOf(db, alice).subscribed).toBe(true)
     await Promise.all([page.waitForNavigation(), page.locator('button').click()])
-    expect(await page.$eval('body', (body) => body.textContent)).toContain('You get no digest for Acme any more')
+    expect(await page.$eval('body', (body) => body.textContent)).toContain(
+      'You will no longer receive the digest for Acme any more',
+    )
     expect(await page.evaluate(FAULTS)).toEqual([])
     expect(subscriptionOf(db, alice).subscribed).toBe(false)
     expect(errors.filter((text) => !text.includes('favicon'))).toEqual([])

@@ -136,7 +136,7 @@ describe('the preview', () => {
     for (const part of [
       ...['Label · 1 open issue, 1 new', 'New · critical', 'value 900', 'j***@p***.example', '/done'],
       ...['Watching New summary page', 'New: email in mail of Meta Pixel', 'Shop: 2 paid orders, value 40'],
-      ...['20 of value is missing', 'Value at stake 900', 'Compliance: what is given away?'],
+      ...['20 of value is missing', 'Value at stake 900', 'Compliance: is personal data protected?'],
     ]) {
       expect(text).toContain(part)
     }
@@ -240,7 +240,7 @@ describe('where nothing happened', () => {
       for (const method of ['GET', 'POST'] as const) {
         const answer = await click(world, `http://localhost${PATH}/unsubscribe?t=${token}`, method)
         expect(answer.status).toBe(401)
-        expect(await answer.json()).toEqual({ error: 't: is no token of a digest' })
+        expect(await answer.json()).toEqual({ error: 't: is not a valid unsubscribe token' })
       }
     }
   })
@@ -434,7 +434,7 @@ describe('one click ends it', () => {
     for (const _time of [1, 2]) {
       const done = await click(world, url, 'POST')
       expect(done.status).toBe(200)
-      expect(await done.text()).toContain('You get no digest')
+      expect(await done.text()).toContain('You will no longer receive the digest')
     }
     expect((await world.call('GET', `${PATH}/me`)).body.subscribed).toBe(false)
     const { entries } = (await world.call('GET', '/v1/org/audit-log?act=unsubscribe')).body
@@ -507,7 +507,7 @@ describe('an integration', () => {
     expect([mails.length, await status()]).toEqual([2, 'connected'])
   })
 
-  test('is tried by a mail, is no channel, and says when it fails', async () => {
+  test('is tried by a mail, does not send notifications, and says when it fails', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }

@@ -234,7 +234,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         privacy: PLAIN_PRIVACY,
         domainSince: 0,
         now: stand.clock.now(),
-        keptFrom: 0,
+        retainedFrom: 0,
       }
       both.confirm = one.filters?.every(isExact) === false ? compileFilters(one.filters, []) : null
       await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, both)])

@@ -17,7 +17,7 @@ const VERDICT: Readonly<Record<ChangeStatus, { text: string; tone: Tone }>> = {
 }
 const ORDER: readonly ChangeStatus[] = ['regressed', 'watching', 'unclear', 'clean']
 
-/** Releases and other changes that were watched, with their verdicts; the harmful ones first. */
+/** Watched releases and other changes with their verdicts, harmful ones first. */
 export const changesSection: DigestSection = {
   id: 'changes',
   title: 'Releases and changes',
@@ -58,5 +58,5 @@ function leadOf(changes: readonly DigestChange[]): Lead | null {
   if (!harmful) return null
   const [effect] = harmful.effects.filter((one) => one.harmful)
   const did = effect ? `: ${effect.detail.replace(/\.$/, '')}` : ''
-  return { weight: WEIGHT.regressed, text: `${harmful.title} did harm on ${harmful.domain}${did}` }
+  return { weight: WEIGHT.regressed, text: `${harmful.title} caused a regression on ${harmful.domain}${did}` }
 }

@@ -8,7 +8,7 @@ import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 const MAX_FINDINGS = 5
 const MAX_FINDINGS_PRIVACY = 15
 
-/** Personal data that is given away, and what is wrong with consent: what is new first. */
+/** Personal data sent to vendors and consent violations, new findings first. */
 export const complianceSection: DigestSection = {
   id: 'compliance',
   title: 'Compliance',
@@ -17,7 +17,7 @@ export const complianceSection: DigestSection = {
     const isPrivacy = reader.audience === 'privacy'
     if (seen.length === 0 && !isPrivacy) return null
     const score = scores?.parts.find(({ name }) => name === 'compliance')
-    const scored = isPrivacy && score ? ` The score of compliance is ${score.score} of 100.` : ''
+    const scored = isPrivacy && score ? ` The compliance score is ${score.score} of 100.` : ''
     const intro: Block = {
       kind: 'text',
       text: `${countOf(seen.length, 'finding')} in the last 24 hours, ${fresh.length} of them new.${scored}`,
@@ -27,7 +27,7 @@ export const complianceSection: DigestSection = {
     const isNew = new Set(fresh)
     const table: Block = {
       kind: 'table',
-      head: ['Finding', 'values in all'],
+      head: ['Finding', 'values in total'],
       rows: shown.map((finding) => [
         {
           text: `${isNew.has(finding) ? 'New: ' : ''}${titleOf(finding)}`,
@@ -57,7 +57,7 @@ const titleOf = (finding: DigestFinding) =>
   finding.key === CONSENT_KEY ? `Consent: ${nameIn(finding)}` : nameIn(finding)
 
 const nameIn = ({ vendor, key, kind }: DigestFinding) =>
-  key === CONSENT_KEY ? `${kind.replaceAll('_', ' ')} of ${vendor}` : `${kind} in ${key} of ${vendor}`
+  key === CONSENT_KEY ? `${kind.replaceAll('_', ' ')}, ${vendor}` : `${kind} in ${key}, ${vendor}`
 
 const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, string>) =>
   domainIds.flatMap((id) => names.get(id) ?? []).join(', ')
@@ -65,6 +65,6 @@ const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, strin
 function leadOf([first, ...others]: readonly DigestFinding[]): Lead | null {
   if (!first) return null
   const more = others.length > 0 ? ` (and ${countOf(others.length, 'more new finding', 'more new findings')})` : ''
-  const what = first.key === CONSENT_KEY ? 'New finding of consent: ' : 'New personal data: '
+  const what = first.key === CONSENT_KEY ? 'New consent violation: ' : 'New personal data: '
   return { weight: WEIGHT.newFinding, text: `${what}${nameIn(first)}${more}` }
 }

@@ -10,10 +10,10 @@ const KIND: Readonly<Record<Nameable['kind'], string>> = {
   ...{ domain: 'Domain', vendor: 'Vendor', event: 'Event', label: 'Label' },
 }
 
-/** What the context names, before everything else: a row for each, and its issues. */
+/** Names in the recipient's context, first in the digest: traffic and issues of each. */
 export const focusSection: DigestSection = {
   id: 'focus',
-  title: 'What you asked for',
+  title: 'Your topics',
   write(facts, { focus: { named } }) {
     if (named.length === 0) return null
     const rows = named.map((one): Cell[] => [
@@ -31,13 +31,13 @@ const trafficFor = (one: Nameable, { traffic }: DigestFacts) =>
 function issuesText(one: Nameable, { issues }: DigestFacts): string {
   const open = issues.open.filter((issue) => matches(one, issue)).length
   const opened = issues.opened.filter((issue) => matches(one, issue)).length
-  if (open + opened === 0) return 'no open issue'
+  if (open + opened === 0) return 'no open issues'
   return `${countOf(open, 'open issue')}, ${opened} new`
 }
 
 /**
- * The first thing that is named and has a new issue, else that moved, else the first: it says something even where all is as
- * usual, because it was asked for.
+ * Lead of the first name with a new issue, else with a notable change, else of the first name. The recipient asked for
+ * it, so there is a lead even without activity.
  */
 function leadOf(named: readonly Nameable[], facts: DigestFacts): Lead | null {
   const opened = facts.issues.opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
@@ -47,7 +47,7 @@ function leadOf(named: readonly Nameable[], facts: DigestFacts): Lead | null {
   }
   const counts = named.map((one) => ({ one, sum: trafficFor(one, facts) }))
   const [first] = [...counts.filter(({ sum }) => isNotable(sum.now, sum.before)), ...counts]
-  return first ? { weight: weightOf(first.sum), text: `${first.one.name}: ${countWords(first.sum)}` } : null
+  return first ? { weight: weightOf(first.sum), text: `${first.one.name}: ${countText(first.sum)}` } : null
 }
 
 function weightOf({ now, before }: Sum): number {
@@ -55,8 +55,9 @@ function weightOf({ now, before }: Sum): number {
   return now < (before ?? 0) ? WEIGHT.trafficFell : WEIGHT.trafficRose
 }
 
-function countWords({ now, before }: Sum): string {
-  if (now === 0 && !before) return 'no event in 24 hours'
-  const moved = before === null || before === 0 ? movePhrase(now, before) : `${moveText(now, before)} to a week earlier`
+function countText({ now, before }: Sum): string {
+  if (now === 0 && !before) return 'no events in 24 hours'
+  const moved =
+    before === null || before === 0 ? movePhrase(now, before) : `${moveText(now, before)} compared with a week earlier`
   return `${eventsOf(now)}, ${moved}`
 }

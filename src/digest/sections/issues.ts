@@ -9,16 +9,16 @@ const MAX_OPENED = 8
 const MAX_OPEN = 5
 const MAX_RESOLVED = 5
 
-/** What opened, what was resolved, what is still open; the gravest first, and for developers with a sample each. */
+/** New, resolved and still open issues, most severe first; developers also get a sample event each. */
 export const issuesSection: DigestSection = {
   id: 'issues',
   title: 'Issues',
-  of: { executive: 'What went wrong', marketing: 'What may falsify your reports' },
+  of: { executive: 'What went wrong', marketing: 'What may distort your reports' },
   write(facts, reader) {
     const { opened, resolved, open, openedBefore, resolvedBefore } = facts.issues
     if (opened.length + resolved.length + open.length + openedBefore === 0) return null
     const isNew = new Set(opened.map(({ id }) => id))
-    const standing = open.filter(({ id }) => !isNew.has(id))
+    const stillOpen = open.filter(({ id }) => !isNew.has(id))
     const blocks: Block[] = [
       {
         kind: 'text',
@@ -30,7 +30,7 @@ export const issuesSection: DigestSection = {
         reader,
         (issue) => itemOf(issue, facts, reader, 'New'),
       ),
-      ...listOf(standing, MAX_OPEN, reader, (issue) => itemOf(issue, facts, reader, 'Open')),
+      ...listOf(stillOpen, MAX_OPEN, reader, (issue) => itemOf(issue, facts, reader, 'Open')),
       ...listOf(resolved, MAX_RESOLVED, reader, (issue) => ({ ...itemOf(issue, facts, reader, 'Resolved'), rows: [] })),
     ]
     return { blocks, lead: leadOf(facts, reader) }
@@ -64,8 +64,8 @@ function itemOf(
   const isResolved = word === 'Resolved'
   const place = domain === null || title.includes(domain) ? [] : [domain]
   const worth = value === null ? [] : [`value ${amountText(value, currency)}`]
-  const standing = status === 'acknowledged' ? ['acknowledged'] : []
-  const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...standing].join(' · ')
+  const state = status === 'acknowledged' ? ['acknowledged'] : []
+  const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...state].join(' · ')
   const forDeveloper = audience === 'developer'
   return {
     title,

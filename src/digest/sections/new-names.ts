@@ -5,7 +5,7 @@ import { type DigestSection, WEIGHT } from './section.ts'
 
 const MAX_ROWS = 8
 
-/** Events and parameters that came for the first time in more than a week. */
+/** Events and parameters seen for the first time in more than a week. */
 export const newNamesSection: DigestSection = {
   id: 'news',
   title: 'New events and parameters',

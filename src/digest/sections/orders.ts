@@ -5,13 +5,13 @@ import { countOf } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 
-/** Told as a headline from this share of missing orders on. */
+/** Minimum share of missing orders for a headline. */
 const MISSING_SHARE = 0.05
 
-/** What the shop sold against what its tags told each vendor. */
+/** Paid orders compared with the orders each vendor received. */
 export const ordersSection: DigestSection = {
   id: 'orders',
-  title: 'Orders reconciled',
+  title: 'Order reconciliation',
   write({ orders }, { focus }) {
     if (orders.length === 0) return null
     const shown = orders.toSorted((a, b) => placeOf(a) - placeOf(b))
@@ -21,13 +21,13 @@ export const ordersSection: DigestSection = {
     const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
       const worth = value > 0 ? `, value ${numberText(value)}` : ''
       const text = `${domain}: ${countOf(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
-      const none = orders > 0 && vendors.length === 0 ? ' No vendor was told of any of them.' : ''
+      const none = orders > 0 && vendors.length === 0 ? ' No vendor received any of them.' : ''
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
         .map((tally) => [
           {
             text: tally.vendor,
-            note: tally.missing > 0 ? `${numberText(tally.missingValue)} of value is missing` : '',
+            note: tally.missing > 0 ? `missing value: ${numberText(tally.missingValue)}` : '',
           },
           { text: countText(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
           { text: countText(tally.captured) },
@@ -47,6 +47,6 @@ function leadOf(orders: readonly DigestOrders[]): Lead | null {
     .toSorted((a, b) => b.missingValue - a.missingValue || b.missing - a.missing)
     .at(0)
   if (!worst) return null
-  const text = `${worst.vendor} was not told of ${countText(worst.missing)} of ${countOf(worst.orders, 'order')} on ${worst.domain}`
+  const text = `${worst.vendor} is missing ${countText(worst.missing)} of ${countOf(worst.orders, 'order')} on ${worst.domain}`
   return { weight: WEIGHT.missingOrders, text }
 }

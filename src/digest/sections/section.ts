@@ -2,33 +2,33 @@ import type { Block, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
 import type { Audience, Focus } from '../reader-focus.ts'
 
-/** Who reads, and where the dashboard is. */
+/** Recipient and server that a section is written for. */
 export interface SectionContext {
   focus: Focus
-  /** The first that the context names; null: everybody. */
+  /** First audience in the recipient's context; null: none. */
   audience: Audience | null
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
 }
 
-/** What one part of a digest says. */
+/** Content of a section. */
 export interface SectionText {
   blocks: readonly Block[]
-  /** What would be the headline if this section had the most important thing; null: it has none. */
+  /** Candidate for the headline of the digest; null: none. */
   lead: Lead | null
 }
 
-/** A part of a digest. */
+/** A section of the digest. */
 export interface DigestSection {
   id: 'focus' | 'week' | 'value' | 'issues' | 'traffic' | 'news' | 'changes' | 'compliance' | 'orders' | 'suggestions'
-  /** What it is called; `of`: for some audiences otherwise. */
+  /** Title, and in `of` titles for specific audiences. */
   title: string
   of?: Partial<Record<Audience, string>>
-  /** Pure. Null when it has nothing to say. */
+  /** Returns the content; null if there is nothing to report. Pure. */
   write(facts: DigestFacts, reader: SectionContext): SectionText | null
 }
 
-/** How leads of different sections are compared: the larger one is the headline. */
+/** Weights of leads; the largest becomes the headline. */
 export const WEIGHT = {
   trafficStopped: 1000,
   criticalIssue: 900,

@@ -12,7 +12,7 @@ const MAX_EVENTS = 6
 const MAX_EVENTS_MARKETING = 15
 const MAX_MOVES = 8
 
-/** How many events came, by vendor, and which counts moved more than they do by chance. */
+/** Number of events by vendor, and counts that changed by more than chance. */
 export const trafficSection: DigestSection = {
   id: 'traffic',
   title: 'Volume',
@@ -34,9 +34,9 @@ export const trafficSection: DigestSection = {
 }
 
 const againstText = ({ now, before }: Sum) =>
-  before === null ? 'the first week' : `${moveText(now, before)} against ${eventCount(before)} a week earlier`
+  before === null ? 'first week of data' : `${moveText(now, before)} compared with ${eventCount(before)} a week earlier`
 
-/** Names whose counts moved, the surest first. */
+/** Names with notable changes, most significant first. */
 function notableNames(names: readonly NameCount[]): NameCount[] {
   return names
     .filter(({ now, before }) => isNotable(now, before))
@@ -58,7 +58,7 @@ function vendorsOf(names: readonly NameCount[]): VendorSum[] {
 function vendorTable(names: readonly NameCount[], { focus, audience }: SectionContext): Block {
   const vendors = vendorsOf(names)
   const most = audience === 'marketing' ? MAX_VENDORS_MARKETING : MAX_VENDORS
-  // A vendor is named when one of its events is.
+  // A vendor is in focus if one of its events is.
   const places = new Map<string, number>()
   for (const name of names) {
     places.set(name.vendor, Math.min(focusRank(focus, name), places.get(name.vendor) ?? focus.named.length))
@@ -101,7 +101,7 @@ function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { 
   const shown = focusedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',
-    head: ['Notable rises and falls', '24 h', 'week earlier', 'change'],
+    head: ['Notable changes', '24 h', 'week earlier', 'change'],
     rows: shown.map((name) => [
       { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),
@@ -115,7 +115,7 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
     const own = sumOf(traffic.names.filter((name) => matches({ kind: 'domain', name: '', domainId: id }, name)))
     return own.now === 0 && isNotable(own.now, own.before)
   })
-  if (stopped) return { weight: WEIGHT.trafficStopped, text: `No event came from ${stopped[1]} in 24 hours` }
+  if (stopped) return { weight: WEIGHT.trafficStopped, text: `No events from ${stopped[1]} in 24 hours` }
   const [fall] = moves.filter(({ now, before }) => ['fall', 'stopped'].includes(moveOf(now, before).kind))
   if (fall) return { weight: WEIGHT.trafficFell, text: moveSentence(fall, domainNames) }
   const [rise] = moves

@@ -4,7 +4,7 @@ import { eventCount, moveText, moveTone } from '../format.ts'
 import { sumOf } from '../traffic.ts'
 import type { DigestSection } from './section.ts'
 
-/** The numbers of the day: value at stake, scores, issues, events. */
+/** Key figures: value at stake, scores, issues and events. */
 export const valueSection: DigestSection = {
   id: 'value',
   title: 'At a glance',
@@ -25,21 +25,21 @@ export const valueSection: DigestSection = {
     const score: Figure[] = scores
       ? [{ label: 'Score', value: String(scores.overall), note: 'of 100', tone: scoreTone(scores.overall) }]
       : []
-    const standing: Figure = {
+    const openIssues: Figure = {
       ...{ label: 'Open issues', value: countText(issues.open.length), tone: opened > 0 ? 'bad' : 'plain' },
       note: `${countText(opened)} new, ${countText(issues.openedBefore)} a week earlier`,
     }
     const events: Figure = {
       ...{ label: 'Events', value: eventCount(total.now), tone: moveTone(total.now, total.before) },
-      note: `${moveText(total.now, total.before)} to a week earlier`,
+      note: `${moveText(total.now, total.before)} compared with a week earlier`,
     }
     const hasValue = value.open + value.resolved + value.resolved30d > 0
-    const usual = [standing, events, ...score, ...(hasValue ? [stake] : [])]
-    const figures = audience === 'executive' ? [stake, resolved, ...score, standing] : usual
+    const usual = [openIssues, events, ...score, ...(hasValue ? [stake] : [])]
+    const figures = audience === 'executive' ? [stake, resolved, ...score, openIssues] : usual
     const details = (scores?.parts ?? []).filter(({ score }) => score < 100 || audience === 'executive')
     const table = {
       kind: 'table' as const,
-      head: ['Score of 24 hours', 'of 100'],
+      head: ['24-hour score', 'of 100'],
       rows: details.map(({ name, score, detail }) => [
         { text: NAMES[name] ?? name, note: detail },
         { text: String(score), tone: scoreTone(score) },
@@ -51,9 +51,9 @@ export const valueSection: DigestSection = {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  availability: 'Availability: do the tags work?',
-  accuracy: 'Accuracy: are the data right?',
-  compliance: 'Compliance: what is given away?',
+  availability: 'Availability: do tags fire?',
+  accuracy: 'Accuracy: is the data correct?',
+  compliance: 'Compliance: is personal data protected?',
 }
 
 const scoreTone = (score: number): Tone => (score >= 95 ? 'good' : score >= 80 ? 'warn' : 'bad')

@@ -37,11 +37,11 @@ describe('the week before', () => {
     const [figures, items] = sectionIn(aDay({ week: aWeek() }))?.blocks ?? []
     expect(figures).toMatchObject({
       figures: [
-        { label: 'Issues opened', value: '3', note: '2 resolved, 1 open at its end' },
-        { label: 'Until resolved', value: '2.5 h' },
+        { label: 'Issues opened', value: '3', note: '2 resolved, 1 open at the end of the week' },
+        { label: 'Time to resolve', value: '2.5 h' },
         { label: 'Value resolved', value: '5,000', note: '900 still open' },
         { label: 'Score', value: '84', note: '91 in the week before' },
-        { label: 'Events', value: '48,210', note: '−20 % to the week before' },
+        { label: 'Events', value: '48,210', note: '−20 % compared with the week before' },
       ],
     })
     expect(items).toMatchObject({

@@ -7,7 +7,7 @@ import type { DigestSection } from './section.ts'
 
 const MAX_WORST = 3
 
-/** On Mondays: what the week before was like, from the same value as the weekly report. */
+/** Last week's figures, on Mondays. Uses the same data as the weekly report. */
 export const weekSection: DigestSection = {
   id: 'week',
   title: 'Last week',
@@ -22,7 +22,7 @@ export const weekSection: DigestSection = {
       }),
     )
     const report: Item = {
-      title: `The week as a report, to print or pass on: ${week.week}`,
+      title: `Weekly report to print or share: ${week.week}`,
       ...{ badge: null, note: signalsText(week), lines: [], rows: [] },
       url: `${publicUrl}/report?week=${week.week}`,
     }
@@ -43,12 +43,12 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
   const { opened, resolved, open, medianResolveMs } = issues
   const broke: Figure = {
     ...{ label: 'Issues opened', value: countText(opened), tone: opened > 0 ? 'warn' : 'good' },
-    note: `${countText(resolved)} resolved, ${countText(open)} open at its end`,
+    note: `${countText(resolved)} resolved, ${countText(open)} open at the end of the week`,
   }
   const took: Figure[] =
     medianResolveMs === null
       ? []
-      : [{ label: 'Until resolved', value: durationText(medianResolveMs), note: 'the median', tone: 'plain' }]
+      : [{ label: 'Time to resolve', value: durationText(medianResolveMs), note: 'median', tone: 'plain' }]
   const worth: Figure[] =
     value.resolved + value.open > 0
       ? [
@@ -68,7 +68,7 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
     : []
   const events: Figure = {
     ...{ label: 'Events', value: eventCount(volume.events), tone: 'plain' },
-    note: `${moveText(volume.events, volume.before)} to the week before`,
+    note: `${moveText(volume.events, volume.before)} compared with the week before`,
   }
   return [broke, ...took, ...worth, ...score, events]
 }

@@ -3,23 +3,23 @@ import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Quota } from '../providers/provider-context.ts'
 
-/** The other side counts when a call arrives, which is some time between its beginning and its end here. */
+/** The other service counts a call when it arrives, which is between its start and its end here. */
 const MARGIN_MS = SECOND_MS
 
 export interface QuotaDeps {
   db: Db
   clock: Clock
-  /** Whose quota it is. */
+  /** Owner of the quota. */
   provider: string
-  /** Who calls: organizations take turns. */
+  /** Calling organization; organizations take turns. */
   orgId: string
 }
 
 /**
- * Makes one call that counts against a quota, when there is room for it. Organizations take turns, however many calls one has
- * waiting; those of one go in the order in which they came.
- * Calls of before a restart count too. Fails as `call` does, and when the signal is aborted while it waits.
- * @param waits told until when it waits, again and again, and null when it waits no longer
+ * Makes one call that counts against a quota, waiting until there is room. Organizations take turns, regardless of how
+ * many calls each has waiting; calls of one are made in order. Calls before a restart count as well. Fails like `call`,
+ * and if the signal is aborted while waiting.
+ * @param waits Called with the end of each wait, and with null when the wait is over.
  */
 export async function withinQuota<R>(
   { db, clock, provider, orgId }: QuotaDeps,
@@ -36,7 +36,7 @@ export async function withinQuota<R>(
       waits(null)
     }
   }
-  // Of each organization only the first call waits beside those of others.
+  // Only the first call of each organization competes with the others.
   const line = `calls ${provider}`
   const id = await runExclusive(db, `${line} ${orgId}`, () => runExclusive(db, line, take))
   try {
@@ -46,21 +46,21 @@ export async function withinQuota<R>(
   }
 }
 
-/** Counts a call that goes now, or answers when one may. */
+/** Counts a call made now, or returns when the next one is allowed. */
 function takeCall(
   db: Db,
   provider: string,
   { calls, windowMs }: Quota,
   now: Instant,
 ): { id: number } | { freeAt: Instant } {
-  const keptMs = windowMs + MARGIN_MS
+  const countedMs = windowMs + MARGIN_MS
   return tx(db, () => {
-    // Times to come are from before the clock was put back.
+    // Future times were recorded before the clock was set back.
     const old = 'DELETE FROM providerCall WHERE provider = ? AND (at <= ? OR at > ?)'
-    prepared(db, old).run(provider, now - keptMs, now)
+    prepared(db, old).run(provider, now - countedMs, now)
     const sql = 'SELECT at FROM providerCall WHERE provider = ? ORDER BY at DESC LIMIT 1 OFFSET ?'
     const first = prepared<[string, number], { at: Instant }>(db, sql).get(provider, calls - 1)
-    if (first) return { freeAt: first.at + keptMs }
+    if (first) return { freeAt: first.at + countedMs }
     const add = prepared(db, 'INSERT INTO providerCall (provider, at) VALUES (?, ?)').run(provider, now)
     return { id: Number(add.lastInsertRowid) }
   })

@@ -20,16 +20,16 @@ import { type ContextDeps, LiveContext, openTarget } from './live-context.ts'
 export interface InboundDeps extends ContextDeps {
   /** Called inside the transaction that changes an issue. */
   enqueue: Enqueue
-  /** Takes changes of domains that were noticed at the other side; absent: nobody does. */
+  /** Records changes of domains reported by the other service; absent: they are ignored. */
   noteChange?: (change: ProviderChange & { orgId: string }) => void
 }
 
-/** An integration through which others act on issues. */
+/** Context of an integration through which other services act on issues. */
 export class LiveInboundContext extends LiveContext implements InboundContext {
   private readonly id: string
   private readonly title: string
   private readonly enqueue: Enqueue
-  private readonly takeChange: InboundDeps['noteChange']
+  private readonly recordChange: InboundDeps['noteChange']
 
   constructor(
     deps: InboundDeps,
@@ -41,7 +41,7 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
     this.id = id
     this.title = provider.title
     this.enqueue = deps.enqueue
-    this.takeChange = deps.noteChange
+    this.recordChange = deps.noteChange
   }
 
   issueByTicket(ticketKey: string): LinkedIssue | null {
@@ -106,10 +106,10 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
   }
 
   noteChange(change: ProviderChange): void {
-    this.takeChange?.({ ...change, orgId: this.orgId })
+    this.recordChange?.({ ...change, orgId: this.orgId })
   }
 
-  /** What a caller is told of what was thrown: a refusal without secrets; a bug stays one. */
+  /** Error for the caller: a refusal without secrets; a bug stays a bug. */
   refusal(error: unknown): Error {
     const clean = this.withoutSecrets(error)
     if (error instanceof CallFailed) return new AppError('upstream', clean.message, error.retryAfterS(this.now()))

@@ -5,7 +5,7 @@ import { type Db, prepared, tx } from '../../store/database.ts'
 import type { LinkedIssue } from '../providers/provider-context.ts'
 import { memoryJson } from '../store.ts'
 
-/** One issue as one channel is told of it. */
+/** An issue at one channel. */
 export interface IssueChannel {
   issueId: string
   channelType: string
@@ -14,7 +14,7 @@ export interface IssueChannel {
 
 const KEY = 'issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget'
 
-/** Null when nothing is remembered. */
+/** Provider memory and ticket key of an issue at a channel; null if there are none. */
 export function memoryOf(db: Db, channel: IssueChannel): { memory: unknown; ticketKey: string | null } | null {
   const sql = `SELECT memory, ticketKey FROM issueMemory WHERE ${KEY}`
   const row = prepared<[object], { memory: string; ticketKey: string | null }>(db, sql).get(channel)
@@ -24,14 +24,14 @@ export function memoryOf(db: Db, channel: IssueChannel): { memory: unknown; tick
 interface NewMemory {
   memory: unknown
   integrationId: string | null
-  /** Null: the present one stays. */
+  /** Null keeps the current one. */
   ticketKey: string | null
   now: Instant
 }
 
 /**
- * Stores what is remembered, and links the issue with its ticket. The first memory of an issue that has been given another
- * status since it opened is synced at once, and so is its first ticket. Does nothing when issue or integration is gone.
+ * Saves provider memory and links the issue with its ticket. If the status has changed since the issue opened, the
+ * first memory, like the first ticket, is synced immediately. Does nothing if the issue or integration was deleted.
  */
 export function saveMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
   const text = memoryJson(memory)
@@ -67,21 +67,21 @@ const linkedOf = ({ issueId, status, ticketKey, memory, channelTarget }: LinkedR
   target: channelTarget,
 })
 
-/** The issue that an integration's other side calls so; null when it is none of ours. */
+/** Finds an issue by its ticket key in an integration; null if there is none. */
 export function findLinkedIssue(db: Db, integrationId: string, ticketKey: string): LinkedIssue | null {
   const sql = `${LINKED} WHERE integrationId = ? AND ticketKey = ? ORDER BY issueId DESC LIMIT 1`
   const row = prepared<[string, string], LinkedRow>(db, sql).get(integrationId, ticketKey)
   return row ? linkedOf(row) : null
 }
 
-/** Issues of which an integration remembers something: those that are not resolved first, the latest first. */
+/** Issues linked with an integration: unresolved first, then most recent first. */
 export function linkedIssues(db: Db, integrationId: string, limit: number): LinkedIssue[] {
   const sql = `${LINKED} WHERE integrationId = ?
     ORDER BY issue.status = 'resolved', issue.lastSeenAt DESC, issueId DESC LIMIT ?`
   return prepared<[string, number], LinkedRow>(db, sql).all(integrationId, limit).map(linkedOf)
 }
 
-/** What an integration remembers of an issue: through all its channels, or through that of `target`. */
+/** Memory of an integration about an issue: of all its channels, or of `target` only. */
 export interface Linked {
   integrationId: string
   issueId: string
@@ -90,7 +90,7 @@ export interface Linked {
 
 const LINK = `integrationId = @integrationId AND issueId = @issueId AND (@target IS NULL OR channelTarget = @target)`
 
-/** Replaces what is remembered, and with a `ticketKey` that too; does nothing when nothing is remembered yet. */
+/** Replaces existing memory, and the ticket key unless null. Does nothing without existing memory. */
 export function updateMemory(db: Db, of: Linked, memory: unknown, ticketKey: string | null): void {
   const text = memoryJson(memory)
   tx(db, () => {
@@ -101,27 +101,27 @@ export function updateMemory(db: Db, of: Linked, memory: unknown, ticketKey: str
   })
 }
 
-/** The other side shows the issue's present status: it came from there. */
+/** Cancels a status sync, because the status came from the other service. */
 export function cancelSync(db: Db, of: Linked): void {
   prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
 }
 
-/** What the other side calls the issue; null when it has no name for it. */
+/** Ticket key of the issue; null if it has none. */
 export function ticketKeyOf(db: Db, of: Linked): string | null {
   const sql = `SELECT ticketKey FROM issueMemory WHERE ticketKey IS NOT NULL AND ${LINK}`
   return prepared<[object], { ticketKey: string }>(db, sql).get(of)?.ticketKey ?? null
 }
 
-/** A channel that is to be shown its issue's status. */
+/** A channel whose shown status is outdated. */
 export interface PendingSync extends IssueChannel {
   orgId: string
   syncAttempts: number
 }
 
-/** Looked through for those whose turn it is. */
+/** Maximum number of due rows considered per query. */
 const MAX_DUE = 10_000
 
-/** Those that are due: organizations take turns, and so do the channels of each, the longest due first. */
+/** Returns due status syncs. Organizations take turns, and so do the channels of each; the longest due come first. */
 export function pendingSyncs(db: Db, now: Instant, limit: number): PendingSync[] {
   return prepared<[Instant, number], PendingSync>(
     db,
@@ -138,7 +138,7 @@ export function pendingSyncs(db: Db, now: Instant, limit: number): PendingSync[]
   ).all(now, limit)
 }
 
-/** It was shown `status`; when the issue has another one by now it stays due. */
+/** Records that the channel shows `status`. Stays due if the issue has another status by now. */
 export function markSynced(db: Db, channel: IssueChannel, status: IssueStatus): void {
   prepared(
     db,
@@ -147,7 +147,7 @@ export function markSynced(db: Db, channel: IssueChannel, status: IssueStatus): 
   ).run({ ...pick(channel), status })
 }
 
-/** What is due is tried again at `at`; null: not before the next change. */
+/** Postpones a due sync to `at`; null: until the next change of status. */
 export function postponeSync(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
   const sql = `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts
     WHERE ${KEY} AND syncAt IS NOT NULL`
@@ -162,7 +162,7 @@ const pick = ({ issueId, channelType, channelTarget }: IssueChannel): IssueChann
 
 const REPEAT_KNOWN_MS = 7 * DAY_MS
 
-/** True when a call of this key was taken in the last 7 days. */
+/** True if an inbound call with this key was processed in the last 7 days. */
 export function isKnownCall(db: Db, integrationId: string, key: string, now: Instant): boolean {
   const sql = 'SELECT 1 FROM inboundCall WHERE integrationId = ? AND key = ? AND receivedAt > ?'
   return prepared(db, sql).get(integrationId, key, now - REPEAT_KNOWN_MS) !== undefined

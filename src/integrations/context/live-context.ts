@@ -34,7 +34,7 @@ import type { Outbound, Reply, Transport } from '../transport/transport.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
 
-/** What contexts are made with. */
+/** Dependencies of contexts. */
 export interface ContextDeps {
   db: Db
   box: SecretBox
@@ -45,33 +45,33 @@ export interface ContextDeps {
 
 const DEFAULT_ANSWER_BYTES = 64 * 1024
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
-/** Of an answer, in characters: what is looked through for secrets, and what then is shown. */
+/** Length in characters of a response searched for secrets, and length of the part that is shown. */
 const SCRUBBED_LENGTH = 8 * 1024
 const SHOWN_LENGTH = 500
 
-/** What is sent to, opened: an integration, or what an address stands for. */
+/** Opened target: an integration, or the settings of an address. */
 interface Opened {
   orgId: string
-  /** Null: an address. */
+  /** Null for an address. */
   integrationId: string | null
   settings: object
   status: IntegrationStatus
 }
 
-/** Carries out what a provider asks for, and keeps what it made out of everything that is said. */
+/** Executes the requests of a provider, and removes secrets from everything that is logged or shown. */
 export class LiveContext implements IntegrationContext {
   readonly orgId: string
   readonly integrationId: string | null
   readonly settings: object
   readonly status: IntegrationStatus
   readonly operator: Readonly<Record<string, string>>
-  /** True when the last call had no answer in time. */
+  /** True if the last call timed out. */
   hung = false
-  /** True when something was asked of the other side. */
+  /** True if the other service was called. */
   asked = false
-  /** The beginning of the last answer, longer than what is shown: a secret that is cut could not be found. */
-  private said = ''
-  /** While tokens are fetched, what the other side says is secret. */
+  /** Beginning of the last response. Longer than the shown part, because a truncated secret would not be recognised. */
+  private response = ''
+  /** Number of running token requests; responses are secret meanwhile. */
   private renewing = 0
 
   constructor(
@@ -95,7 +95,7 @@ export class LiveContext implements IntegrationContext {
     const reply = await this.deps.transport.send(outbound, this.signal)
     this.hung = reply.kind === 'error' && reply.hung === true
     this.asked = true
-    this.said = this.renewing > 0 || reply.kind === 'error' ? '' : reply.body.slice(0, SCRUBBED_LENGTH)
+    this.response = this.renewing > 0 || reply.kind === 'error' ? '' : reply.body.slice(0, SCRUBBED_LENGTH)
     return reply
   }
 
@@ -113,25 +113,25 @@ export class LiveContext implements IntegrationContext {
     return answer
   }
 
-  private kept(): UnsealedIntegration | null {
+  private stored(): UnsealedIntegration | null {
     const { db, box } = this.deps
     return this.integrationId === null ? null : openIntegration(db, box, { orgId: this.orgId, id: this.integrationId })
   }
 
   private requireId(): string {
     if (this.integrationId !== null) return this.integrationId
-    throw new AppError('invalid', 'this needs an integration: an address has nothing to keep')
+    throw new AppError('invalid', 'this requires an integration: an address cannot store state')
   }
 
   get tokens(): Record<string, unknown> {
-    return this.kept()?.tokens ?? {}
+    return this.stored()?.tokens ?? {}
   }
 
   async renew(work: () => Promise<object>): Promise<void> {
     const { db, box } = this.deps
     const id = this.requireId()
     await runExclusive(db, `tokens ${id}`, async () => {
-      const before = this.kept()
+      const before = this.stored()
       this.renewing++
       try {
         const tokens = await work()
@@ -151,12 +151,12 @@ export class LiveContext implements IntegrationContext {
     if (present() === null)
       await this.renew(async () => (present() === null ? { ...this.tokens, ...(await fetch()) } : this.tokens))
     const token = present()
-    if (token === null) throw new AppError('unavailable', 'the integration was configured anew meanwhile')
+    if (token === null) throw new AppError('unavailable', 'the integration was reconfigured in the meantime')
     return token
   }
 
   get state(): unknown {
-    return this.kept()?.state ?? null
+    return this.stored()?.state ?? null
   }
 
   async saveState(state: unknown): Promise<void> {
@@ -181,13 +181,18 @@ export class LiveContext implements IntegrationContext {
     saveRecord(this.deps.db, this.requireId(), key, value)
   }
 
-  /** How an attempt ended, in words without anything secret. */
+  /** Result of an attempt, without secrets. */
   ended(outcome: Outcome): AttemptResult {
-    const { said } = this.scrub({ said: this.said })
-    return { outcome: this.scrub(outcome), hung: this.hung, answer: oneLine(said, SHOWN_LENGTH), called: this.asked }
+    const { response } = this.scrub({ response: this.response })
+    return {
+      outcome: this.scrub(outcome),
+      hung: this.hung,
+      answer: oneLine(response, SHOWN_LENGTH),
+      called: this.asked,
+    }
   }
 
-  /** The same error for a log. */
+  /** Copy of an error without secrets, for the log. */
   withoutSecrets(error: unknown): Error {
     const { message, stack } = this.scrub({
       message: messageOf(error),
@@ -202,7 +207,7 @@ export class LiveContext implements IntegrationContext {
     return Object.fromEntries(entries) as T
   }
 
-  /** Values that have secrets in them, however deep. */
+  /** Values containing secrets at any depth. */
   private secrets(): unknown[] {
     const fields = secretFieldsOf(this.provider)
     const own = Object.entries(this.settings).filter(([name]) => fields.includes(name))
@@ -210,14 +215,14 @@ export class LiveContext implements IntegrationContext {
     try {
       tokens = this.tokens
     } catch {
-      // Deleted meanwhile: then there are none.
+      // The integration was deleted: no tokens.
     }
     const derived = this.provider.derivedSecrets?.(this.settings) ?? []
     return [own.map(([, value]) => value), derived, tokens]
   }
 }
 
-/** Fails with `invalid` when the integration was deleted, with `conflict` when its secrets were lost. */
+/** Opens a target. Fails with `invalid` if the integration was deleted, with `conflict` if its secrets were lost. */
 export function openTarget(
   { db, box }: ContextDeps,
   provider: Provider,
@@ -248,7 +253,7 @@ function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
   }
 }
 
-/** What is done about one issue through one channel. */
+/** Context of one issue at one channel. */
 export class LiveIssueContext extends LiveContext implements IssueContext {
   readonly detail: string | null
 
@@ -275,16 +280,16 @@ export class LiveIssueContext extends LiveContext implements IssueContext {
   }
 }
 
-/** The access token, while it has a minute left; null when there is none. */
+/** Access token if it is valid for at least another minute, else null. */
 function validToken(tokens: Record<string, unknown>, now: Instant): string | null {
   const { accessToken, until = null } = tokens as Partial<AccessTokens>
   return accessToken !== undefined && (until === null || until - MINUTE_MS > now) ? accessToken : null
 }
 
-/** Of these errors (RFC 6749, section 5.2) only a person can make good. */
+/** Errors (RFC 6749, section 5.2) that require signing in again. */
 const SIGN_IN_AGAIN = ['invalid_grant', 'invalid_client', 'unauthorized_client']
 
-/** What a token endpoint gives for a form. Nothing that it says is repeated, but for the code of an error. */
+/** Requests tokens from a token endpoint. Only the error code of a response is passed on. */
 async function fetchTokens(
   context: Pick<IntegrationContext, 'call' | 'now'>,
   url: string,
@@ -294,7 +299,7 @@ async function fetchTokens(
   const answer = await context.call({ method: 'POST', url, headers, body: new URLSearchParams(form).toString() })
   const { access_token, refresh_token, expires_in, error } = jsonObject(answer.body) ?? {}
   if (typeof error === 'string' && SIGN_IN_AGAIN.includes(error)) {
-    throw new Unusable('reauth_required', `the other side takes the sign-in no more (${error})`)
+    throw new Unusable('reauth_required', `the other service no longer accepts the sign-in (${error})`)
   }
   if (answer.status !== 200 || typeof access_token !== 'string')
     throw new CallFailed({ kind: 'status', ...answer, body: '' })
@@ -307,28 +312,29 @@ async function fetchTokens(
 }
 
 /**
- * Returns a function that replaces secrets by `…` in a text: every text of at least 8 characters within `values`, however deep,
- * what alone would do of a URL among them, and whatever stands in a header `Authorization`. Others repeat what they were sent.
+ * Returns a function that replaces secrets in a text by `…`: every string of at least 8 characters in `values` at any
+ * depth, sensitive parts of URLs among them, and credentials of `Authorization` headers. Other services may echo what
+ * they were sent.
  */
 function scrubber(values: unknown): (text: string) => string {
   const whole = textsIn(values)
-  // The longest first: a secret may begin with another one.
+  // Longest first, because a secret may start with another one.
   const secrets = [...whole, ...whole.flatMap(partsOfUrl)].sort((a, b) => b.length - a.length).flatMap(spellings)
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).replace(CREDENTIALS, '$1 …')
 }
 
-/** As others may repeat a secret: as it is, inside JSON, and inside a URL. */
+/** Encodings of a secret in a response: as is, in JSON, and in a URL. */
 const spellings = (secret: string) => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]
 
-/** What stands in a header `Authorization`, whoever's it is. */
+/** Credentials of any `Authorization` header. */
 const CREDENTIALS = /\b(Basic|Bearer) [\w.~+/=-]{8,}/gi
 
-/** Shorter texts are no secrets, and would tear words apart. */
+/** Shorter strings are not secrets and would match parts of words. */
 const SHORTEST_SECRET = 8
 
-/** What alone would do of a URL that is a secret: others repeat the path and the query that they were asked for. */
+/** Sensitive parts of a secret URL, because other services echo paths and queries. */
 function partsOfUrl(secret: string): string[] {
   const url = URL.parse(secret)
   if (!url || !/^https?:$/.test(url.protocol)) return []
@@ -351,7 +357,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Shorter ones are words: `workflows`, `services`. */
+/** Shorter parts are words: `workflows`, `services`. */
 const SHORTEST_PART = 16
 
 function textsIn(value: unknown): string[] {

@@ -74,7 +74,7 @@ describe('the log of a delivery', () => {
       expect(log[0].answer).toBe(caller === 'readOnly' ? 'who are you?' : null)
     }
     expect((await read(id, 'viewer')).channel.target).toBe('')
-    expect((await read(id, 'otherOrg')).error).toContain('no such delivery')
+    expect((await read(id, 'otherOrg')).error).toContain('the delivery does not exist')
   })
 
   test('is one for each of those that went together', async () => {
@@ -123,7 +123,7 @@ describe('the log of a delivery', () => {
 })
 
 describe('an attempt that did not end', () => {
-  test('because the program was stopped is in the log and does not count', async () => {
+  test('because the server was stopped is in the log and does not count', async () => {
     await using server = receiver(() => {
       stopping.abort()
       return new Promise<Response>(() => undefined)
@@ -133,11 +133,11 @@ describe('an attempt that did not end', () => {
     await deliver()
     expect(await read(id)).toMatchObject({
       ...{ status: 'pending', attempts: 0 },
-      log: [{ outcome: 'stopped', reason: 'the program was stopped', answer: null }],
+      log: [{ outcome: 'stopped', reason: 'the server was stopped', answer: null }],
     })
   })
 
-  test('because the program was killed is in the log after the start', async () => {
+  test('because the server was killed is in the log after the start', async () => {
     const { db, clock, open, take, read } = setUp()
     const [id = ''] = open('iss_1', [mail]).deliveryIds
     take()
@@ -146,7 +146,7 @@ describe('an attempt that did not end', () => {
     expect(await read(id)).toMatchObject({
       ...{ status: 'pending', attempts: 0 },
       log: [
-        { at: clock.now() - SECOND_MS, durMs: 0, outcome: 'stopped', reason: 'the program was killed', answer: null },
+        { at: clock.now() - SECOND_MS, durMs: 0, outcome: 'stopped', reason: 'the server was killed', answer: null },
       ],
     })
   })

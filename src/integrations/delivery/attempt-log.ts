@@ -11,17 +11,16 @@ const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const
 
 const AttemptSchema = Closed({
   at: InstantSchema,
-  durMs: Int({ description: 'From its beginning until the answer was understood; 0 when the program was killed' }),
+  durMs: Int({ description: 'Until the response was processed; 0 if the server was killed' }),
   outcome: OneOf(OUTCOMES, {
     description:
-      '`retry`: it may succeed later; `broken`: it would be refused again; `stopped`: the program was stopped',
+      '`retry`: another attempt may succeed; `broken`: it would be refused again; `stopped`: the server was stopped',
   }),
-  reason: Nullable(Type.String({ description: 'Why it did not arrive, or what went wrong all the same' })),
+  reason: Nullable(Type.String({ description: 'Reason of a failure, or a problem despite the delivery' })),
   answer: Nullable(
     Type.String({
       maxLength: 500,
-      description:
-        'The beginning of what the other side said, without secrets; null when it said nothing, and for callers below admin',
+      description: 'Beginning of the response, without secrets; null if there was none, and for callers below admin',
     }),
   ),
 })
@@ -41,10 +40,10 @@ export const DeliveryDetailSchema = Closed(
   },
 )
 
-/** Attempts of one delivery that are kept, the latest. */
+/** Maximum number of attempts stored per delivery; older ones are deleted. */
 const MAX_LOGGED_ATTEMPTS = 100
 
-/** Adds an attempt to the log of a delivery; one that the other side's limits did not let out is none. */
+/** Logs an attempt, unless a known rate limit prevented the call. */
 export function logAttempt(
   db: Db,
   deliveryId: string,
@@ -69,23 +68,26 @@ function entryOf(outcome: Outcome): Pick<LoggedAttempt, 'outcome' | 'reason'> {
     case 'delivered':
       return { outcome: 'delivered', reason: outcome.note }
     case 'stopped':
-      return { outcome: 'stopped', reason: 'the program was stopped' }
+      return { outcome: 'stopped', reason: 'the server was stopped' }
     case 'wait':
-      return { outcome: 'retry', reason: `the other side wants no more for ${Math.ceil(outcome.waitMs / SECOND_MS)} s` }
+      return {
+        outcome: 'retry',
+        reason: `rate-limited by the other service for ${Math.ceil(outcome.waitMs / SECOND_MS)} s`,
+      }
     default:
       return { outcome: outcome.verdict, reason: outcome.reason }
   }
 }
 
-/** Adds what was under way when the program died. To be called before that is made pending again. */
+/** Logs attempts interrupted by a crash. Call it before they are made pending again. */
 export function logKilled(db: Db): void {
   db.prepare(
     `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason)
-     SELECT id, ifnull(lastAttemptAt, createdAt), 0, 'stopped', 'the program was killed' FROM delivery WHERE status = 'sending'`,
+     SELECT id, ifnull(lastAttemptAt, createdAt), 0, 'stopped', 'the server was killed' FROM delivery WHERE status = 'sending'`,
   ).run()
 }
 
-/** How a caller sees a delivery with its attempts: only admins see what the other side said. */
+/** Describes a delivery with its attempts; responses are visible to admins only. */
 export function describeDeliveryDetail(
   { db, box }: { db: Db; box: SecretBox },
   record: DeliveryRecord,

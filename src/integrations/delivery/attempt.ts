@@ -15,36 +15,38 @@ import { LiveDeliveryContext, LiveGroupContext } from './delivery-context.ts'
 import { type DeliveryHead, lockKeyOf } from './grouping.ts'
 import type { MessageEnricher } from './message-enricher.ts'
 
-/** What deliveries are sent with. */
+/** Dependencies of sending deliveries. */
 export interface DeliveryDeps {
   db: Db
   transport: Transport
   clock: Clock
   box: SecretBox
-  /** From 0 to below 1: spreads repeats in time. */
+  /** Returns a number from 0 to below 1 that spreads retries. */
   jitter: () => number
-  /** True when mail can be sent: owners are told of lost deliveries by it. */
+  /** True if a mail server is configured; owners are then notified of failed deliveries. */
   mailConfigured: boolean
-  /** Told of what is a bug or a damaged row, not a refusal; its outcome is recorded all the same. */
+  /** Reports a bug or a corrupt row; the outcome is still recorded. */
   report: (error: unknown, deliveryId: string) => void
-  /** Default: all there are. */
+  /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
-  /** What who runs the server has set for providers, by name. */
+  /** Provider settings of the operator, by name. */
   operator?: Readonly<Record<string, string>>
-  /** Completes messages with what the event history knows; absent: they are told without it. */
+  /** Adds data from the event history to messages; absent: they are sent without it. */
   enricher?: Pick<MessageEnricher, 'enrich'>
 }
 
-/** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
+/** Time limit of an attempt; the next one continues from the last checkpoint. */
 const ATTEMPT_TIMEOUT_MS = 120_000
 
-/** A claimed delivery, and those that go with it as one message: openings of one group, in their order. */
+/** A claimed delivery, and the other openings of its group sent in the same message, in their order. */
 export interface Claimed {
   delivery: DeliveryRecord
   others: readonly DeliveryHead[]
 }
 
-/** Sends what was claimed. Never throws: what can't be rendered is broken, with the reason. */
+/**
+ * Sends a claimed delivery. Never throws: if the message cannot be rendered, the outcome is `broken` with the reason.
+ */
 export async function attemptDelivery(
   deps: DeliveryDeps,
   claimed: Claimed,
@@ -76,11 +78,14 @@ const NOT_CALLED = { hung: false, answer: '', called: false }
 const STOPPED: AttemptResult = { outcome: { verdict: 'stopped' }, ...NOT_CALLED }
 const TOO_LATE: Outcome = {
   verdict: 'retry',
-  reason: `not done within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
+  reason: `not completed within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
   retryAfterMs: null,
 }
-// The error itself may quote what could not be read.
-const UNKNOWN: Outcome = { verdict: 'broken', reason: 'it could not be rendered; the log of the server says more' }
+// Does not include the error, which may quote the message.
+const UNKNOWN: Outcome = {
+  verdict: 'broken',
+  reason: 'the message could not be rendered; see the server log for details',
+}
 
 function providerAndMessage(
   { providers = PROVIDERS }: DeliveryDeps,
@@ -90,7 +95,7 @@ function providerAndMessage(
   const provider = findProvider(providers, channelType)
   if (!provider) throw new AppError('invalid', `${channelType} is not available in this version`)
   const message = messageOfDelivery(delivery)
-  if (!message) throw new AppError('invalid', 'the stored message is damaged')
+  if (!message) throw new AppError('invalid', 'the stored message is corrupt')
   return { provider, message }
 }
 
@@ -99,7 +104,7 @@ interface Work {
   run(): Promise<Outcome>
 }
 
-/** Whatever is done about one message at one channel is done one after the other: each sees what the last remembered. */
+/** Serializes work on one message at one channel, so that each step sees the provider memory of the previous one. */
 function workOf(
   deps: DeliveryDeps,
   provider: Provider,
@@ -108,36 +113,36 @@ function workOf(
 ): Work {
   const { transition, issueId, channelType, channelTarget } = delivery
   const { test, deliver, deliverGroup } = provider
-  const inTurn = (run: () => Promise<Outcome>) =>
+  const serialized = (run: () => Promise<Outcome>) =>
     issueId === null ? run() : runExclusive(deps.db, lockKeyOf(deps.db, { issueId, channelType, channelTarget }), run)
 
   if (others.length > 0 && deliverGroup) {
     const members = [delivery, ...others].sort((one, other) => one.seq - other.seq)
     const context = new LiveGroupContext(deps, provider, members, signal)
     assertUsable(context)
-    return { context, run: () => inTurn(() => deliverGroup(context, context.members)) }
+    return { context, run: () => serialized(() => deliverGroup(context, context.members)) }
   }
   const context = new LiveDeliveryContext(deps, provider, delivery, signal)
   if (transition === 'test' && test) return { context, run: () => test(context) }
-  if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
+  if (!deliver) throw new AppError('invalid', `${channelType} does not send notifications`)
   if (transition !== 'test') assertUsable(context)
   const history = provider.omitsHistory ? null : deps.enricher
   return {
     context,
     async run() {
       const whole = (await history?.enrich(delivery, message, signal)) ?? message
-      return inTurn(() => deliver(context, whole))
+      return serialized(() => deliver(context, whole))
     },
   }
 }
 
 const UNUSABLE = {
-  incomplete: 'something has to be chosen in the integration first',
-  reauth_required: 'the integration has to be connected anew: somebody has to sign in at the other side',
-  disabled: 'the other side wants no more; a test that arrives, or new settings, begin anew',
+  incomplete: 'the integration is incomplete; finish its set-up first',
+  reauth_required: 'the integration must be reconnected: sign in to the other service again',
+  disabled: 'disabled by the other service; send a successful test or save new settings to enable it again',
 }
 
-/** Fails with `Unusable` while nothing may go through the integration. */
+/** Fails with `Unusable` if the status of the integration prevents sending. */
 export function assertUsable({ status }: { status: string }): void {
   if (status === 'incomplete' || status === 'reauth_required' || status === 'disabled') {
     throw new Unusable(status, UNUSABLE[status])

@@ -7,7 +7,7 @@ import { parseTarget } from '../targets.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { type DeliveryHead, requireMessage } from './grouping.ts'
 
-/** What one delivery goes with. */
+/** Provider context of one delivery. */
 export class LiveDeliveryContext extends LiveIssueContext implements DeliveryContext {
   readonly deliveryId: string
   readonly isReplay: boolean
@@ -21,7 +21,7 @@ export class LiveDeliveryContext extends LiveIssueContext implements DeliveryCon
   }
 }
 
-/** What openings go with that are told in one message. */
+/** Provider context of openings sent in one message. */
 export class LiveGroupContext extends LiveContext implements GroupContext {
   readonly detail: string | null
   readonly members: readonly GroupMember[]
@@ -38,7 +38,7 @@ export class LiveGroupContext extends LiveContext implements GroupContext {
   }
 }
 
-/** Reads what it says when it is asked: there may be more members than memory has room for messages. */
+/** Loads its message on demand, because all messages of a large group may not fit in memory. */
 class LiveGroupMember implements GroupMember {
   readonly deliveryId: string
   readonly issueId: string

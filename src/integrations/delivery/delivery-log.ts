@@ -5,17 +5,17 @@ import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 
 /**
- * Sends a delivery again, with the same id, from now on and with all its attempts. Fails with `notFound`, and with
- * `conflict` while it is under way and when it was withdrawn.
+ * Schedules a delivery again with the same id and all attempts, due now. Fails with `notFound`, and with `conflict` if
+ * it is being sent or was withdrawn.
  */
 export function replay(db: Db, orgId: string, id: string, now: Instant): DeliveryRecord {
   return tx(db, () => {
     const delivery = findDelivery(db, orgId, id)
-    if (delivery.status === 'sending') throw new AppError('conflict', 'the delivery is being sent at this moment')
+    if (delivery.status === 'sending') throw new AppError('conflict', 'the delivery is being sent; try again later')
     if (delivery.status === 'withdrawn') {
-      throw new AppError('conflict', `the delivery was withdrawn: ${delivery.lastError ?? 'it is out of date'}`)
+      throw new AppError('conflict', `the delivery was withdrawn: ${delivery.lastError ?? 'it is outdated'}`)
     }
-    // What was never told together with others goes by itself; of what was, its message is remembered.
+    // A delivery that never arrived leaves its group; one that did keeps it, because its message is remembered.
     db.prepare(
       `UPDATE delivery SET status = 'pending', attempts = 0, dueAt = ?, expiresAt = NULL, lastError = NULL,
          groupId = CASE WHEN deliveredAt IS NULL THEN NULL ELSE groupId END
@@ -25,23 +25,26 @@ export function replay(db: Db, orgId: string, id: string, now: Instant): Deliver
   })
 }
 
-/** Fails with `notFound` when the organization has none of that id. */
+/** Fails with `notFound` if the organization has no delivery with this id. */
 export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord {
   const row = db
     .prepare<[string, string], DeliveryRecord>(`SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE id = ? AND orgId = ?`)
     .get(id, orgId)
-  if (!row) throw new AppError('notFound', 'no such delivery')
+  if (!row) throw new AppError('notFound', 'the delivery does not exist')
   return row
 }
 
 export interface DeliveryFilter {
   issueId?: string
   status?: DeliveryRecord['status']
-  /** Only about issues of one of these domains; null or left out: all. */
+  /** Only deliveries about issues of these domains; null or absent: all. */
   domainIds?: readonly string[] | null
 }
 
-/** Newest first, those before the place `after` (a `seq`); at most `limit + 1`, so that the caller sees if more follow. */
+/**
+ * Lists deliveries before the cursor `after` (a `seq`), newest first; returns up to `limit + 1` rows, so that the
+ * caller sees if more follow.
+ */
 export function listDeliveries(
   db: Db,
   orgId: string,
@@ -63,7 +66,7 @@ export function listDeliveries(
     })
 }
 
-/** Deliveries that ended; what still waits is kept. */
+/** Deletes finished deliveries past their retention. */
 export function removeOldDeliveries(db: Db, now: Instant): void {
   db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(
     now - RECORD_RETENTION_MS,

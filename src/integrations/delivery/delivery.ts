@@ -8,8 +8,8 @@ import type { Principal } from '../../http/principal.ts'
 import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../message/message.ts'
 
 /**
- * `pending` waits for `dueAt`; `sending` is under way, or was when the program died; `failed` was refused for good or
- * tried often enough; `withdrawn` was not to be sent any more.
+ * `pending` waits for `dueAt`. `sending` is in progress, or was when the server crashed. `failed` was refused
+ * permanently or is out of attempts. `withdrawn` became obsolete before it was sent.
  */
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'withdrawn'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -19,17 +19,17 @@ export const DeliverySchema = Closed(
     id: Type.String({ description: 'The same for every attempt; webhooks carry it as webhook-id' }),
     issueId: Nullable(Type.String()),
     alertId: Nullable(Type.String()),
-    alertName: Nullable(Type.String({ description: 'Of the alert or test, as it was called when this was made' })),
+    alertName: Nullable(Type.String({ description: 'Name of the alert or test at the time of the notification' })),
     transition: OneOf(MESSAGE_KINDS),
     channel: Closed({
       type: OneOf(CHANNEL_TYPES),
-      target: Type.String({ description: "As the alert names it; 'owners' for mails about lost deliveries" }),
+      target: Type.String({ description: "Target as in the alert; 'owners' for e-mails about failed deliveries" }),
     }),
     status: OneOf(DELIVERY_STATUSES),
-    attempts: Int({ description: 'Since it was made or last replayed' }),
+    attempts: Int({ description: 'Attempts since the delivery was created or last replayed' }),
     dueAt: Nullable(InstantSchema),
     lastAttemptAt: Nullable(InstantSchema),
-    lastError: Nullable(Type.String({ description: 'Why the last attempt failed, or why it was withdrawn' })),
+    lastError: Nullable(Type.String({ description: 'Why the last attempt failed, or why the delivery was withdrawn' })),
     deliveredAt: Nullable(InstantSchema),
     createdAt: InstantSchema,
   },
@@ -56,7 +56,7 @@ export const DeliverySchema = Closed(
 )
 export type Delivery = Static<typeof DeliverySchema>
 
-/** A delivery as it is kept. */
+/** A stored delivery. */
 export interface DeliveryRecord {
   seq: number
   id: string
@@ -76,7 +76,7 @@ export interface DeliveryRecord {
   lastError: string | null
   deliveredAt: Instant | null
   createdAt: Instant
-  /** Of the opening in whose 30 s this one came: those of one group go as one message. Null: it goes by itself. */
+  /** Id of the first opening of its group; openings of a group are sent as one message. Null: sent on its own. */
   groupId: string | null
 }
 
@@ -84,10 +84,10 @@ export interface DeliveryRecord {
 export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, noticeKey, channelType, channelTarget,
   message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId`
 
-/** What it says; null when the row is damaged. */
+/** Message of a delivery; null if the row is corrupt. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {
   try {
-    // Those of an earlier version have fewer fields.
+    // Messages of earlier versions have fewer fields.
     return { ...NO_HISTORY, firstBadAt: null, ...JSON.parse(message) }
   } catch (error) {
     if (error instanceof SyntaxError) return null
@@ -95,7 +95,10 @@ export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>):
   }
 }
 
-/** Returns a delivery as a caller sees it: `dueAt` is null unless it waits, and viewers and read-only keys see no target. */
+/**
+ * Describes a delivery for a caller. `dueAt` is null unless it is pending; the target is empty for viewers and
+ * read-only keys.
+ */
 export function describeDelivery(box: SecretBox, record: DeliveryRecord, principal: Principal): Delivery {
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
     record
@@ -117,7 +120,7 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
   }
 }
 
-/** How long to wait after the first, second, … attempt. After the last of them comes one more attempt. */
+/** Delays after the first, second, … attempt. One more attempt follows the last delay. */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -128,15 +131,15 @@ export const RETRY_DELAYS_MS = [
   6 * HOUR_MS,
 ] as const
 
-/** What a delay grows by at most, so that what failed together does not come back together. */
+/** Maximum random increase of a delay, so that deliveries that failed together are not retried together. */
 const MAX_JITTER_SHARE = 0.2
-/** A receiver may ask for patience, not for silence. */
+/** Maximum delay a receiver can request. */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS
 
 /**
- * How long to wait after attempt number `attempts`; null when that was the last. Never shorter than the schedule, nor
- * than what the receiver asked for, which counts up to a day.
- * @param jitter from 0 to below 1
+ * Delay after attempt number `attempts`; null if that was the last. At least the scheduled delay and the one the
+ * receiver requested, up to a day.
+ * @param jitter From 0 to below 1.
  */
 export function retryDelayMs(attempts: number, retryAfterMs: number | null, jitter: number): number | null {
   const delay = RETRY_DELAYS_MS[attempts - 1]
@@ -152,9 +155,8 @@ export function throttleWindowMs({ per, unit }: Throttle): number {
 }
 
 /**
- * The first instant, not before `at`, at which one more notice leaves at most `count` in every window of the
- * throttle's length.
- * @param taken when the latest `count` notices count, latest first; planned ones too
+ * Returns the first instant from `at` on at which another notification keeps every throttle window at or below `count`.
+ * @param taken Times of the most recent `count` notifications, newest first, including scheduled ones.
  */
 export function slotFor(throttle: Throttle, taken: readonly Instant[], at: Instant): Instant {
   const limiting = taken[throttle.count - 1]

@@ -219,7 +219,7 @@ test('a receiver that does not answer in time is tried again', async () => {
   issue()
   tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
   await deliver()
-  expect(deliveries()).toMatchObject([{ status: 'pending', lastError: 'no answer within 0.05 s' }])
+  expect(deliveries()).toMatchObject([{ status: 'pending', lastError: 'no response within 0.05 s' }])
 })
 
 describe('mail', () => {
@@ -370,10 +370,10 @@ test('a row that cannot be sent is settled with its reason and costs the others 
   db.prepare(`UPDATE delivery SET channelType = 'pigeon' WHERE id = ?`).run(unknown?.id)
   expect(await deliver()).toBe(5)
   expect(deliveries().map(({ status, lastError }) => [status, lastError])).toEqual([
-    ['failed', 'the stored message is damaged'],
+    ['failed', 'the stored message is corrupt'],
     ['failed', 'pigeon is not available in this version'],
     ['failed', 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes'],
-    ['failed', 'it could not be rendered; the log of the server says more'],
+    ['failed', 'the message could not be rendered; see the server log for details'],
     ['delivered', null],
   ])
   expect(reported).toHaveLength(1)

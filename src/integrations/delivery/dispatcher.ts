@@ -7,16 +7,16 @@ import { Pauses } from './pauses.ts'
 import { claimNext, RoundRobin, withdrawExpired } from './queues.ts'
 import { recordAttempt } from './record-attempt.ts'
 
-/** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
-const SHORTEST_REST_MS = 10
-const REST_SHARE = 9
-/** How long it takes until what the store refused is written again. */
-const WRITE_AGAIN_MS = SECOND_MS
+/** Attempts that end together cause one scan, and scans take at most a tenth of the time. */
+const MIN_SCAN_DELAY_MS = 10
+const SCAN_DELAY_FACTOR = 9
+/** Delay before a failed write is retried. */
+const WRITE_RETRY_MS = SECOND_MS
 
 /**
- * Sends what waits in the outbox: `start` begins what may go now, and each attempt that ends makes room for others. What
- * goes is decided by `schedule.ts` from what waits, what is under way, and which origins hang; of the last two nothing is
- * stored. One for each database.
+ * Sends pending deliveries of the outbox. `start` starts what may be sent now, and every attempt that ends frees a
+ * slot. `lane-scheduler.ts` decides from what is pending, what is in flight and which origins hang; the latter two are
+ * kept in memory only. One instance per database.
  */
 export class Dispatcher {
   private readonly inFlight = new Map<Promise<unknown>, Lane>()
@@ -24,12 +24,15 @@ export class Dispatcher {
   private readonly health = new Map<string, Health>()
   private readonly pauses = new Pauses()
   private readonly rounds: RoundRobin
-  /** Ends with a look at what may go. */
+  /** Resolves after the next scheduled scan. */
   private nextScan: Promise<void> | null = null
-  /** How long the last look took. */
+  /** Duration of the last scan. */
   private scanMs = 0
 
-  /** @param stopping aborted when the program stops: nothing more is taken, and what is under way becomes pending again. */
+  /**
+   * @param stopping Aborted when the server stops: nothing more is claimed, and attempts in flight become pending
+   * again.
+   */
   constructor(
     readonly deps: DeliveryDeps,
     readonly stopping: AbortSignal,
@@ -37,7 +40,10 @@ export class Dispatcher {
     this.rounds = new RoundRobin(deps.db)
   }
 
-  /** Begins every attempt that may go now, without waiting for any, and answers how many. Fails only when the store does. */
+  /**
+   * Starts every attempt that may start now without waiting for any, and returns their number. Fails only if the store
+   * does.
+   */
   start(): number {
     if (this.stopping.aborted) return 0
     const now = this.deps.clock.now()
@@ -45,7 +51,7 @@ export class Dispatcher {
     for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
     this.pauses.tidy(now - HOUR_MS)
     let started = 0
-    // A queue is offered once at a time, and its origin may have room for more.
+    // Each round offers one delivery per queue, and the origin may have more free slots.
     for (let more = this.startSome(now); more > 0; more = this.startSome(now)) started += more
     return started
   }
@@ -65,8 +71,8 @@ export class Dispatcher {
   }
 
   /**
-   * One attempt at what was claimed, counted among what is under way until its outcome is recorded, with what `revise` makes of
-   * the outcome. Never throws: what the store does not take is reported and tried again until the program stops.
+   * Makes one attempt, counted as in flight until its outcome, transformed by `revise`, is recorded. Never throws:
+   * failed writes are reported and retried until the server stops.
    */
   send(claimed: Claimed, lane: Lane, revise = (outcome: Outcome) => outcome): Promise<AttemptResult> {
     return this.track(lane, async (ended) => {
@@ -83,7 +89,9 @@ export class Dispatcher {
     })
   }
 
-  /** Counts `work` among what is under way until it settles; it says `ended` when it knows if the receiver hung. */
+  /**
+   * Counts `work` as in flight until it settles. `work` calls `ended` as soon as it knows whether the receiver hung.
+   */
   track<T>(lane: Lane, work: (ended: (hung: boolean) => void) => Promise<T>): Promise<T> {
     const key = healthKey(lane)
     const visiting = work((hung) => {
@@ -96,7 +104,7 @@ export class Dispatcher {
     return visiting
   }
 
-  /** Counts work among what is under way that holds no place, because most of its time it waits. */
+  /** Counts work as in flight without occupying a slot, because it mostly waits. */
   trackUnlimited<T>(work: Promise<T>): Promise<T> {
     const ended = work.finally(() => this.unlimited.delete(ended))
     this.unlimited.add(ended)
@@ -110,8 +118,8 @@ export class Dispatcher {
   }
 
   /**
-   * Writes how something ended that is not to be done twice. Never throws: what the store does not take is reported as that of
-   * `id`, and written again every second until the program stops.
+   * Writes an outcome that must not be lost. Never throws: a failed write is reported with `id` and retried every
+   * second until the server stops.
    */
   async writeWithRetry(write: () => void, id: string): Promise<void> {
     for (;;) {
@@ -120,19 +128,22 @@ export class Dispatcher {
       } catch (error) {
         this.deps.report(error, id)
         if (this.stopping.aborted) return
-        await Bun.sleep(WRITE_AGAIN_MS)
+        await Bun.sleep(WRITE_RETRY_MS)
       }
     }
   }
 
-  /** The next run of the job could be almost a second too late, which halves the rate of a chat that takes one a second. */
+  /**
+   * The job's next run could be almost a second late, which would halve the rate of a chat that accepts one message per
+   * second.
+   */
   private scanAfter(ms: number): void {
     if (ms <= SECOND_MS) setTimeout(() => this.scheduleScan(), ms).unref()
   }
 
   private scheduleScan(): void {
     if (this.nextScan || this.stopping.aborted) return
-    this.nextScan = Bun.sleep(Math.max(SHORTEST_REST_MS, this.scanMs * REST_SHARE)).then(() => {
+    this.nextScan = Bun.sleep(Math.max(MIN_SCAN_DELAY_MS, this.scanMs * SCAN_DELAY_FACTOR)).then(() => {
       this.nextScan = null
       const before = performance.now()
       try {
@@ -145,13 +156,13 @@ export class Dispatcher {
     })
   }
 
-  /** The clock was put back: origins that are paused would be for as long. */
+  /** Clears pauses after the clock was set back; they would last too long. */
   forget(): void {
     this.health.clear()
     this.pauses.clear()
   }
 
-  /** Resolves when nothing is under way, nor about to be because of what ended. */
+  /** Resolves when nothing is in flight and no scan is scheduled. */
   async idle(): Promise<void> {
     while (this.inFlight.size > 0 || this.unlimited.size > 0 || this.nextScan) {
       const all = [...this.inFlight.keys(), ...this.unlimited]
@@ -159,7 +170,7 @@ export class Dispatcher {
     }
   }
 
-  /** Returns whether there is a place for one more attempt, whether or not its origin is paused. */
+  /** True if a slot is free, even if the origin is paused. */
   hasRoom(lane: Lane): boolean {
     return hasRoom(lane, this.traffic(0))
   }

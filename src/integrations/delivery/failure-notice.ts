@@ -14,16 +14,16 @@ import { type DeliveryHead, findMessage } from './grouping.ts'
 
 export interface FailureNoticeDeps {
   now: Instant
-  /** True when mail can be sent. */
+  /** True if a mail server is configured. */
   mailConfigured: boolean
-  /** Default: all there are. */
+  /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
 }
 
 /**
- * Tells of a lost delivery: the owners by mail, unless a mail was lost, and whoever another channel of the alert reaches. One
- * message for each channel that loses, each that is told, and hour: a receiver that is down loses many notices, and one message
- * about it is enough. Of a message about a loss that is lost itself nobody is told.
+ * Reports a failed delivery to the owners by e-mail, unless an e-mail failed, and to one other channel of the alert.
+ * Sent once per failing channel, notified channel and hour, because a receiver that is down fails many deliveries.
+ * Failed reports are not reported.
  */
 export function enqueueFailureNotices(db: Db, delivery: DeliveryHead, reason: string, deps: FailureNoticeDeps): void {
   const { orgId, channelType, channelTarget } = delivery
@@ -39,8 +39,8 @@ function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured
 }
 
 /**
- * Of the alert's other channels the one that most probably arrives at people: it is not failing, another product than the one
- * that lost, and one that people read. Null when there is none.
+ * Returns the other channel of the alert most likely to reach people: preferably not failing, of another product, and
+ * read by people. Null if there is none.
  */
 function otherChannel(
   db: Db,
@@ -60,7 +60,7 @@ function otherChannel(
   return others[0]?.channel ?? null
 }
 
-/** Null when there is no such alert. */
+/** Null if the alert does not exist. */
 function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] | null {
   if (alertId === null) return null
   try {
@@ -71,7 +71,7 @@ function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Cha
   }
 }
 
-/** Those of an issue that no alert raised. */
+/** Channels of an issue that was not raised by an alert. */
 function channelsOfIssue(db: Db, issueId: string | null): readonly Channel[] {
   const sql = 'SELECT channels FROM issue WHERE id = ?'
   const row = prepared<[string | null], { channels: string | null }>(db, sql).get(issueId)
@@ -109,7 +109,7 @@ function enqueueFailureNotice(
   })
 }
 
-/** The way in words, without what may be secret in a URL: `Webhook hooks.example.com`. */
+/** Name of the channel without secret parts of a URL: `Webhook hooks.example.com`. */
 function channelName(
   db: Db,
   { channelType, channelTarget }: DeliveryHead,

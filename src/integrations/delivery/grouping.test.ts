@@ -199,7 +199,7 @@ describe('a group that does not arrive', () => {
     db.prepare(`DELETE FROM issue WHERE id = 'iss_3'`).run()
     clock.advance(30 * SECOND_MS)
     await deliver()
-    const lost = { status: 'failed', lastError: 'the stored message is damaged' }
+    const lost = { status: 'failed', lastError: 'the stored message is corrupt' }
     const went = { status: 'delivered' }
     expect(deliveries()).toMatchObject([went, lost, lost, went, went])
     expect(server.messages.map(({ ids }) => ids.length)).toEqual([1, 2])

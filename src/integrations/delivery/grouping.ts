@@ -10,10 +10,10 @@ import type { Provider } from '../providers/provider.ts'
 import { findProvider } from '../targets.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 
-/** For so long after the first opening for a channel others wait, to go as one message. */
+/** Time after the first opening for a channel in which further openings are collected into one message. */
 const GROUP_WINDOW_MS = 30 * SECOND_MS
 
-/** A delivery without what it says: there may be very many of them at a time. */
+/** A delivery without its message; there may be very many at once. */
 export type DeliveryHead = Omit<DeliveryRecord, 'message'>
 
 const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
@@ -21,15 +21,15 @@ const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
 export interface Opening {
   orgId: string
   channel: Channel
-  /** When it would go by itself. */
+  /** When it would be sent on its own. */
   at: Instant
-  /** Default: all there are. */
+  /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
 }
 
 /**
- * Until when an opening waits, and with which others it goes then. Null: it goes at once, because it is the first for its
- * channel in 30 s, or because its provider tells of each by itself.
+ * Returns the group of an opening and when it is sent. Null: sent immediately, because it is the first for its channel
+ * in 30 s or the provider does not support groups.
  */
 export function groupFor(
   db: Db,
@@ -47,8 +47,8 @@ export function groupFor(
 }
 
 /**
- * Claims those that go as one message with a delivery that was claimed at `now`, in the order in which they were made. What
- * has arrived before and is replayed goes by itself.
+ * Claims the other members of the group of a delivery claimed at `now`, in order of creation. A delivered member that
+ * is replayed is sent on its own.
  */
 export function claimGroupMembers(
   db: Db,
@@ -58,7 +58,7 @@ export function claimGroupMembers(
 ): DeliveryHead[] {
   const { id, groupId, channelType, deliveredAt } = delivery
   if (groupId === null || deliveredAt !== null || !findProvider(providers, channelType)?.deliverGroup) return []
-  // Damaged ones fail by themselves, and cost the others nothing.
+  // A corrupt message fails on its own, without the other members.
   if (!messageOfDelivery(delivery)) return []
   return prepared<[object], DeliveryHead>(
     db,
@@ -71,21 +71,21 @@ export function claimGroupMembers(
     .sort((one, other) => one.seq - other.seq)
 }
 
-/** What a delivery says; null when it is gone or damaged. */
+/** Message of a delivery; null if it was deleted or is corrupt. */
 export function findMessage(db: Db, deliveryId: string): Message | null {
   const sql = 'SELECT message FROM delivery WHERE id = ?'
   const row = prepared<[string], { message: string }>(db, sql).get(deliveryId)
   return row ? messageOfDelivery(row) : null
 }
 
-/** Fails with `invalid` when the delivery is gone or damaged. */
+/** Fails with `invalid` if the delivery was deleted or is corrupt. */
 export function requireMessage(db: Db, deliveryId: string): Message {
   const message = findMessage(db, deliveryId)
   if (message) return message
-  throw new AppError('invalid', 'the stored message is damaged')
+  throw new AppError('invalid', 'the stored message is corrupt')
 }
 
-/** The group in which a channel was told of an issue's opening; null when it was told by itself, or not at all. */
+/** Group in which a channel was notified of an issue's opening; null if it was sent on its own or not at all. */
 function groupOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel): string | null {
   const sql = `SELECT groupId FROM delivery
     WHERE issueId = ? AND channelType = ? AND channelTarget = ? AND transition = 'opened' ORDER BY seq DESC LIMIT 1`
@@ -93,22 +93,25 @@ function groupOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel):
   return opening.get(issueId, channelType, channelTarget)?.groupId ?? null
 }
 
-/** Names what is done one after the other: whatever concerns one issue at one channel, or the message that it shares there. */
+/** Key of the lock that serializes work on an issue at a channel, or on the message it shares there. */
 export function lockKeyOf(db: Db, channel: IssueChannel): string {
   const groupId = groupOf(db, channel)
   if (groupId !== null) return `group ${groupId}`
   return `issue ${channel.issueId} ${channel.channelType} ${channel.channelTarget}`
 }
 
-/** An opening that was told in one message with others. */
+/** An opening that was sent in a message with others. */
 export interface GroupedOpening {
   deliveryId: string
   issueId: string
-  /** That the issue has now. */
+  /** Current status of the issue. */
   status: IssueStatus
 }
 
-/** The openings that were told in one message with that of an issue, itself included, in their order; empty: by itself. */
+/**
+ * Openings sent in the same message as that of an issue, including its own, in their order; empty if it was sent on its
+ * own.
+ */
 export function groupedOpenings(db: Db, channel: IssueChannel): GroupedOpening[] {
   const groupId = groupOf(db, channel)
   if (groupId === null) return []

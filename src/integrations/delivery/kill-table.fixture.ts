@@ -24,7 +24,7 @@ export interface KillTable<Server extends AsyncDisposable> {
   state?: unknown | ((server: Server) => unknown)
   /** Port of the mail server. */
   smtpPort?(server: Server): number
-  /** What the other side must have once, whenever the program was killed: the labels of its tickets, for example. */
+  /** What the other side must have once, whenever the server was killed: the labels of its tickets, for example. */
   once?(server: Server): readonly string[]
   operator?(server: Server): Record<string, string>
 }

@@ -1,67 +1,67 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 
-/** Where an attempt goes, and for which organization. */
+/** Destination of an attempt and the organization it is for. Concurrency is limited per lane. */
 export interface Lane {
   orgId: string
   kind: 'http' | 'mail'
-  /** Scheme, host and port of the receiver: `https://hooks.example.com`. Empty for mail, which all goes to one server. */
+  /** Origin of the receiver, `https://hooks.example.com`. Empty for e-mail, which uses a single server. */
   origin: string
 }
 
 interface LaneLimits {
-  /** Attempts of all organizations together. */
+  /** Attempts of all organizations. */
   all: number
   /** Attempts of one organization. */
   org: number
   /** Attempts of one organization at one origin. */
   orgAtOrigin: number
-  /** Attempts of all organizations together at one origin. */
+  /** Attempts of all organizations at one origin. */
   origin: number
 }
 
-/** Maximum number of attempts at the same time. */
+/** Maximum number of concurrent attempts. */
 export const MAX_CONCURRENT: Readonly<Record<Lane['kind'], LaneLimits>> = {
   http: { all: 64, org: 8, orgAtOrigin: 2, origin: 16 },
   mail: { all: 8, org: 8, orgAtOrigin: 8, origin: 8 },
 }
 
 /**
- * How many of an organization's places an attempt leaves free: the only one at an origin that answered last time, the
- * only one at an origin that has not answered yet, one at a paused origin, and another one at the same origin.
+ * Slots of an organization that an attempt must leave free, if it is: the only one at an origin that answered last
+ * time, the only one at an untried origin, one at a paused origin, or another one at the same origin.
  */
 const RESERVED = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 
-/** How an organization's most recent attempts at an origin went. */
+/** Health of an origin for one organization. */
 export interface Health {
-  /** Attempts in a row that hung; 0: the last one was answered. */
+  /** Consecutive attempts that hung; 0 if the last one was answered. */
   hangs: number
-  /** When the last attempt ended or, after one that hung, until when the origin is paused. */
+  /** End of the last attempt or, after one that hung, end of the pause. */
   until: Instant
 }
 
 const FIRST_PAUSE_MS = SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS
 
-/** An origin that hangs is paused for a second, then for twice as long each time, five minutes at most. */
+/** Health after an attempt. An origin that hangs is paused for a second, doubled each time up to five minutes. */
 export function healthAfter(health: Health | undefined, hung: boolean, now: Instant): Health {
   if (!hung) return { hangs: 0, until: now }
   const hangs = (health?.hangs ?? 0) + 1
   return { hangs, until: now + Math.min(FIRST_PAUSE_MS * 2 ** (hangs - 1), MAX_PAUSE_MS) }
 }
 
-/** Key of an origin's health. It is an organization's own, so nobody can have an origin paused for others. */
+/** Key of an origin's health, per organization, so that nobody can pause an origin for others. */
 export const healthKey = ({ orgId, kind, origin }: Lane): string => `${orgId} ${kind} ${origin}`
 
 export interface Traffic {
   inFlight: readonly Lane[]
-  /** By `healthKey`. An origin that is missing has not been tried, or not for a while. */
+  /** By `healthKey`. Missing origins have not been tried recently. */
   health: ReadonlyMap<string, Health>
   now: Instant
 }
 
 /**
- * Returns whether one more attempt may go this way. An origin that has not answered yet gets half of its places, and of
- * the origins that an organization has paused, one is tried at a time.
+ * True if another attempt may start in a lane. An untried origin gets half of its slots, and of the origins an
+ * organization has paused, one is tried at a time.
  */
 export function mayStart(lane: Lane, traffic: Traffic): boolean {
   const { inFlight, health, now } = traffic
@@ -75,25 +75,25 @@ export function mayStart(lane: Lane, traffic: Traffic): boolean {
 }
 
 /**
- * Returns whether there is a place for one more attempt, whether or not its origin is paused. Nobody holds more places
- * than are still free, at all origins together and at one, so others find a place however many attempts hang.
+ * True if a slot is free, even if the origin is paused. Nobody occupies more slots than remain free, in total and per
+ * origin, so others get slots however many attempts hang.
  */
 export function hasRoom(lane: Lane, { inFlight, health }: Omit<Traffic, 'now'>): boolean {
-  const places = MAX_CONCURRENT[lane.kind]
+  const limits = MAX_CONCURRENT[lane.kind]
   const all = inFlight.filter(({ kind }) => kind === lane.kind)
   const own = all.filter(({ orgId }) => orgId === lane.orgId)
   const atOrigin = all.filter(({ origin }) => origin === lane.origin)
   const ownAtOrigin = own.filter(({ origin }) => origin === lane.origin)
-  if (ownAtOrigin.length >= Math.min(places.orgAtOrigin, places.origin - atOrigin.length)) return false
+  if (ownAtOrigin.length >= Math.min(limits.orgAtOrigin, limits.origin - atOrigin.length)) return false
   const hangs = health.get(healthKey(lane))?.hangs
   const first = hangs === undefined ? 'unknown' : hangs === 0 ? 'answered' : 'paused'
-  const leftFree = RESERVED[ownAtOrigin.length > 0 ? 'another' : first]
-  return own.length < Math.min(places.org - leftFree, places.all - all.length)
+  const reserved = RESERVED[ownAtOrigin.length > 0 ? 'another' : first]
+  return own.length < Math.min(limits.org - reserved, limits.all - all.length)
 }
 
 /**
- * Which of those that wait go now, in this order: the organizations take turns, each with its first that may go.
- * @param waiting in the order in which each organization wants them sent
+ * Returns the items to start now, in order. Organizations take turns, each with its first item that may start.
+ * @param waiting In the order in which each organization wants them sent.
  */
 export function chooseNext<W extends Lane>(waiting: readonly W[], traffic: Traffic): W[] {
   const chosen: W[] = []
@@ -106,7 +106,7 @@ export function chooseNext<W extends Lane>(waiting: readonly W[], traffic: Traff
       const next = own[index]
       if (!next) continue
       chosen.push(next)
-      // What could not go before it can't go after it: places only get fewer.
+      // Items before it cannot start later either, because slots only decrease.
       rest.push(own.slice(index + 1))
     }
     turns = rest

@@ -7,65 +7,68 @@ import { hasHistory, withHistory } from '../message/message-history.ts'
 import type { DeliveryRecord } from './delivery.ts'
 
 /**
- * Asks the event history about an issue, until the signal ends; what was not answered by then is null. Null: there is no
- * such issue.
+ * Queries the event history about an issue until the signal is aborted; parts that are late are null. Returns null if
+ * the issue does not exist.
  */
 export type FetchHistory = (issue: { orgId: string; id: string }, signal: AbortSignal) => Promise<MessageHistory | null>
 
-/** A notice waits no longer for the history. */
+/** Maximum time a notification waits for the history. */
 const TIMEOUT_MS = 1500
-/** After this share of it nothing more is asked, and what was answered by then is told. */
+/** Share of the timeout after which queries are cancelled and finished parts are used. */
 const ANSWER_SHARE = 0.8
-/** After a timeout or failure an organization's notices go without for so long: a slow engine holds up one of them, and not each. */
+/**
+ * Time after a failure or timeout in which notifications of the organization skip the history, so that a slow engine
+ * delays only one of them.
+ */
 export const PAUSE_AFTER_FAILURE_MS = 30 * SECOND_MS
-/** Repeats and resolutions that are so late wait behind many others, and hold up none of them. */
+/** Repeats and resolutions later than this skip the history, because many others are waiting. */
 const LATE_MS = 10 * SECOND_MS
-/** Issues that are asked about at once. */
+/** Maximum number of issues queried concurrently. */
 const AT_ONCE = 2
 
 export interface MessageEnricherDeps {
   db: Db
   clock: Clock
   fetchHistory: FetchHistory
-  /** Told of what is a bug; the notice goes without. */
+  /** Reports a bug; the notification is sent without history. */
   report(error: unknown, deliveryId: string): void
   /** Default: 1.5 s. */
   timeoutMs?: number
 }
 
-/** Completes messages, before they are first sent, with what only the event history knows. One for each database. */
+/** Adds data from the event history to messages before their first attempt. One instance per database. */
 export class MessageEnricher {
-  /** By notice: several channels are told the same. */
-  private readonly asked = new Map<string, Promise<MessageHistory | null>>()
+  /** Running queries by notice, because several channels send the same message. */
+  private readonly pending = new Map<string, Promise<MessageHistory | null>>()
   private readonly queue = new FairQueue(AT_ONCE)
-  /** By organization: one whose history is slow costs no other anything. */
+  /** Time of the last failure by organization, so that a slow one does not affect others. */
   private readonly failedAt = new Map<string, Instant>()
 
   constructor(private readonly deps: MessageEnricherDeps) {}
 
   /**
-   * Returns the message with what the history knows, which is stored with all deliveries of its notice. Returns it
-   * unchanged when it is about no state of an issue, when it was sent or asked about before, when it is a repeat or
-   * resolution that is late, and when no answer comes in time. Never fails.
+   * Returns the message with data from the history, and stores it for all deliveries of its notice. Returns it
+   * unchanged if it does not report an issue's state, was already sent or enriched, is a late repeat or resolution, or
+   * the history does not answer in time. Never fails.
    */
   async enrich(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
     const { issueId, noticeKey, orgId } = delivery
-    if (issueId === null || hasHistory(message) || !this.isAsked(delivery) || this.isPaused(orgId)) return message
-    const asking = this.asked.get(noticeKey) ?? this.ask({ orgId, id: issueId }, stopping)
-    this.asked.set(noticeKey, asking)
+    if (issueId === null || hasHistory(message) || !this.isEligible(delivery) || this.isPaused(orgId)) return message
+    const asking = this.pending.get(noticeKey) ?? this.ask({ orgId, id: issueId }, stopping)
+    this.pending.set(noticeKey, asking)
     try {
       const history = await asking
-      return history ? this.keep(noticeKey, withHistory(message, history)) : message
+      return history ? this.store(noticeKey, withHistory(message, history)) : message
     } catch (error) {
       this.failed(orgId)
       if (!(error instanceof AppError)) this.deps.report(error, delivery.id)
       return message
     } finally {
-      this.asked.delete(noticeKey)
+      this.pending.delete(noticeKey)
     }
   }
 
-  private isAsked({ transition, attempts, dueAt }: DeliveryRecord): boolean {
+  private isEligible({ transition, attempts, dueAt }: DeliveryRecord): boolean {
     if (attempts > 1) return false
     if (transition === 'opened' || transition === 'reopened') return true
     return transition !== 'test' && transition !== 'delivery_failed' && this.deps.clock.now() - dueAt < LATE_MS
@@ -78,11 +81,11 @@ export class MessageEnricher {
 
   private isPaused(orgId: string): boolean {
     const sinceMs = this.deps.clock.now() - (this.failedAt.get(orgId) ?? Number.NEGATIVE_INFINITY)
-    // Of a clock that was put back nothing is known.
+    // Negative after the clock was set back.
     return sinceMs >= 0 && sinceMs < PAUSE_AFTER_FAILURE_MS
   }
 
-  /** Null also when the history was too slow. */
+  /** Null also if the history was too slow. */
   private async ask(issue: { orgId: string; id: string }, stopping: AbortSignal): Promise<MessageHistory | null> {
     const late = new AbortController()
     const signal = AbortSignal.any([stopping, late.signal])
@@ -102,7 +105,7 @@ export class MessageEnricher {
     }
   }
 
-  private keep(noticeKey: string, message: Message): Message {
+  private store(noticeKey: string, message: Message): Message {
     const sql = `UPDATE delivery SET message = ? WHERE noticeKey = ? AND status IN ('pending', 'sending')`
     prepared(this.deps.db, sql).run(JSON.stringify(message), noticeKey)
     return message

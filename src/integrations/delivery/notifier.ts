@@ -15,13 +15,13 @@ export interface NotifierDeps {
   db: Db
   clock: Clock
   publicUrl: string
-  /** Returns the changes that may have caused the issue, latest first. None when left out. */
+  /** Returns changes that may have caused the issue, newest first. Absent: none. */
   changesOf?(issue: IssueFacts['issue']): MessageChange[]
 }
 
 /**
- * Carries out what the issues room orders: words the message from the facts of this moment and puts it into the
- * outbox, inside the transaction that changes the issue.
+ * Returns the `enqueue` function of the issues room: builds the message from current facts and adds it to the outbox,
+ * inside the transaction that changes the issue.
  */
 export function notifier(deps: NotifierDeps): Enqueue {
   const { db } = deps
@@ -35,7 +35,10 @@ export function notifier(deps: NotifierDeps): Enqueue {
   }
 }
 
-/** Tells of an issue's last opening, which a throttle had held back, unless its alert tells nobody at this time. */
+/**
+ * Sends the notification of an issue's last opening that a throttle held back, unless the alert is disabled or outside
+ * its run windows.
+ */
 export function notifyHeldOpening(deps: NotifierDeps, issueId: string): void {
   const { db, clock } = deps
   const facts = issueFacts(db, issueId)
@@ -83,7 +86,7 @@ function notify(
   })
 }
 
-/** When the trouble of the present opening was first seen: as the notice of the last reopening says, else as the issue does. */
+/** First occurrence since the issue last opened: from the notice of its last reopening, else from the issue. */
 function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
   const reopening = prepared<[string], { at: Instant | null }>(
     db,
@@ -93,7 +96,7 @@ function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
   return reopening?.at ?? issue.firstSeenAt
 }
 
-/** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */
+/** Display name of an actor: a user's name, or the name of an integration. Null for no actor. */
 export function actorName(db: Db, actor: string | null): string | null {
   if (actor === null) return null
   const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
@@ -101,15 +104,15 @@ export function actorName(db: Db, actor: string | null): string | null {
 }
 
 /**
- * Whom the alert tells, or else the issue itself. A deleted alert tells nobody new; its resolutions still go to those who
- * were told.
+ * Channels of the alert, or else of the issue. A deleted alert notifies nobody new; its resolutions still reach
+ * channels that were notified.
  */
 function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
   return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
 }
 
-/** Null when it was deleted. */
+/** Null if it was deleted. */
 function alertOf(db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null {
   try {
     return findAlert(db, { orgId, id: alertId })

@@ -5,30 +5,27 @@ import { type Db, prepared } from '../../store/database.ts'
 import type { Provider } from '../providers/provider.ts'
 import { parseTarget } from '../targets.ts'
 
-/** What an integration may be told of an issue. */
+/** Transitions an integration can be notified of. */
 const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
 
-/** The field `notify` of every integration that notifies. */
+/** Field `notify` of every integration that sends notifications. */
 export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
   minItems: 1,
   maxItems: NOTIFIABLE.length,
   uniqueItems: true,
-  title: 'Tell when',
-  description: 'What it is told of an issue; all when left out. A resolution is told only where its opening was',
+  title: 'Notify on',
+  description: 'Which notifications to send; default: all. Resolutions are sent only if the opening was sent',
 })
 
 const parse = parser(NotifySchema)
 
-/** A configuration in two deps: what only its provider knows, and what all that notify have. */
+/** Configuration split into provider settings and the shared `notify` field. */
 export interface SplitConfig {
   own: Record<string, unknown>
   shared: { notify?: Transition[] }
 }
 
-/**
- * Takes `notify` out of the `config` of a request for a provider that notifies; absent: everything is told. Fails with
- * `invalid`, naming the field.
- */
+/** Separates `notify` from the `config` of a request; absent means all. Fails with `invalid`, naming the field. */
 export function extractNotify(config: Record<string, unknown>, { deliver }: Provider): SplitConfig {
   const { notify, ...own } = config
   if (!deliver || notify === undefined) return { own: config, shared: {} }
@@ -36,8 +33,8 @@ export function extractNotify(config: Record<string, unknown>, { deliver }: Prov
 }
 
 /**
- * Leaves out channels whose integration is not to be told of such a transition. A resolution is told only where its opening
- * was to be told.
+ * Removes channels whose integration excludes the transition. Resolutions are kept only if the opening was sent to the
+ * channel.
  */
 export function wantedChannels(
   db: Db,
@@ -51,7 +48,7 @@ export function wantedChannels(
   })
 }
 
-/** Null: everything. */
+/** Null: all transitions. */
 function notifyOf(db: Db, { target }: Channel): Transition[] | null {
   const { integrationId } = parseTarget(target)
   if (integrationId === null) return null
@@ -60,7 +57,7 @@ function notifyOf(db: Db, { target }: Channel): Transition[] | null {
   return row?.notify ? JSON.parse(row.notify) : null
 }
 
-/** True when a delivery of the last opening was made for the channel. */
+/** True if a delivery of the last opening exists for the channel. */
 function hasOpening(db: Db, issueId: string, { type, target }: Channel): boolean {
   const opening = prepared<[object], { at: number }>(
     db,

@@ -18,41 +18,43 @@ import {
 import { groupFor } from './grouping.ts'
 import { wantedChannels } from './notify-setting.ts'
 
-/** A repeat that waits longer says nothing new. */
+/** Maximum age of a repeat; older ones are outdated. */
 const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
 
-/** That an issue's channels are to be told. */
+/** A notification about an issue, for all its channels. */
 export interface Notice {
   orgId: string
   issueId: string
   alertId: string
   transition: Transition
-  /** Tells two times of one transition of an issue apart: the id of the history entry, or its instant. */
+  /** Distinguishes occurrences of the same transition: id of the history entry, or its instant. */
   instance: string | number
   message: Message
-  /** Those of the alert. A resolution goes to the channels that were told, whatever stands here. */
+  /** Channels of the alert. Ignored for a resolution, which is sent to the channels that were notified. */
   channels: readonly Channel[]
   throttle: Throttle | null
-  /** How long it waits, in which `withdraw` may take it back. */
+  /** Delay in which `withdrawResolutions` can cancel it. */
   delayMs?: number
   now: Instant
-  /** Default: all there are. */
+  /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
 }
 
 export interface Enqueued {
   deliveryIds: string[]
-  /** True when the throttle let nothing go. */
+  /** True if the throttle held the notification back. */
   heldBack: boolean
 }
 
 /**
- * Writes one delivery for each channel, inside the caller's transaction. The same notice again changes nothing.
+ * Adds one delivery per channel, inside the caller's transaction. Idempotent for the same notice.
  *
- * The throttle counts notices of the alert, however many channels they go to. A notice above it is held back: counted
- * on the issue and told by the next one that goes. A resolution is never held back, it waits until the throttle has
- * room: whoever was told of the trouble is told of its end. It goes only to channels whose last word was the trouble.
- * An opening that comes soon after another for the same channel waits and goes together with others (`grouping.ts`).
+ * The throttle counts notifications of the alert, regardless of the number of channels. A notification above the limit
+ * is held back: it is counted on the issue and reported by the next one that is sent. Resolutions are never held back
+ * but wait until the throttle has room, so that everyone notified of an issue is notified of its end. They are sent
+ * only to channels whose last notification was not a resolution.
+ *
+ * An opening soon after another one for the same channel is sent together with others (`grouping.ts`).
  */
 export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {
@@ -80,10 +82,10 @@ function distinct(channels: readonly Channel[]): Channel[] {
   return [...new Map(channels.map((channel) => [`${channel.type} ${channel.target}`, channel])).values()]
 }
 
-/** In SQL: that a delivery says how the issue stands. */
+/** SQL condition: the delivery reports a state of the issue. */
 export const IS_ISSUE_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
-/** Channels whose latest word about the issue, arrived or on its way, is not its resolution. */
+/** Channels whose latest notification about the issue, delivered or pending, is not its resolution. */
 function notifiedChannels(db: Db, issueId: string): Channel[] {
   return prepared<[string], Channel & { transition: string }>(
     db,
@@ -96,7 +98,10 @@ function notifiedChannels(db: Db, issueId: string): Channel[] {
     .map(({ type, target }) => ({ type, target }))
 }
 
-/** When the alert's latest notices count that share a window with one at `at`, latest first; planned ones too. */
+/**
+ * Times of the alert's notifications that share a throttle window with one at `at`, newest first, including scheduled
+ * ones.
+ */
 function latestSlots(db: Db, alertId: string, throttle: Throttle, at: Instant): Instant[] {
   return prepared<[string, Instant, number], { slot: Instant }>(
     db,
@@ -116,25 +121,26 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
   addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
 }
 
-/** The last opening of an open issue, where nobody was told of it or of anything since. */
+/** SQL condition: an open issue without any notification since its last opening. */
 const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
   SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_ISSUE_STATE} AND transition <> 'resolved'
     AND status <> 'withdrawn' AND createdAt >= (
       SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`
 
 /**
- * Takes the mark of the throttle from issues whose alert may tell again; how many notices were held back stays, for the
- * next one to say. Issues whose opening was held back come first, and `tellOpening` is to tell of it: one that does not
- * fire again would else stay unheard of, and repeats of others would take its room. Answers how many issues.
+ * Clears `capReached` of issues whose alert may notify again; the number of held-back notifications stays for the next
+ * one to report. Issues whose opening was held back come first, and `notifyOpening` must announce them: otherwise an
+ * issue that does not fire again would never be reported, and repeats of others would use up the limit. Returns the
+ * number of issues.
  */
-export function releaseThrottled(db: Db, now: Instant, tellOpening: (issueId: string) => void): number {
+export function releaseThrottled(db: Db, now: Instant, notifyOpening: (issueId: string) => void): number {
   return tx(db, () => {
     const alerts = prepared<[], { id: string; throttle: string | null }>(
       db,
       `SELECT capped.alertId AS id, json_extract(alert.input, '$.throttle') AS throttle
        FROM (SELECT DISTINCT alertId FROM issue WHERE capReached = 1) AS capped LEFT JOIN alert ON alert.id = capped.alertId`,
     ).all()
-    return alerts.reduce((sum, alert) => sum + releaseAlert(db, alert, now, tellOpening), 0)
+    return alerts.reduce((sum, alert) => sum + releaseAlert(db, alert, now, notifyOpening), 0)
   })
 }
 
@@ -142,7 +148,7 @@ function releaseAlert(
   db: Db,
   alert: { id: string; throttle: string | null },
   now: Instant,
-  tellOpening: (issueId: string) => void,
+  notifyOpening: (issueId: string) => void,
 ): number {
   const limit: Throttle | null = alert.throttle === null ? null : JSON.parse(alert.throttle)
   const hasRoom = () => limit === null || slotFor(limit, latestSlots(db, alert.id, limit, now), now) === now
@@ -154,16 +160,16 @@ function releaseAlert(
   ).all(alert.id)
   let released = 0
   for (const { id, isUnannounced } of capped) {
-    // Asked anew for each, because an opening takes room.
+    // Checked for each issue, because an opening uses up the limit.
     if (!hasRoom()) break
     prepared(db, 'UPDATE issue SET capReached = 0 WHERE id = ?').run(id)
     released++
-    if (isUnannounced) tellOpening(id)
+    if (isUnannounced) notifyOpening(id)
   }
   return released
 }
 
-/** How many notices were held back since the last one that went; from now on none. */
+/** Returns the number of notifications held back since the last one that was sent, and resets it. */
 function resetHeldBack(db: Db, issueId: string): number {
   const row = prepared<[string], { heldBack: number }>(db, 'SELECT heldBack FROM issue WHERE id = ?').get(issueId)
   prepared(db, 'UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)
@@ -174,7 +180,7 @@ interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> 
   noticeKey: string
   channel: Channel
   message: string
-  /** When the throttle lets it go. */
+  /** When the throttle allows it. */
   slot: Instant
 }
 
@@ -209,7 +215,7 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
   return id
 }
 
-/** Takes back the issue's resolutions that nobody was sent yet: it is open again. Answers how many. */
+/** Withdraws resolutions of an issue that were not sent yet, because it is open again. Returns their number. */
 export function withdrawResolutions(db: Db, issueId: string): number {
   return tx(db, () => {
     const waiting = prepared<[string], DeliveryRecord>(
@@ -222,7 +228,10 @@ export function withdrawResolutions(db: Db, issueId: string): number {
   })
 }
 
-/** Withdraws a delivery. What its notice said was held back is held back again when the notice reached nobody. */
+/**
+ * Withdraws a delivery. If its notice reached no channel, the held-back notifications it would have reported are
+ * counted on the issue again.
+ */
 export function withdrawDelivery(db: Db, delivery: DeliveryRecord, reason: string): void {
   const { id, issueId, noticeKey } = delivery
   prepared(db, `UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
@@ -233,8 +242,8 @@ export function withdrawDelivery(db: Db, delivery: DeliveryRecord, reason: strin
 }
 
 /**
- * The clock was put back, from `latestAt` to `at`: what waits, what the throttle counts, and what is to be shown at other sides
- * is moved back as far, so that each waits as long as it would have.
+ * After the clock was set back from `latestAt` to `at`, moves pending deliveries, throttle times and status syncs back
+ * by the difference, so that each waits as long as intended.
  */
 export function shiftAfterClockStep(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
   const by = { at, byMs: latestAt - at }

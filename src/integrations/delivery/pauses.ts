@@ -5,38 +5,38 @@ import type { Queue } from './queues.ts'
 
 type QueueKey = Pick<Queue, 'orgId' | 'channelTarget'>
 
-type TurnedAway = Pick<DeliveryRecord, 'id' | 'seq'>
+type RateLimited = Pick<DeliveryRecord, 'id' | 'seq'>
 
 interface Pause {
   until: Instant
-  /** Deliveries that met the limit, oldest first: they go first when the pause is over. */
-  turnedAway: TurnedAway[]
+  /** Rate-limited deliveries, oldest first; they are sent first after the pause. */
+  rateLimited: RateLimited[]
 }
 
-/** A receiver may ask for more, but what comes meanwhile is tried then. */
+/** Maximum pause; a receiver may request more, but later deliveries are tried then. */
 const MAX_PAUSE_MS = 5 * MINUTE_MS
 
 /**
- * Queues whose other side wants no more for a while: what else waits in them would be turned away too. Nothing of it is
- * stored, because a delivery that goes too early is only told again to wait.
+ * Queues paused by a rate limit of the other service, because further deliveries would be refused as well. Kept in
+ * memory only: a delivery sent too early is merely told to wait again.
  */
 export class Pauses {
   private readonly pauses = new Map<string, Pause>()
 
   note(delivery: Pick<DeliveryRecord, 'id' | 'seq' | 'orgId' | 'channelTarget'>, outcome: Outcome, now: Instant): void {
     const key = keyOf(delivery)
-    const asked = askedFor(outcome)
-    const { until = 0, turnedAway = [] } = this.pauses.get(key) ?? {}
-    const others = turnedAway.filter(({ id }) => id !== delivery.id)
+    const asked = requestedPause(outcome)
+    const { until = 0, rateLimited = [] } = this.pauses.get(key) ?? {}
+    const others = rateLimited.filter(({ id }) => id !== delivery.id)
     if (asked === null) {
-      if (others.length > 0) this.pauses.set(key, { until, turnedAway: others })
-      // One that was not turned away itself says nothing about the pause.
-      else if (turnedAway.length > 0) this.pauses.delete(key)
+      if (others.length > 0) this.pauses.set(key, { until, rateLimited: others })
+      // A delivery that was not rate-limited does not end the pause.
+      else if (rateLimited.length > 0) this.pauses.delete(key)
       return
     }
     this.pauses.set(key, {
       until: Math.max(until, now + Math.min(asked, MAX_PAUSE_MS)),
-      turnedAway: outcome.verdict === 'wait' ? [...others, delivery].sort((a, b) => a.seq - b.seq) : others,
+      rateLimited: outcome.verdict === 'wait' ? [...others, delivery].sort((a, b) => a.seq - b.seq) : others,
     })
   }
 
@@ -44,12 +44,12 @@ export class Pauses {
     return (this.pauses.get(keyOf(queue))?.until ?? now) > now
   }
 
-  /** Returns the ids of the deliveries of a queue that go before others, oldest first. */
+  /** Returns ids of the deliveries of a queue to send first, oldest first. */
   firstOf(queue: QueueKey): string[] {
-    return (this.pauses.get(keyOf(queue))?.turnedAway ?? []).map(({ id }) => id)
+    return (this.pauses.get(keyOf(queue))?.rateLimited ?? []).map(({ id }) => id)
   }
 
-  /** Lets go of what is long over. */
+  /** Removes pauses that ended before `before`. */
   tidy(before: Instant): void {
     for (const [key, { until }] of this.pauses) if (until < before) this.pauses.delete(key)
   }
@@ -61,8 +61,8 @@ export class Pauses {
 
 const keyOf = ({ orgId, channelTarget }: QueueKey) => `${orgId} ${channelTarget}`
 
-/** For how long the other side wants no more; null: it did not say so. */
-function askedFor(outcome: Outcome): number | null {
+/** Requested pause in ms; null without one. */
+function requestedPause(outcome: Outcome): number | null {
   if (outcome.verdict === 'wait') return outcome.onlyThis ? null : outcome.waitMs
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null
 }

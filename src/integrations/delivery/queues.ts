@@ -8,17 +8,19 @@ import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import type { Lane } from './lane-scheduler.ts'
 import { IS_ISSUE_STATE, withdrawDelivery } from './outbox.ts'
 
-/** Deliveries of one organization to one target that wait for nothing but their time and a place. */
+/** Pending deliveries of one organization to one target. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
-  /** When its first one is due. */
+  /** When the first one is due. */
   dueAt: Instant
 }
 
 const WAITS = `status = 'pending' AND behind = 0`
 
-/** Up to `most` organizations behind `after`, in the order of ids, that have something waiting; null: from the first. */
+/**
+ * Returns up to `most` organizations with pending deliveries after `after`, ordered by id; null starts at the first.
+ */
 export function orgsWaiting(db: Db, after: string | null, most: number): string[] {
-  // Each step looks up the next one: going through all that wait would cost as much as there is.
+  // Each step seeks the next id; scanning all pending rows would cost as much as there are.
   const sql = `WITH RECURSIVE turn(id) AS (
       SELECT (SELECT orgId FROM delivery WHERE ${WAITS} AND orgId > ? ORDER BY orgId LIMIT 1)
       UNION ALL
@@ -32,7 +34,7 @@ export function orgsWaiting(db: Db, after: string | null, most: number): string[
 
 const BY_TARGET = 'ORDER BY channelTarget, dueAt, seq LIMIT 1'
 
-/** Up to `most` queues of an organization behind `after`, in the order of targets; null: from the first. */
+/** Returns up to `most` queues of an organization after `after`, ordered by target; null starts at the first. */
 export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: number): Queue[] {
   const sql = `WITH RECURSIVE turn(seq) AS (
       SELECT (SELECT seq FROM delivery
@@ -45,7 +47,7 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
   return prepared<[object], Queue>(db, sql).all({ orgId, after: after?.channelTarget ?? '', most })
 }
 
-/** Returns which way the deliveries of a queue go. The origin is empty for mail and for a target that leads nowhere. */
+/** Lane of the deliveries of a queue. The origin is empty for e-mail and for an invalid target. */
 export function laneOf(
   db: Db,
   { orgId, channelType, channelTarget }: { orgId: string; channelType: string; channelTarget: string },
@@ -56,7 +58,7 @@ export function laneOf(
   return { orgId, kind: 'http', origin: originOf(unsealedPart(channelTarget)) }
 }
 
-/** Which way the calls of an integration go. */
+/** Lane of the calls of an integration. */
 export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Lane {
   const sql = `SELECT origin, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { origin: string | null; url: unknown }>(db, sql).get(id, orgId)
@@ -64,9 +66,8 @@ export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: st
 }
 
 /**
- * Claims the first delivery of `first` that is due, or else the one of the queue that is longest due: it is `sending` from now
- * on, and nobody else gets it. A resolution is withdrawn when its channel was not notified of the issue. Returns null when
- * nothing of the queue is due.
+ * Claims the first due delivery of `first`, or else the longest due of the queue, by setting it to `sending`. Withdraws
+ * resolutions whose channel was not notified of the issue. Returns null if nothing is due.
  */
 export function claimNext(
   db: Db,
@@ -78,7 +79,7 @@ export function claimNext(
     const preferred = firstDefined(first, (id) => ifDue(db, id, now))
     for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
       if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
-      withdrawDelivery(db, next, 'the channel was not told of the opening')
+      withdrawDelivery(db, next, 'the channel was not notified of the opening')
     }
     return null
   })
@@ -115,7 +116,7 @@ function claim(db: Db, id: string, now: Instant): DeliveryRecord | null {
   return prepared<[Instant, string], DeliveryRecord>(db, sql).get(now, id) ?? null
 }
 
-/** True when the last word about the issue that reached the channel before this one is the trouble. */
+/** True if the last notification delivered to the channel before this one is not a resolution. */
 function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
   const last = prepared<[object], { transition: string }>(
     db,
@@ -129,7 +130,7 @@ function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: Deliv
 
 const EXPIRED_AT_ONCE = 200
 
-/** Withdraws repeats that waited too long, the oldest 200 of them. */
+/** Withdraws up to 200 expired repeats, oldest first. */
 export function withdrawExpired(db: Db, now: Instant): void {
   const expired = prepared<[Instant], DeliveryRecord>(
     db,
@@ -142,8 +143,8 @@ export function withdrawExpired(db: Db, now: Instant): void {
 }
 
 /**
- * Makes what was under way when the program died pending again, with the same ids; the attempt does not count. Only to
- * be called at the start.
+ * Makes deliveries interrupted by a crash pending again with the same ids, without counting the attempt. Call only at
+ * startup. Returns their number.
  */
 export function recoverInterrupted(db: Db): number {
   return tx(db, () => {
@@ -153,9 +154,9 @@ export function recoverInterrupted(db: Db): number {
   })
 }
 
-/** Organizations looked at in one piece. */
+/** Maximum number of organizations per page. */
 const ORGS_AT_ONCE = 64
-/** Queues looked at in one piece, of all those organizations. */
+/** Maximum number of queues per page, over all its organizations. */
 const QUEUES_AT_ONCE = 1000
 
 export interface WaitingQueue extends Lane {
@@ -163,8 +164,8 @@ export interface WaitingQueue extends Lane {
 }
 
 /**
- * Goes round through what waits, a bounded piece at a time: organizations take turns, and so do the queues of each.
- * Whoever was served last comes last.
+ * Iterates over pending queues in pages of bounded size. Organizations take turns, and so do the queues of each; the
+ * most recently served comes last.
  */
 export class RoundRobin {
   private org: string | null = null
@@ -172,7 +173,7 @@ export class RoundRobin {
 
   constructor(private readonly db: Db) {}
 
-  /** The queues of the next piece whose first delivery is due. */
+  /** Returns the queues of the next page that have a due delivery. */
   next(now: Instant): WaitingQueue[] {
     const { db } = this
     const orgs = pageAround((after: string | null, most) => orgsWaiting(db, after, most), this.org, ORGS_AT_ONCE)
@@ -195,7 +196,7 @@ export class RoundRobin {
 
 const isSameTarget = (one: Queue, other: Queue) => one.channelTarget === other.channelTarget
 
-/** Up to `most` items of a circle, beginning behind `from`; `isWhole` says that there are no others. */
+/** Returns up to `most` items after `from`, wrapping around at the end. `isWhole` is true if these are all items. */
 function pageAround<T>(
   list: (after: T | null, most: number) => T[],
   from: T | null,

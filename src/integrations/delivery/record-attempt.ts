@@ -13,17 +13,17 @@ import type { DeliveryHead } from './grouping.ts'
 
 export interface RecordingDeps {
   now: Instant
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   jitter: () => number
-  /** True when mail can be sent: owners are told of lost deliveries by it. */
+  /** True if a mail server is configured; owners are then notified of failed deliveries. */
   mailConfigured: boolean
-  /** Default: all there are. */
+  /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
 }
 
 /**
- * Writes down an attempt in the log of each delivery that went with it, and what follows for each. They are tried again at the
- * same time, so that they go together.
+ * Logs an attempt for each delivery of its message and applies the outcome. All get the same retry time, so that they
+ * are sent together again.
  */
 export function recordAttempt(
   db: Db,
@@ -41,8 +41,8 @@ export function recordAttempt(
 }
 
 /**
- * Writes down how an attempt at a claimed delivery ended, and what follows from it: the next attempt, or the issue's
- * history and counters, or that others are told of the loss. Does nothing when the delivery is gone or not claimed any more.
+ * Applies the outcome of an attempt: schedules a retry, or updates the issue's history and counters, or reports the
+ * failure. Does nothing if the delivery was deleted or is no longer claimed.
  */
 export function recordOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, deps: RecordingDeps): void {
   tx(db, () => {
@@ -52,7 +52,7 @@ export function recordOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, 
   })
 }
 
-/** True when the row was still this attempt's. */
+/** Returns true if the row still belonged to this attempt. */
 function applyOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, deps: RecordingDeps): boolean {
   if (outcome.verdict === 'delivered') return delivered(db, delivery, outcome.note, deps.now)
   if (outcome.verdict === 'stopped') return update(db, delivery, `status = 'pending', attempts = attempts - 1`, {})
@@ -81,7 +81,7 @@ function delivered(db: Db, delivery: DeliveryHead, note: string | null, now: Ins
   if (!update(db, delivery, values, { note, now })) return false
   const { issueId, transition, channelType, channelTarget } = delivery
   if (issueId === null || transition === 'delivery_failed') return true
-  // A replay is the same notification once more.
+  // A replay is not another notification.
   if (delivery.deliveredAt === null) {
     prepared(db, 'UPDATE issue SET notificationsSent = notificationsSent + 1 WHERE id = ?').run(issueId)
   }

@@ -17,13 +17,13 @@ const DeliveryList = Closed(
 const DeliveryQuery = Closed({
   issueId: Type.Optional(Type.String()),
   projectId: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only about issues of domains of this project' }),
+    Type.String({ maxLength: 100, description: 'Only deliveries about issues of domains of this project' }),
   ),
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
   ...pagingFields,
 })
 
-/** The log of deliveries: `/v1/notifications/deliveries`. */
+/** Routes under `/v1/notifications/deliveries`. */
 export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clock: Clock }): Route[] {
   return [
     route({
@@ -32,8 +32,8 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       path: '/v1/notifications/deliveries',
       access: 'read',
       tag,
-      summary: 'What was sent, to whom, and how it went; newest first',
-      description: 'Targets are left empty for viewers.',
+      summary: 'List deliveries with their status, newest first',
+      description: 'Targets are empty for viewers.',
       refusals: ['notFound'],
       tool: true,
       query: DeliveryQuery,
@@ -53,8 +53,8 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       path: '/v1/notifications/deliveries/{id}',
       access: 'read',
       tag,
-      summary: 'A delivery with each of its attempts; what the other side answered for admins',
-      description: 'The target is left empty for viewers.',
+      summary: 'Get a delivery with its attempts; responses are visible to admins only',
+      description: 'The target is empty for viewers.',
       tool: true,
       params: ById,
       answer: DeliveryDetailSchema,

@@ -17,8 +17,8 @@ import type { Lane } from './lane-scheduler.ts'
 import { laneOfIntegration } from './queues.ts'
 
 /**
- * Tests an integration at once and once. Null for one that is no channel: nothing stands in the log of deliveries then. Fails
- * as `sendTest` does, and with `conflict` when something has to be chosen first.
+ * Tests an integration once, immediately. Returns a null id for integrations without notifications, which are not
+ * logged as deliveries. Fails like `sendTest`, and with `conflict` if the integration is incomplete.
  */
 export async function testIntegration(
   dispatcher: Dispatcher,
@@ -27,16 +27,17 @@ export async function testIntegration(
 ): Promise<{ deliveryId: string | null }> {
   const { providers = PROVIDERS } = dispatcher.deps
   const provider = configuredProvider(providers, integration.provider)
-  if (integration.status === 'incomplete') throw new AppError('conflict', 'something has to be chosen in it first')
+  if (integration.status === 'incomplete')
+    throw new AppError('conflict', 'the integration is incomplete; finish its set-up first')
   if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
   await testWithoutDelivery(dispatcher, provider, integration)
   return { deliveryId: null }
 }
 
 /**
- * Sends a test through an integration at once and once, and answers the id of its delivery, which is in the log like
- * any other. Fails with `upstream`, passing on what the other side said, when it did not arrive, and with `conflict`
- * while there is no place for one more attempt.
+ * Sends a test notification once, immediately, and returns the id of its delivery, which is logged like any other.
+ * Fails with `upstream` and the other service's response if it is not delivered, and with `conflict` if no slot is
+ * free.
  */
 export async function sendTest(
   dispatcher: Dispatcher,
@@ -59,32 +60,32 @@ export async function sendTest(
 function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Lane {
   const lane = laneOfIntegration(dispatcher.deps.db, integration)
   if (dispatcher.hasRoom(lane)) return lane
-  throw new AppError('conflict', 'too many other deliveries are being sent; try again when they have ended')
+  throw new AppError('conflict', 'too many other deliveries are in progress; try again later')
 }
 
-/** Whoever asked is told now; a repeat later would surprise them. */
+/** The caller gets the result now; a later retry would be a surprise. */
 function onlyOnce(outcome: Outcome): Outcome {
   if (outcome.verdict === 'retry') return { verdict: 'broken', reason: outcome.reason }
-  if (outcome.verdict === 'wait') return { verdict: 'broken', reason: 'the other side wants no more at this moment' }
+  if (outcome.verdict === 'wait') return { verdict: 'broken', reason: 'rate-limited by the other service' }
   return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
 }
 
-/** The wait that the other side asked for, in ms; null without one. */
+/** Delay requested by the other service, in ms; null without one. */
 function waitOf(outcome: Outcome): number | null {
   if (outcome.verdict === 'wait') return outcome.waitMs
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null
 }
 
-/** A status alone explains nothing: what the other side said does. */
+/** Adds the response to a bare status, which explains nothing. */
 const failure = (reason: string, answer: string, waitMs: number | null) => {
-  const said = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
-  return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`, retryAfterS(waitMs))
+  const detail = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
+  return new AppError('upstream', `the test failed: ${reason}${detail ? ` (${detail})` : ''}`, retryAfterS(waitMs))
 }
 
-/** Whoever asked waits for it. */
+/** Time limit, because the caller waits. */
 const TEST_TIMEOUT_MS = 30 * SECOND_MS
 const STOPPED: Outcome = { verdict: 'stopped' }
-const TOO_LATE: Outcome = { verdict: 'broken', reason: `not done within ${TEST_TIMEOUT_MS / SECOND_MS} s` }
+const TOO_LATE: Outcome = { verdict: 'broken', reason: `not completed within ${TEST_TIMEOUT_MS / SECOND_MS} s` }
 
 async function testWithoutDelivery(
   dispatcher: Dispatcher,
@@ -109,11 +110,11 @@ async function testWithoutDelivery(
   if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
 }
 
-/** @param ending how the test ended when its signal was aborted; null while it was not */
+/** @param ending Returns the outcome if the signal was aborted, else null. */
 async function testOnce(provider: Provider, context: LiveIssueContext, ending: () => Outcome | null): Promise<Outcome> {
   try {
     if (provider.test) return await provider.test(context)
-    throw new AppError('invalid', 'it can not be tested')
+    throw new AppError('invalid', 'this integration cannot be tested')
   } catch (error) {
     const outcome = ending() ?? outcomeOfError(error, context.now())
     if (outcome) return outcome

@@ -11,7 +11,7 @@ const MAX_INBOUND_BYTES = 1024 * 1024
 
 const Anything = Type.Record(Type.String(), Type.Unknown(), {
   $id: 'InboundCall',
-  description: 'Whatever the other side sends',
+  description: 'Payload sent by the other service',
   examples: [{ type: 'message' }],
 })
 const CAPABILITY_TOKEN: OwnCredential = {
@@ -20,7 +20,7 @@ const CAPABILITY_TOKEN: OwnCredential = {
 }
 const ByToken = Closed({ t: Text(1, 200, { description: 'The capability token of the integration' }) })
 
-/** Where others call: one route for each provider that has a receiver. */
+/** Routes for inbound calls, one per provider with a receiver. */
 export function inboundRoutes(deps: InboundDeps, providers: readonly Provider[] = PROVIDERS): Route[] {
   return providers.flatMap((provider) => (provider.receiver ? [inboundRoute(deps, provider, provider.receiver)] : []))
 }
@@ -47,7 +47,7 @@ function inboundRoute(
     body: Anything,
     answer: receiver.answer,
     async handle({ query, body, raw, signal }) {
-      if (!raw) throw new Error('a call from outside has a raw body')
+      if (!raw) throw new Error('an inbound call has a raw body')
       const call: InboundCall = { headers: raw.headers, raw: raw.text, body }
       const answers: unknown[] = []
       let refusal: unknown
@@ -84,7 +84,7 @@ interface Addressed {
   signal: AbortSignal
 }
 
-/** At least one; fails with `unauthorized`, or as the provider does. */
+/** Returns at least one integration. Fails with `unauthorized`, or with an error of the provider. */
 function addresseesOf(
   { db }: InboundDeps,
   { type, receiver }: Provider,
@@ -94,11 +94,11 @@ function addresseesOf(
   if (!receiver?.addressees) {
     const key = findByInboundToken(db, type, t)
     if (key) return [key]
-    throw new AppError('unauthorized', 't: is no token of an integration')
+    throw new AppError('unauthorized', 't: is not a valid integration token')
   }
   const all = integrationsOf(db, type)
   const ids = receiver.addressees(call, all)
   const found = all.filter(({ id }) => ids.includes(id))
   if (found.length > 0) return found
-  throw new AppError('unauthorized', 'the call is for no integration here')
+  throw new AppError('unauthorized', 'the call does not belong to an integration')
 }

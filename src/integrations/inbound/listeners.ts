@@ -9,29 +9,29 @@ import type { InboundContext, ListeningContext } from '../providers/provider-con
 import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
 import type { WebSocketLine } from '../transport/transport.ts'
 
-/** Connections at one time: of one organization, and altogether. The oldest integrations have them. */
+/** Maximum number of open connections per organization and in total. The oldest integrations come first. */
 const MAX_CONNECTIONS = { org: 8, all: 256 }
 const FIRST_PAUSE_MS = SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS
-/** One that held so long begins anew with the shortest pause. */
+/** A connection open for this long resets the pause to the shortest. */
 const STEADY_MS = MINUTE_MS
 
-/** Every connection breaks once in a while; so many times in a row it is the integration that fails. */
+/** Number of consecutive failures after which the integration is `failing`; single disconnects are normal. */
 const FAILING_AFTER = 2
 
 type AnyListener = Listener<object, unknown, object, unknown>
 
-/** A connection that is to be open. */
+/** A connection that should be open. */
 interface Wanted {
   provider: Provider
   listener: AnyListener
-  /** Whose settings it is opened with: the oldest integration's that has it. */
+  /** Integration whose settings open it: the oldest that shares it. */
   owner: UsableIntegration
   line: string
 }
 
 interface Connection {
-  /** With which it was opened. */
+  /** Version of the settings it was opened with. */
   version: string
   ownerId: string
   stop: AbortController
@@ -45,14 +45,14 @@ interface Pause {
 }
 
 /**
- * Keeps the connections open that providers listen to, as many as integrations have: opened when an integration is connected,
- * opened anew when it is configured anew, and closed with it. Nothing of it is stored.
+ * Keeps the connections open on which providers listen: opens one when an integration is connected, reopens it when the
+ * settings change, and closes it with the integration. Nothing is stored.
  */
 export class Listeners {
-  private readonly kept = new Map<string, Connection>()
+  private readonly connections = new Map<string, Connection>()
   private readonly pauses = new Map<string, Pause>()
   private readonly running = new Set<Promise<void>>()
-  /** What integrations' connections are called, as long as they are configured so. */
+  /** Cached connection keys by integration, valid for one version of the settings. */
   private lines = new Map<string, { version: string; line: string | null }>()
 
   constructor(
@@ -60,22 +60,22 @@ export class Listeners {
     private readonly deps: InboundDeps,
   ) {}
 
-  /** Opens what is due and closes what nobody wants any more, without waiting for either. */
+  /** Opens due connections and closes obsolete ones, without waiting for either. */
   start(): void {
     const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
     const wanted = this.wanted(providers)
-    for (const [key, { version, ownerId, stop }] of this.kept) {
+    for (const [key, { version, ownerId, stop }] of this.connections) {
       const owner = wanted.get(key)?.owner
       if (owner?.version === version && owner.id === ownerId) continue
-      this.kept.delete(key)
+      this.connections.delete(key)
       stop.abort()
     }
     for (const key of this.pauses.keys()) if (!wanted.has(key)) this.pauses.delete(key)
-    for (const [key, one] of wanted) if (!this.kept.has(key) && this.isDue(key, one)) this.open(key, one)
+    for (const [key, one] of wanted) if (!this.connections.has(key) && this.isDue(key, one)) this.open(key, one)
   }
 
-  /** Resolves when no connection is open any more, which is after the program's stop. */
+  /** Resolves when no connection is open, after the server was stopped. */
   async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running)
   }
@@ -106,10 +106,11 @@ export class Listeners {
     const known = this.lines.get(id)
     if (known?.version === version) return known.line
     try {
-      const kept = openIntegration(this.deps.db, this.deps.box, { orgId, id })
-      return kept ? listener.connectionKey(kept.settings) : null
+ const connection = openIntegration(this.deps.db, this.deps.box, { orgId, id })
+return connection ? listener.connectionKey(connection.settings) : null
+
     } catch {
-      // Its secrets were lost: whatever is done with it says so.
+      // Its secrets were lost; every use of it reports that.
       return null
     }
   }
@@ -117,40 +118,40 @@ export class Listeners {
   private isDue(key: string, { owner }: Wanted): boolean {
     const pause = this.pauses.get(key)
     const now = this.deps.clock.now()
-    // A pause that is longer than any is from before the clock was put back.
+    // A pause longer than the maximum was set before the clock was set back.
     return pause?.version !== owner.version || pause.until <= now || pause.until > now + 2 * MAX_PAUSE_MS
   }
 
   private open(key: string, wanted: Wanted): void {
     const { id: ownerId, version } = wanted.owner
-    const kept: Connection = { version, ownerId, stop: new AbortController(), openedAt: null }
-    this.kept.set(key, kept)
-    const running = this.listen(key, wanted, kept)
+    const connection: Connection = { version, ownerId, stop: new AbortController(), openedAt: null }
+    this.connections.set(key, connection)
+    const running = this.listen(key, wanted, connection)
       .catch((error: unknown) => this.report(error, null, ownerId))
       .finally(() => this.running.delete(running))
     this.running.add(running)
   }
 
-  /** Fails only when the store does. */
-  private async listen(key: string, wanted: Wanted, kept: Connection): Promise<void> {
+  /** Fails only if the store does. */
+  private async listen(key: string, wanted: Wanted, connection: Connection): Promise<void> {
     const { listener } = wanted
     const { deps, dispatcher } = this
-    const signal = AbortSignal.any([kept.stop.signal, dispatcher.stopping])
+    const signal = AbortSignal.any([connection.stop.signal, dispatcher.stopping])
     let context: LiveListeningContext | null = null
     let fault: unknown = new AppError('upstream', 'the connection was closed')
     try {
       context = new LiveListeningContext(deps, wanted, signal, {
-        opened: () => this.opened(key, wanted, kept),
+        opened: () => this.opened(key, wanted, connection),
         report: (error) => this.report(error, context, wanted.owner.id),
       })
       await listener.run(context)
     } catch (error) {
       fault = error
     }
-    if (this.kept.get(key) === kept) this.kept.delete(key)
+    if (this.connections.get(key) === connection) this.connections.delete(key)
     if (signal.aborted) return
     if (!outcomeOfError(fault, deps.clock.now())) this.report(fault, context, wanted.owner.id)
-    const { failures } = this.pause(key, wanted, kept, fault)
+    const { failures } = this.pause(key, wanted, connection, fault)
     if (failures >= FAILING_AFTER) setLastAttemptStatus(deps.db, wanted.owner.id, 'failing')
   }
 
@@ -158,9 +159,9 @@ export class Listeners {
     if (!this.dispatcher.stopping.aborted) this.dispatcher.deps.report(context?.withoutSecrets(error) ?? error, id)
   }
 
-  private opened(key: string, { owner }: Wanted, kept: Connection): void {
-    if (kept.openedAt !== null) return
-    kept.openedAt = this.deps.clock.now()
+  private opened(key: string, { owner }: Wanted, connection: Connection): void {
+    if (connection.openedAt !== null) return
+    connection.openedAt = this.deps.clock.now()
     const failures = this.pauses.get(key)?.failures ?? 0
     if (failures >= FAILING_AFTER) setLastAttemptStatus(this.deps.db, owner.id, 'connected')
   }
@@ -198,7 +199,7 @@ class LiveListeningContext extends LiveInboundContext implements ListeningContex
 
   async openSocket(url: string): Promise<WebSocketLine> {
     const { openSocket } = this.all.transport
-    if (!openSocket) throw new AppError('unavailable', 'no connection can be kept open here')
+    if (!openSocket) throw new AppError('unavailable', 'persistent connections are not available')
     return openSocket(url, this.signal)
   }
 

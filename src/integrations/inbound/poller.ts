@@ -9,8 +9,8 @@ import type { Poll, Provider } from '../providers/provider.ts'
 import { integrationsOf, updateIntegrationStatus } from '../store.ts'
 
 /**
- * Looks again and again at other sides that don't call us. When each was looked at last is not stored: after a start all are
- * looked at, which does no harm.
+ * Polls other services that do not call us. The time of the last poll is not stored: after a start all are polled,
+ * which is harmless.
  */
 export class Poller {
   private readonly inFlight = new Set<string>()
@@ -21,7 +21,7 @@ export class Poller {
     private readonly deps: InboundDeps,
   ) {}
 
-  /** Begins what is due and has a place, without waiting for it. */
+  /** Starts due polls for which a slot is free, without waiting for them. */
   start(): void {
     const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
@@ -46,7 +46,7 @@ export class Poller {
     const everyMs = poll.everyMs(config)
     const now = this.deps.clock.now()
     const endedAt = this.endedAt.get(id)
-    // A time to come is from before the clock was put back.
+    // A future time was recorded before the clock was set back.
     if (everyMs === null || (endedAt !== undefined && endedAt <= now && endedAt + everyMs > now)) return
     const lane = laneOfIntegration(this.deps.db, integration)
     if (!this.dispatcher.hasRoom(lane)) return
@@ -60,7 +60,7 @@ export class Poller {
       })
   }
 
-  /** Fails only when the store does. */
+  /** Fails only if the store does. */
   private async poll(
     provider: Provider,
     poll: Poll<object, unknown, object, unknown>,

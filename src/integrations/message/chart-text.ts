@@ -4,7 +4,7 @@ import { issueKindOf } from '../../issues/kinds.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 
-/** What one bar of the chart is: `Violating events each hour`. */
+/** Title of the chart: `Violating events each hour`. */
 export function chartTitle({ issue, series }: Message): string {
   const kind = issue && issueKindOf(issue.alertType)
   const counted = kind && !kind.countsFirings ? kind.unit.meaning : 'events'
@@ -23,19 +23,19 @@ function everyText(ms: number): string {
   return count <= 1 ? `each ${unit}` : `in each ${count} ${unit}s`
 }
 
-/** `2026-01-05 06:00 to 2026-01-05 14:00 UTC`; empty without a series. */
+/** Time range of the chart: `2026-01-05 06:00 to 2026-01-05 14:00 UTC`. Empty without a series. */
 export function chartSpan({ series }: Message): string {
   const [first, last] = [series?.[0], series?.at(-1)]
   if (!series || !first || !last) return ''
   return `${minuteText(first.at)} to ${minuteText(last.at + stepOf(series))} UTC`
 }
 
-/** The largest value; 0 without a series. */
+/** Largest value of the series; 0 without a series. */
 export const chartMax = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
 
 const MAX_BARS = 60
 
-/** The chart as one line of text, at most 60 characters: the latest windows. */
+/** Chart as one line of block characters, for the most recent 60 windows. */
 export function sparkline(message: Message): string {
   const latest = (message.series ?? []).slice(-MAX_BARS).map(({ value }) => value)
   return barsText(latest, Math.max(1, chartMax(message)))

@@ -2,12 +2,12 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Instant } from '../../core/clock.ts'
 import type { Message, MessagePoint } from './message.ts'
 
-/** In pixels, for screens that show two of them as one. */
+/** Size in pixels, at twice the displayed size for high-density screens. */
 export const CHART_SIZE = { width: 1184, height: 256 } as const
 
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** Colours that can be told from a white and from a dark background, which shows through. */
+/** Colours that are visible on both light and dark backgrounds; the background is transparent. */
 export const CHART_COLOURS = {
   usual: [0x6b, 0x8a, 0xe6],
   bad: [0xe5, 0x48, 0x4d],
@@ -16,12 +16,12 @@ export const CHART_COLOURS = {
 
 const MARGIN = 8
 const LINE = 4
-/** Of what was expected, behind the bars. */
+/** Opacity of the expected area behind the bars, 0 to 255. */
 const VEIL = 64
 const GAP_SHARE = 0.25
 const RADIUS = 4
 
-/** A column of the chart: a window of the series. */
+/** One column of the chart, for one window of the series. */
 interface Column {
   point: MessagePoint
   left: number
@@ -29,10 +29,10 @@ interface Column {
   isBad: boolean
 }
 
-/** True when there is a course to be seen. */
+/** True if the series has at least two points. */
 export const hasChart = ({ series }: Message): boolean => (series?.length ?? 0) > 1
 
-/** Returns the series as a PNG of bars, those of the trouble in another colour, with what was expected behind them. */
+/** Renders the series as a PNG bar chart: bars of the incident in red, expected values as an area behind them. */
 export function chartOf(message: Message): Buffer {
   const { width, height } = CHART_SIZE
   const picture: Picture = { width, height, rgba: new Uint8Array(width * height * 4) }
@@ -62,10 +62,12 @@ function columnsOf(message: Message): Column[] {
   }))
 }
 
-/** Length of a window; 0 when there is one. */
+/** Length of a window in ms; 0 for fewer than two points. */
 export const stepOf = ([first, second]: readonly MessagePoint[]): number => (first && second ? second.at - first.at : 0)
 
-/** A window since the trouble began, and until it was last seen, that is not as expected. */
+/**
+ * True for windows between the start of the incident and its last occurrence whose value differs from the expected one.
+ */
 function isBad({ issue, firstBadAt }: Message, { at, value, expected }: MessagePoint, stepMs: number): boolean {
   const from: Instant = firstBadAt ?? issue?.firstSeenAt ?? Number.POSITIVE_INFINITY
   return at + stepMs > from && at <= (issue?.lastSeenAt ?? at) && value !== expected
@@ -79,7 +81,7 @@ function drawBar(
   const gap = Math.max(1, Math.round((right - left) * GAP_SHARE))
   const colour = isBad ? CHART_COLOURS.bad : CHART_COLOURS.usual
   const top = levelOf(point.value)
-  // Where nothing came at all there would be nothing to be seen.
+  // Draws a minimum height, so that an empty bad window is visible.
   const least = isBad || point.value > 0 ? LINE * 2 : 0
   const bar = {
     left: left + Math.floor(gap / 2),
@@ -111,7 +113,7 @@ function fill(
   }
 }
 
-/** Takes the upper corners away, with soft edges. */
+/** Rounds the upper corners with antialiasing. */
 function roundTop({ width, rgba }: Picture, { left, right, top, bottom }: Box): void {
   const radius = Math.min(RADIUS, Math.floor((right - left) / 2), bottom - top)
   for (let y = 0; y < radius; y++) {

@@ -3,7 +3,7 @@ import { buttonOf, pill, WRAP } from './mail-elements.ts'
 import { escapeHtml, LAYOUT, mailPage, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
-/** Several openings as one HTML page that loads nothing from anywhere: a row for each that is named. */
+/** Renders a group of openings as one HTML page without external resources, one row per named issue. */
 export function groupHtml({ subject, sentence, named, rest }: GroupSummary): string {
   const all = listUrl(named)
   return mailPage({
@@ -17,9 +17,9 @@ export function groupHtml({ subject, sentence, named, rest }: GroupSummary): str
       `<h1 ${themed('ink', 'margin:0 0 16px;font-size:20px;line-height:1.4;font-weight:700')}>${escapeHtml(sentence)}</h1>\n`,
       `<table ${LAYOUT} style="table-layout:fixed">\n${named.map(rowOf).join('\n')}\n</table>\n`,
       rest ? `<p ${themed('muted', 'margin:12px 0 0;font-weight:600')}>… ${escapeHtml(rest)}.</p>\n` : '',
-      all ? buttonOf(all, 'Open the list of issues') : '',
+      all ? buttonOf(all, 'View issues') : '',
     ].join(''),
-    below: 'What opens within 30 seconds after a first issue comes as one mail.',
+    below: 'Issues that open within 30 seconds of each other are sent as one e-mail.',
   })
 }
 
@@ -32,7 +32,7 @@ function rowOf(message: Message): string {
 <p style="margin:0 0 4px">${issue ? pill(message, issue.severity) : ''}</p>${link}${below}</td></tr>`
 }
 
-/** The list that the issues are in; null when the first leads to none. */
+/** URL of the issue list; null if the first message has no issue URL. */
 function listUrl([first]: readonly Message[]): string | null {
   const at = first?.url.lastIndexOf('/issues/') ?? -1
   return first && at >= 0 ? first.url.slice(0, at + 1) : null

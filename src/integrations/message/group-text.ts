@@ -2,24 +2,24 @@ import { SEVERITIES } from '../../alerts/alert.ts'
 import type { Message } from './message.ts'
 import { oneLine } from './one-line.ts'
 
-/** Of openings that go as one message so many are named; the others are counted. */
+/** Maximum number of issues named in a grouped message; the rest are counted. */
 export const MAX_NAMED = 20
 
-/** What is said of openings that go as one message. */
+/** Text of a grouped message about several openings. */
 export interface GroupSummary {
-  /** One line: how many, how bad the worst of those that are named is, and what the first one is. */
+  /** Subject line: highest severity among the named issues, number of issues, and the first title. */
   subject: string
   /** `200 issues opened within 30 seconds.` */
   sentence: string
-  /** The first 20, in their order. */
+  /** First 20 messages, in their order. */
   named: Message[]
-  /** How many are not named. */
+  /** Number of issues that are not named. */
   more: number
-  /** `and 180 more`; null when all are named. */
+  /** `and 180 more`; null if all are named. */
   rest: string | null
 }
 
-/** @param members at least one; no more than the first 20 messages are read */
+/** @param members At least one. Only the first 20 messages are read. */
 export function summarizeGroup(members: readonly { readonly message: Message }[]): GroupSummary {
   const named = members.slice(0, MAX_NAMED).map(({ message }) => message)
   const more = members.length - named.length
@@ -34,7 +34,7 @@ export function summarizeGroup(members: readonly { readonly message: Message }[]
   }
 }
 
-/** The whole message as plain text: a paragraph for each that is named. */
+/** Plain-text body with one paragraph per named issue. */
 export function groupText(words: GroupSummary): string {
   const named = words.named.map(
     ({ issue, sentence, url }) => `${issue ? `[${issue.severity}] ` : ''}${sentence}\n${url}`,

@@ -1,35 +1,35 @@
 /**
- * What all mails look like: colours, type, the frame around them. A mail loads nothing from anywhere, and every element has its
- * style with it, because many mail programs read no style sheet; the sheet adds what only it can say: dark colours, narrow
- * screens.
+ * Theme shared by all e-mails: colours, fonts and page frame.
+ * E-mails load no external resources. Every element has inline styles, because many clients ignore style sheets; the
+ * style sheet only adds dark colours and narrow screens.
  */
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Safe as text and inside quoted attributes. */
+/** Escapes text for use as content and inside quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
 interface Colors {
-  /** Behind everything. */
+  /** Page background. */
   page: string
   card: string
   ink: string
-  /** Of what is said beside: at least 4.5:1 on page and card. */
+  /** Secondary text. Contrast is at least 4.5:1 on page and card. */
   muted: string
   line: string
   accent: string
-  /** A surface within the card. */
+  /** Background of a box inside the card. */
   soft: string
-  /** Of each tone the ink, and the surface that it stands on. */
+  /** Text colour of each tone, and its background as `on…`. */
   good: string
   onGood: string
   bad: string
   onBad: string
   warn: string
   onWarn: string
-  /** Bars of now, and of what they are held against. */
+  /** Bars of the current period and of the period it is compared with. */
   bar: string
   barBefore: string
 }
@@ -49,7 +49,7 @@ const DARK: Colors = {
 const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 export const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
 
-/** What each class says of colours: its styles are drawn from here for both schemes. */
+/** Styles per class, generated for the light and the dark scheme. */
 const CLASSES = {
   page: (c: Colors) => `background:${c.page};color:${c.ink}`,
   card: (c: Colors) => `background:${c.card};color:${c.ink}`,
@@ -71,20 +71,21 @@ const CLASSES = {
 export type ThemeClass = keyof typeof CLASSES
 
 /**
- * The attributes of an element: its class, and the same in words for programs without style sheets. `more`: other styles;
- * `pad`: on narrow screens it has less room at its sides.
+ * Attributes of an element: its class, and the same styles inline for clients that ignore style sheets.
+ * @param more Additional inline styles.
+ * @param pad `pad` reduces the horizontal padding on narrow screens.
  */
 export function themed(name: ThemeClass, more = '', pad: 'pad' | '' = ''): string {
   const classes = pad === '' ? name : `${name} ${pad}`
   return `class="${classes}" style="${CLASSES[name](LIGHT)}${more === '' ? '' : `;${more}`}"`
 }
 
-/** Attributes of a table that only puts things beside each other. */
+/** Attributes of a table used for layout. */
 export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
 
 const important = (styles: string) => styles.replaceAll(';', ' !important;').concat(' !important')
 
-// `[data-ogsc]` is how Outlook's web pages mark a mail that they show dark.
+// Outlook on the web marks e-mails shown in dark mode with `[data-ogsc]`.
 const DARK_STYLES = Object.entries(CLASSES).map(([name, styles]) => [name, important(styles(DARK))] as const)
 
 const STYLE = `
@@ -104,19 +105,19 @@ ${DARK_STYLES.map(([name, styles]) => `.${name}{${styles}}`).join('\n')}
 ${DARK_STYLES.map(([name, styles]) => `[data-ogsc] .${name}{${styles}}`).join('\n')}`
 
 export interface MailFrame {
-  /** One line, plain text. */
+  /** Page title: one line, plain text. */
   title: string
-  /** What mail programs show beside the subject in their lists: one line, plain text. */
+  /** Preview text shown next to the subject in message lists: one line, plain text. */
   preview: string
-  /** HTML of what stands above the card; may be empty. */
+  /** HTML above the card; may be empty. */
   above: string
   /** HTML in the card. */
   body: string
-  /** HTML of what stands below the card, small. */
+  /** HTML below the card, in small type; may be empty. */
   below: string
 }
 
-/** The whole mail as an HTML page: one column, 640 px at most, as narrow as the screen. */
+/** Renders a complete HTML page in a single column of at most 640 px. */
 export function mailPage({ title, preview, above, body, below }: MailFrame): string {
   const row = (html: string, attributes: string) => (html === '' ? '' : `<tr><td ${attributes}>${html}</td></tr>\n`)
   return `<!doctype html>

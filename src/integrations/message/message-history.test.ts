@@ -147,9 +147,9 @@ Open now: 3 issues
 Violating events each hour, 2026-01-04 13:00 to 2026-01-05 13:00 UTC; highest 48:
 ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▇█▅
 
-One sample beside a good one (personal data masked); * marks what matters
-* params.value: empty (good: 89.90)
-  time: 2026-01-05 12:33 UTC (good: 2026-01-05 12:31 UTC)
+Violating vs. valid event (personal data masked); * marks the relevant difference
+* params.value: empty (valid: 89.90)
+  time: 2026-01-05 12:33 UTC (valid: 2026-01-05 12:31 UTC)
   env: prod
   vendor: Google Analytics 4
   event: purchase
@@ -158,11 +158,11 @@ One sample beside a good one (personal data masked); * marks what matters
   host: shop.example
   path: /checkout/thank-you
   title: Thank you for your order
-  sessionId: 1736080452.8841 (good: 1736080102.1177)
+  sessionId: 1736080452.8841 (valid: 1736080102.1177)
   params.currency: EUR
-  params.transaction_id: T-20931 (good: T-20907)
-  params.email: j***@m***.com (good: missing)
-  params.items: 2 (good: 1)
+  params.transaction_id: T-20931 (valid: T-20907)
+  params.email: j***@m***.com (valid: missing)
+  params.items: 2 (valid: 1)
 
 https://tags.company.example/issues/iss_01ke7k3h20x6b4n8r1t9v5c7zd
 `)

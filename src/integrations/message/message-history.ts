@@ -9,13 +9,16 @@ import {
 } from './message.ts'
 import { oneLine } from './one-line.ts'
 
-/** The most points of a message's series. */
+/** Maximum number of points in a message's series. */
 export const MAX_POINTS = 100
-/** With fewer there is no course to be seen. */
+/** Minimum number of points for a chart. */
 const MIN_POINTS = 2
 const MAX_FIELDS = 10
 
-/** Returns the message with what the history knows; what does not fit into the limit of messages is coarser, or cut. */
+/**
+ * Adds data from the event history to a message. Data above the size limit of messages is truncated, and series are
+ * downsampled.
+ */
 export function withHistory(message: Message, { goodSample, series, ...history }: MessageHistory): Message {
   const cause = history.cause && { sentence: oneLine(history.cause.sentence, 300) }
   const fields = history.fields?.slice(0, MAX_FIELDS).map((field) => oneLine(field, 100)) ?? null
@@ -30,7 +33,7 @@ export function withHistory(message: Message, { goodSample, series, ...history }
 
 const fits = (message: Message) => sizeOf(message) <= MAX_MESSAGE_BYTES
 
-/** True when the history was asked about this message, and knew something. */
+/** True if the message already has data from the event history. */
 export function hasHistory({ goodSample, series, cause }: Message): boolean {
   return Boolean(goodSample || series || cause)
 }
@@ -44,7 +47,7 @@ function pointsWithin(series: readonly MessagePoint[], bytes: number): MessagePo
   return null
 }
 
-/** At most `most` points: neighbours become their mean, so that numbers stay those of one window. */
+/** Downsamples to at most `most` points by averaging neighbors, so values still describe one window. */
 function merged(series: readonly MessagePoint[], most: number): MessagePoint[] {
   const size = Math.ceil(series.length / most)
   const groups = Array.from({ length: Math.ceil(series.length / size) || 0 }, (_, index) =>

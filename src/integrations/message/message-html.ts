@@ -8,17 +8,17 @@ import { KIND_TITLES, type MessageRow, rowsOf, subjectOf } from './message-text.
 import { samplesOf } from './sample-html.ts'
 
 export interface MailHtmlOptions {
-  /** Content-ID of the picture of the chart; null: it is left out. */
+  /** Content-ID of the chart image; null omits the chart. */
   chartId: string | null
 }
 
-/** Rows that have a place of their own. */
+/** Labels of rows that are rendered outside the table of facts. */
 const NUMBERS = ['Expected', 'Observed']
 const WHY = ['Probable cause', 'Change']
 const FOOT = ['Open now', 'Held back']
 const SEVERITY = ['Severity']
 
-/** The whole message as an HTML page that loads nothing from anywhere: its chart comes with the mail. */
+/** Renders the message as an HTML page without external resources; the chart is attached to the mail. */
 export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartId: null }): string {
   const { issue, sentence, url } = message
   const rows = rowsOf(message)
@@ -42,7 +42,7 @@ export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartI
   })
 }
 
-/** The name of the product, and how grave it is. */
+/** Product name and severity. */
 function headOf(message: Message): string {
   const { issue, kind } = message
   const word = kind === 'resolved' ? kind : (issue?.severity ?? '')
@@ -91,7 +91,7 @@ function chartPart(message: Message, chartId: string): string {
   const most = numberText(chartMax(message))
   const isExpected = message.series?.some(({ expected }) => (expected ?? 0) > 0)
   const text = `${chartTitle(message)}, ${chartSpan(message)}. Highest: ${most}.`
-  const legend = `Red: since it began. ${isExpected ? 'Grey: what was expected. ' : ''}Highest: ${most}.`
+  const legend = `Red: since the issue began. ${isExpected ? 'Grey: expected. ' : ''}Highest: ${most}.`
   return `${heading(chartTitle(message))}<img src="cid:${escapeHtml(chartId)}" width="592" height="128" alt="${escapeHtml(text)}" style="display:block;width:100%;height:auto;border:0">
 <p ${themed('muted', 'margin:6px 0 0;font-size:13px')}>${chartSpan(message)}. ${legend}</p>
 `
@@ -114,7 +114,7 @@ ${cells.join('\n')}
 function footOf({ kind, alert }: Message, rows: readonly MessageRow[]): string {
   const said = rows.map(([label, text]) => `${label}: ${text}.`)
   if (kind === 'delivery_failed')
-    said.push('What is lost is told to the owners, and through another channel of its alert.')
-  else if (alert) said.push(`You get this because the alert “${alert.name}” names this address.`)
+    said.push('Undelivered notifications are reported to the owners and to another channel of the alert.')
+  else if (alert) said.push(`You receive this because the alert “${alert.name}” sends notifications to this address.`)
   return escapeHtml(said.join(' '))
 }

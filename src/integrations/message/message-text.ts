@@ -6,22 +6,22 @@ import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
-/** How each kind of message is announced. */
+/** Headings by kind of message. */
 export const KIND_TITLES: Record<MessageKind, string> = {
   opened: 'New issue',
-  reopened: 'Back again',
+  reopened: 'Reopened',
   repeated: 'Still happening',
   resolved: 'Resolved',
   test: 'Test',
   delivery_failed: 'Notification not delivered',
 }
 
-/** A label and what stands beside it. */
+/** A label and its value. */
 export type MessageRow = readonly [label: string, text: string]
 
 const MAX_SAMPLE_ROWS = 30
 
-/** One line: severity, kind and issue, or what a test is. */
+/** Subject line: severity, kind and issue title; for a test the kind alone. */
 export function subjectOf(message: Message): string {
   const { kind, issue, domain } = message
   if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
@@ -31,7 +31,7 @@ export function subjectOf(message: Message): string {
   return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)
 }
 
-/** The facts of a message, in the order in which a reader needs them; a fact that is not known is left out. */
+/** Labelled facts in reading order. Unknown facts are omitted. */
 export function rowsOf(message: Message): MessageRow[] {
   const { issue, domain, vendor, event, openNow, heldBack } = message
   if (!issue) return []
@@ -51,7 +51,12 @@ export function rowsOf(message: Message): MessageRow[] {
     issue.resolvedBy ? ['Resolved by', issue.resolvedBy] : null,
     issue.notes ? ['Note', issue.notes] : null,
     issue.impactValue === null ? null : ['Impact value', amountText(issue.impactValue, message.currency ?? null)],
-    heldBack > 0 ? ['Held back', `${heldBack} earlier ${heldBack === 1 ? 'notice' : 'notices'} by the throttle`] : null,
+    heldBack > 0
+      ? [
+          'Held back',
+          `${heldBack} earlier ${heldBack === 1 ? 'notification' : 'notifications'}, limited by the throttle`,
+        ]
+      : null,
     openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],
   ]
   return rows.filter((row) => row !== null)
@@ -80,12 +85,14 @@ function comparisonOf({ issue, observed, expected, expectation, observation }: M
   ]
 }
 
-/** What of an event says nothing to people; its domain has a row of its own. */
+/** Technical fields, not shown. The domain has its own row. */
 const TECHNICAL: readonly string[] = ['seq', 'id', 'receivedAt', 'orgId', 'domainId'] satisfies (keyof StoredEvent)[]
 
 const isTime = (value: unknown) => typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
 
-/** What people want to know of an event; when it happened as `time`, and a weight only where it counts for several. */
+/**
+ * Returns the fields to show: `ts` becomes `time`, and the weight is included only if the event counts more than once.
+ */
 function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(sample).flatMap(([key, value]) => {
     if (TECHNICAL.includes(key) || (key === 'weight' && value === 1)) return []
@@ -94,17 +101,17 @@ function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(fields)
 }
 
-/** One field of the bad event beside that of the good one. */
+/** One field of the violating event and the same field of the valid event. */
 export interface ComparedRow {
   key: string
-  /** Null where the event has no such field; empty where it is blank. */
+  /** Null if the event lacks the field; empty if the value is blank. */
   bad: string | null
   good: string | null
-  /** The difference that the rule is about, as far as that is known. */
+  /** True for the difference that the rule checks, if known. */
   isMarked: boolean
 }
 
-/** The sample as dotted keys and texts, for people: without what is not known, and with one time in UTC. */
+/** Sample as rows of dotted keys and text values, without empty fields and with times in UTC. */
 export function sampleRowsOf(message: Pick<Message, 'sample'>): MessageRow[] {
   return flat(message.sample).slice(0, MAX_SAMPLE_ROWS)
 }
@@ -121,15 +128,16 @@ function flat(sample: Record<string, unknown> | null): MessageRow[] {
 }
 
 /**
- * The bad event held against the good one, field by field: what is marked comes first, then the bad event in its order,
- * then what only the good one has; at most 30 rows. Empty unless the message has both.
+ * Compares the violating event with the valid one field by field: marked fields first, then the fields of the violating
+ * event in their order, then fields only the valid event has. At most 30 rows; empty unless the message has both
+ * events.
  */
 export function comparedRowsOf({ sample, goodSample, fields }: Message): ComparedRow[] {
   if (!sample || !goodSample) return []
   const [bad, good] = [new Map(flat(sample)), new Map(flat(goodSample))]
   const keys = [...new Set([...bad.keys(), ...good.keys()])]
   const named = keys.filter((key) => fields?.some((field) => rowKeyOf(field) === key) && bad.get(key) !== good.get(key))
-  // What is masked was personal data, which one of the two had not.
+  // A masked value in only one of the two events means that only that event had personal data.
   const isMasked = (text?: string) => text?.includes('***') ?? false
   const isOddOneOut = (key: string) => {
     const [one, other] = [bad.get(key), good.get(key)]
@@ -145,7 +153,7 @@ export function comparedRowsOf({ sample, goodSample, fields }: Message): Compare
   }))
 }
 
-/** How a condition's parameter is called among the rows of a sample: `$host` is the event's own, `$$os` the key `$os`. */
+/** Row key for a parameter of a condition: `$host` is a field of the event, `$$os` is the parameter `$os`. */
 function rowKeyOf(field: string): string {
   if (field.startsWith('$$')) return `params.${field.slice(1)}`
   return field.startsWith('$') ? field.slice(1) : `params.${field}`
@@ -164,14 +172,14 @@ export function textOf(message: Message): string {
 
 const linesOf = (rows: readonly MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`)
 
-/** A title, and what stands under it line by line, to be shown in letters of one width. */
+/** A titled block of lines, rendered in a monospace font. */
 export interface TextBlock {
   title: string
   /** At least one. */
   lines: string[]
 }
 
-/** The course as a line of bars, and the events field by field; those of which something is known. */
+/** Chart as a sparkline and events field by field; blocks without data are omitted. */
 export function textBlocksOf(message: Message): TextBlock[] {
   return [chartBlock(message), eventsBlock(message)].filter((one) => one !== null)
 }
@@ -185,23 +193,23 @@ function chartBlock(message: Message): TextBlock | null {
 function eventsBlock(message: Message): TextBlock | null {
   const compared = comparedRowsOf(message)
   if (compared.length > 0)
-    return { title: `${COMPARED_TITLE}; * marks what matters`, lines: compared.map(comparedText) }
+    return { title: `${COMPARED_TITLE}; * marks the relevant difference`, lines: compared.map(comparedText) }
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
   const rows = sampleRowsOf({ sample })
   return rows.length > 0 ? { title, lines: linesOf(rows) } : null
 }
 
-/** Said over an event without one beside it, over one that complies, and over both. */
-export const SAMPLE_TITLE = 'One sample (personal data masked)'
-export const GOOD_TITLE = 'A good event (personal data masked)'
-export const COMPARED_TITLE = 'One sample beside a good one (personal data masked)'
+/** Titles above a violating event alone, a valid event alone, and both. */
+export const SAMPLE_TITLE = 'Sample event (personal data masked)'
+export const GOOD_TITLE = 'Valid event (personal data masked)'
+export const COMPARED_TITLE = 'Violating vs. valid event (personal data masked)'
 
 function comparedText({ key, bad, good, isMarked }: ComparedRow): string {
   const mark = isMarked ? '* ' : '  '
-  return bad === good ? `${mark}${key}: ${bad}` : `${mark}${key}: ${shownValue(bad)} (good: ${shownValue(good)})`
+  return bad === good ? `${mark}${key}: ${bad}` : `${mark}${key}: ${shownValue(bad)} (valid: ${shownValue(good)})`
 }
 
-/** A value for people, also where there is none. */
+/** Display text of a value, with a word for missing and empty values. */
 export function shownValue(value: string | null): string {
   if (value === null) return 'missing'
   return value === '' ? 'empty' : value

@@ -71,10 +71,10 @@ Event: purchase
 Hosts: shop.example, m.shop.example
 Severity: critical
 Impact value: 2,500
-Held back: 2 earlier notices by the throttle
+Held back: 2 earlier notifications, limited by the throttle
 Open now: 3 issues
 
-One sample (personal data masked)
+Sample event (personal data masked)
 event: purchase
 host: shop.example
 params.value: 
@@ -196,7 +196,7 @@ test.each(sentences)('the sentence with %s', (_name, some, sentence) => {
 
 test.each([
   ['opened', '[critical] New issue: '],
-  ['reopened', '[critical] Back again: '],
+  ['reopened', '[critical] Reopened: '],
   ['repeated', '[critical] Still happening: '],
   ['resolved', '[critical] Resolved: '],
 ] as const)('the subject of %s', (transition, beginning) => {
@@ -237,7 +237,7 @@ test('owners hear which notice was lost, and why', () => {
   const lost = buildMessage(facts)
   const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
   expect(message.sentence).toBe(
-    'Webhook hooks.example.com could not be reached, so the notice about Purchase has a value was not delivered: HTTP 410.',
+    'Webhook hooks.example.com could not be reached, so the notification about Purchase has a value was not delivered: HTTP 410.',
   )
   expect(subjectOf(message)).toStartWith('[critical] Notification not delivered: ')
   expect(rowsOf(message)).toEqual(rowsOf(lost))

@@ -5,11 +5,11 @@ import { namesMissingIn } from '../../core/text.ts'
 import type { IssueStatus, Transition } from '../../issues/issue.ts'
 import { oneLine } from './one-line.ts'
 
-/** `delivery_failed` tells owners that another channel could not be reached. */
+/** `delivery_failed` reports that another channel could not be reached. */
 export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'test', 'delivery_failed'] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
-/** What a message says of its issue. */
+/** Issue data in a message. */
 export interface MessageIssue {
   id: string
   title: string
@@ -23,97 +23,94 @@ export interface MessageIssue {
   lastSeenAt: Instant
   /** Most frequent first, at most 20. */
   hosts: string[] | null
-  /** What people wrote on it. */
+  /** Notes written by users. */
   notes: string | null
-  /**
-   * Who resolved it by hand: a person's name, or that of an integration; null while it stands, and when it ended by
-   * itself.
-   */
+  /** Name of the user or integration that resolved the issue; null if unresolved or resolved automatically. */
   resolvedBy: string | null
 }
 
-/** A change that may have caused an issue. */
+/** A change that may have caused the issue. */
 export interface MessageChange {
   id: string
   title: string
   occurredAt: Instant
 }
 
-/** One window of what an issue counts. */
+/** One window of the issue's series. */
 export interface MessagePoint {
-  /** Its start. */
+  /** Start of the window. */
   at: Instant
   value: number
-  /** Null where nothing in particular is expected. */
+  /** Null if no specific value is expected. */
   expected: number | null
 }
 
 /**
- * What only the event history knows of an issue. It is asked for when a message is first sent, because the transaction
- * that decides to tell can't wait for it. Each part is null when there is none, or when the history did not answer in time.
+ * Data from the event history. It is fetched when a message is first sent, because the transaction that creates the
+ * notification cannot wait for it. Each part is null if there is no data or the history did not answer in time.
  */
 export interface MessageHistory {
-  /** An event that complies, masked, with the vendor and event of the bad one where there is one. */
+  /** A valid event, masked; with the vendor and event name of the violating one if there is one. */
   goodSample: Record<string, unknown> | null
   /** Oldest first. */
   series: MessagePoint[] | null
-  /** What probably caused the issue, in one sentence with its full stop. */
+  /** Probable cause, as one sentence with a full stop. */
   cause: { sentence: string } | null
-  /** What the rule looks at: keys of parameters, and fields as in conditions: `$host`. Null when that is not known. */
+  /** Fields the rule checks: parameter keys, and event fields as in conditions, such as `$host`. Null if unknown. */
   fields: string[] | null
 }
 
 export const NO_HISTORY: MessageHistory = { goodSample: null, series: null, cause: null, fields: null }
 
 /**
- * What is said, before it is rendered for a channel. Every text is one line without control characters, whatever
- * alert, event or page it came from; all of it together is below 20 kB as JSON.
+ * Content of a notification before it is rendered for a channel. Every text is a single line without control
+ * characters, regardless of its source. The whole message is below 20 kB as JSON.
  */
 export interface Message extends MessageHistory {
   kind: MessageKind
   at: Instant
-  /** What is wrong, in one sentence with its full stop. */
+  /** The problem in one sentence with a full stop. */
   sentence: string
   /** Null for a test. */
   issue: MessageIssue | null
   alert: { id: string; name: string } | null
-  /** Null when the alert means no single domain, or the domain is gone. */
+  /** Null if the alert has no single domain, or the domain was deleted. */
   domain: { id: string; name: string } | null
   vendor: string | null
   event: string | null
-  /** Null where the alert type compares no numbers. */
+  /** Null if the alert type does not compare numbers. */
   observed: number | null
   expected: number | null
-  /** `expected` in the words of the alert type: `more than 10`; null where the number says it. */
+  /** `expected` as text of the alert type: `more than 10`. Null if the number is enough. */
   expectation: string | null
-  /** What was observed, in words; left out where a number says it. */
+  /** Observation as text; absent if the number is enough. */
   observation?: string
-  /** One violating event, masked; nested values cut to what fits. */
+  /** One violating event, masked; nested values are truncated to the size limit. */
   sample: Record<string, unknown> | null
-  /** When the trouble of this opening, and not of an earlier one, was first seen; null for a test. */
+  /** First occurrence since the issue last opened; null for a test. */
   firstBadAt: Instant | null
-  /** Changes of the domain in whose watch windows the issue opened, latest first; left out when there are none. */
+  /** Changes of the domain whose watch window contains the opening, most recent first; absent if there are none. */
   changes?: MessageChange[]
-  /** What the impact value is an amount in (ISO 4217); left out: a unit of the organization's own. */
+  /** Currency of the impact value (ISO 4217); absent if the organization has no currency. */
   currency?: string
-  /** Open issues of the organization, this one included; null for a test. */
+  /** Number of open issues of the organization including this one; null for a test. */
   openNow: number | null
-  /** Notices about the issue that the throttle held back since the last one that went. */
+  /** Number of notifications about the issue held back by the throttle since the last one that was sent. */
   heldBack: number
-  /** Where to read on. */
+  /** URL of the issue or page with details. */
   url: string
 }
 
-/** What a message about an issue is made from. The sample must be masked already. */
+/** Input of `buildMessage`. The sample must already be masked. */
 export interface MessageFacts {
   transition: Transition
   at: Instant
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   issue: Omit<MessageIssue, 'notes' | 'resolvedBy'> & Partial<Pick<MessageIssue, 'notes' | 'resolvedBy'>>
   alert: { id: string; name: string }
   domain: { id: string; name: string } | null
-  /** What fired last; null for an issue that no evaluation raised. */
+  /** Most recent finding; null for an issue not raised by an evaluation. */
   finding: Pick<
     Finding,
     'summary' | 'observed' | 'expected' | 'expectation' | 'observation' | 'vendor' | 'event' | 'sample'
@@ -121,12 +118,12 @@ export interface MessageFacts {
   changes?: readonly MessageChange[]
   /** Default: `issue.firstSeenAt`. */
   firstBadAt?: Instant
-  /** Of the organization; null or left out: none. */
+  /** Currency of the organization; null or absent: none. */
   currency?: string | null
   openNow: number
 }
 
-/** Of a message as JSON, in UTF-8. Webhooks say little more, and theirs are below 20 kB. */
+/** Maximum size of a message as JSON in UTF-8. Webhook payloads add little and stay below 20 kB. */
 export const MAX_MESSAGE_BYTES = 19_000
 
 const MAX_HOSTS = 20
@@ -193,7 +190,7 @@ export function buildMessage(facts: MessageFacts): Message {
   return { ...message, sample: finding?.sample ? fitting(finding.sample, room) : null }
 }
 
-/** Bytes of a value as JSON in UTF-8. */
+/** Size of a value as JSON in UTF-8 bytes. */
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
@@ -215,7 +212,7 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   return `${said}${what ? ` (${name(what)})` : ''}${placeIn(said)}.`
 }
 
-/** A copy of what fits into so many bytes, in order; what does not is left out, long values are cut. */
+/** Copies a sample within a byte limit, in order. Fields that do not fit are omitted; long values are truncated. */
 export function fitting(sample: Record<string, unknown>, bytes: number): Record<string, unknown> {
   let left = bytes
   const take = (text: string) => {
@@ -241,18 +238,20 @@ export function fitting(sample: Record<string, unknown>, bytes: number): Record<
   return copy(sample, 0) as Record<string, unknown>
 }
 
-/** Says that the channel works. */
+/** Message that confirms a working channel. */
 export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {
   const sentence = `This is a test of the integration ${oneLine(label, 100)}: notifications arrive here.`
   return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: `${publicUrl}/integrations` }
 }
 
-/** Tells owners that `lost` did not arrive. `channel` names the way without secrets: `Webhook hooks.example.com`. */
+/**
+ * Message reporting that `lost` was not delivered. `channel` is a name without secrets: `Webhook hooks.example.com`.
+ */
 export function failureMessage(
   lost: Message,
   { at, channel, reason }: { at: Instant; channel: string; reason: string },
 ): Message {
-  const what = lost.alert ? `the notice about ${lost.alert.name}` : 'a notice'
+  const what = lost.alert ? `the notification about ${lost.alert.name}` : 'a notification'
   const sentence = `${oneLine(channel, 120)} could not be reached, so ${what} was not delivered: ${oneLine(reason, 200)}.`
   return { ...lost, kind: 'delivery_failed', at, sentence, heldBack: 0 }
 }

@@ -15,7 +15,10 @@ const BASE = 'padding:6px 8px;text-align:left;vertical-align:top;font-size:13px;
 const CELL = `${BASE};border-color:#e2e5e9`
 const CODE = `font-family:${MONO};font-size:12px;${WRAP}`
 
-/** The bad event beside the good one with what matters marked, or the one that there is; empty without any. */
+/**
+ * Renders the violating and the valid event side by side with relevant differences marked, or the only event there is.
+ * Empty without events.
+ */
 export function samplesOf(message: Message): string {
   const compared = comparedRowsOf(message)
   if (compared.length > 0) return heading(COMPARED_TITLE) + tableOf('pair', [HEAD, ...compared.map(comparedRow)])
@@ -31,8 +34,8 @@ export function samplesOf(message: Message): string {
   )
 }
 
-// In a column of their own on wide screens, above their values on narrow ones: `pair` in the style sheet.
-const HEAD = `<tr>${['', 'Bad', 'Good'].map((word) => `<td ${themed('line', 'padding:0 8px 4px;border:0')}>${word === '' ? '' : `<span ${themed('muted', 'font-size:13px;font-weight:600')}>${word}</span>`}</td>`).join('')}</tr>`
+// Values are in columns on wide screens and below their key on narrow ones: see `pair` in the style sheet.
+const HEAD = `<tr>${['', 'Violating', 'Valid'].map((word) => `<td ${themed('line', 'padding:0 8px 4px;border:0')}>${word === '' ? '' : `<span ${themed('muted', 'font-size:13px;font-weight:600')}>${word}</span>`}</td>`).join('')}</tr>`
 
 function tableOf(name: string, rows: readonly string[]): string {
   return `<table class="${name}" width="100%" cellpadding="0" cellspacing="0" style="table-layout:fixed;width:100%">
@@ -51,7 +54,7 @@ function comparedRow({ key, bad, good, isMarked }: ComparedRow): string {
   return `<tr>${keyCell(key, true)}${marked.join('')}</tr>`
 }
 
-/** Of parameters the key alone, as rules name them. */
+/** Drops the `params.` prefix, as rules do. */
 function keyCell(key: string, isMarked: boolean): string {
   const name = escapeHtml(key.replace(/^params\./, ''))
   const text = isMarked

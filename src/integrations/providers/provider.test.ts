@@ -122,11 +122,11 @@ describe('the channels of an alert', () => {
   })
 
   test.each([
-    ['team_chat', 'int_hook', 'channels[1].target: there is no team_chat integration int_hook'],
+    ['team_chat', 'int_hook', 'channels[1].target: team_chat integration int_hook does not exist'],
     ['team_chat', '#web', 'channels[1].target: must be an https URL'],
     ['office_chat', 'http://x.example', 'channels[1].target: must be an https URL'],
-    ['issue_tracker', 'int_x', 'channels[1].target: there is no issue_tracker integration int_x'],
-    ['issue_tracker', 'OPS', 'channels[1].target: must be the id of an integration, int_…, of issue_tracker'],
+    ['issue_tracker', 'int_x', 'channels[1].target: issue_tracker integration int_x does not exist'],
+    ['issue_tracker', 'OPS', 'channels[1].target: must be the id (int_…) of an integration of type issue_tracker'],
     ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
     ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],
     ['email', 'a@b.example, , c@d.example', 'channels[1].target: address 2 of 3 is empty: there is a comma too many'],
@@ -141,8 +141,8 @@ describe('the channels of an alert', () => {
     ['email', 'Owners', 'channels[1].target: "Owners" is not an e-mail address'],
     ['webhook', 'ftp://x.example', 'channels[1].target: must be an https URL'],
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
-    ['webhook', 'int_other', 'channels[1].target: there is no webhook integration int_other'],
-    ['webhook', 'int_chat', 'channels[1].target: there is no webhook integration int_chat'],
+    ['webhook', 'int_other', 'channels[1].target: webhook integration int_other does not exist'],
+    ['webhook', 'int_chat', 'channels[1].target: webhook integration int_chat does not exist'],
   ] as const)('%s to %s is refused', (type, target, message) => {
     expect(() => check(good, { type, target })).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),

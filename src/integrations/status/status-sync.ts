@@ -14,21 +14,21 @@ import { updateIntegrationStatus } from '../store.ts'
 import { findProvider } from '../targets.ts'
 import { type CurrentStatusChange, currentStatusChange } from './status-change.ts'
 
-/** Looked at in one round; the others follow in the next. */
+/** Maximum number of channels per run; the others follow in the next. */
 const AT_ONCE = 100
-/** When it is looked again if somebody has mended an integration. */
+/** Delay before checking again whether an integration has been fixed. */
 const MENDED_MS = 5 * MINUTE_MS
 
 /**
- * Shows other sides how issues stand of which their providers remember something. What is stored is only that an issue's status
- * is another one than was shown, so the latest is what is shown, and a kill loses nothing.
+ * Updates other services, such as tickets and chat messages, when the status of an issue changes. Only the fact that
+ * the status differs from the shown one is stored, so the latest status is sent and a crash loses nothing.
  */
 export class StatusSync {
   private readonly inFlight = new Set<string>()
 
   constructor(private readonly dispatcher: Dispatcher) {}
 
-  /** Begins what is due and has a place, without waiting for it. */
+  /** Starts due updates for which a slot is free, without waiting for them. */
   start(): void {
     const { db, clock, report, providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
@@ -54,7 +54,7 @@ export class StatusSync {
     const { deps, stopping } = this.dispatcher
     const { orgId, channelTarget: target } = channel
     const change = currentStatusChange(deps.db, channel)
-    // Without a word of its opening there is nothing that could be shown anew.
+    // Without a notification of the opening there is nothing to update.
     if (!change) return postponeSync(deps.db, channel, null, false)
     let context: LiveIssueContext | null = null
     let outcome: Outcome | null = null
@@ -68,23 +68,23 @@ export class StatusSync {
     }
     ended(context?.hung ?? false)
     if (stopping.aborted && outcome?.verdict !== 'delivered') return
-    // Nothing is known of an integration that was not asked.
-    const isTold = context?.asked || outcome?.verdict !== 'delivered'
-    this.record(channel, change, isTold ? (context?.integrationId ?? null) : null, outcome)
+    // Without a call nothing is known about the integration.
+    const isInformative = context?.asked || outcome?.verdict !== 'delivered'
+    this.record(channel, change, isInformative ? (context?.integrationId ?? null) : null, outcome)
   }
 
   private record(channel: PendingSync, change: CurrentStatusChange, id: string | null, outcome: Outcome | null): void {
     const { db, clock, jitter } = this.dispatcher.deps
     const now = clock.now()
     if (outcome) updateIntegrationStatus(db, id, outcome)
-    const told = change.shown.map(({ issueId, status }) => ({ ...channel, issueId, status }))
+    const shown = change.shown.map(({ issueId, status }) => ({ ...channel, issueId, status }))
     if (outcome?.verdict === 'delivered') {
-      for (const one of told) markSynced(db, one, one.status)
+      for (const one of shown) markSynced(db, one, one.status)
       return
     }
-    // Who shares the message waits with it: it would be refused just the same.
+    // Issues in the same message are postponed as well, because they would be refused too.
     const later = (at: Instant | null, counts: boolean) => {
-      for (const one of told) postponeSync(db, one, at, counts)
+      for (const one of shown) postponeSync(db, one, at, counts)
     }
     if (outcome?.verdict === 'wait') return later(now + Math.min(outcome.waitMs, MAX_RETRY_AFTER_MS), false)
     if (outcome?.verdict === 'broken' && outcome.status) return later(now + MENDED_MS, false)

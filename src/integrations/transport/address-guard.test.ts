@@ -173,7 +173,7 @@ describe('the allow list', () => {
   test.each(['http://x', 'x:80', 'x/y', '10.0.0.0/40', '*.corp', 'a b', 'me@x', '300.1.1.1', '..', '127.1'])(
     'refuses the entry %j',
     (entry) => {
-      expect(() => addressGuard(['ok.example', entry])).toThrow(`"${entry}" is neither a host name nor an address`)
+      expect(() => addressGuard(['ok.example', entry])).toThrow(`"${entry}" is not a host name, address or CIDR block`)
     },
   )
   test('ignores empty entries', () => expect(() => addressGuard(['', ' '])).not.toThrow())

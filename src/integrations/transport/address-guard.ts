@@ -12,42 +12,42 @@ import {
 } from '../../core/ip-address.ts'
 import { destinations, judge } from './address-range.ts'
 
-/** Every address of a host name, IPv4 and IPv6, in the order in which they should be tried. Throws when it has none. */
+/** Resolves a host name to its IPv4 and IPv6 addresses in order of preference. Throws if there are none. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** A place that may be connected to: these addresses and no other. */
+/** A destination that may be connected to, at these addresses only. */
 export interface VettedAddress {
-  /** The name the certificate must be for; an IPv6 address stands without brackets. */
+  /** Host name for the certificate; IPv6 addresses without brackets. */
   host: string
   port: number
-  /** Never empty. Each was judged; an address that stands for an IPv4 address is given as that. */
+  /** Allowed addresses; never empty. Addresses that embed an IPv4 address are given as that. */
   addresses: { address: string; family: 4 | 6 }[]
 }
 
 /**
- * Decides which URLs this program calls on behalf of its users, so that nobody reaches through it what only it can
- * reach. Refusals are `AppError('invalid')` whose message starts where a field's name ends (`must be …`, `host …`).
+ * Decides which URLs the server may call on behalf of users, so that they cannot reach hosts only the server can reach.
+ * Errors are `AppError('invalid')` with a message that follows a field name (`must be …`, `host …`).
  */
 export interface AddressGuard {
   /**
-   * Judges what can be told without asking DNS; answers the URL with its host in one spelling. Only https, http for
-   * hosts on the allow list or where every plain http is allowed; no user information; ports 80, 443 and from 1024.
+   * Checks a URL without DNS and returns it with a normalised host. Allows https, and http for hosts on the allow list
+   * or if plain http is enabled; no credentials; ports 80, 443 and from 1024.
    */
   checkUrl(text: string): URL
-  /** True when the allow list names this host, in lower case. */
+  /** True if the allow list contains this host, in lower case. */
   names(host: string): boolean
   /**
-   * Resolves the URL's host and refuses it when one of its addresses is blocked. A name that doesn't resolve is
-   * `AppError('upstream')`: it may later.
+   * Resolves the host of a URL and fails if one of its addresses is blocked. A name that does not resolve fails with
+   * `AppError('upstream')`, because it may resolve later.
    */
   vet(url: URL, resolve?: Resolve): Promise<VettedAddress>
 }
 
 const MAX_URL_LENGTH = 2000
 const LOCAL_NAMES = /^(?:(?:.+\.)?localhost|metadata\.google\.internal)$/
-const LISTED = 'it can be allowed in TAGWARDEN_OUTBOUND_ALLOW'
+const LISTED = 'allow it in TAGWARDEN_OUTBOUND_ALLOW if intended'
 
-/** Asks the system's resolver, which also knows the hosts file. */
+/** Uses the system's resolver, including the hosts file. */
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, order: 'verbatim' })).map(({ address }) => address)
 
@@ -58,11 +58,11 @@ interface AllowList {
 }
 
 /**
- * @param allow host names, addresses and CIDRs that may be reached although they are private or forbidden. A name
- * opens every address it resolves to; a block opens its addresses, for http only where the URL spells the address.
- * A cloud's metadata address is opened by an entry for that one address alone.
- * @param plainHttp true: http is allowed for every host, as for a browser; default false
- * @throws Error naming the entry that is none of these.
+ * @param allow Host names, addresses and CIDR blocks that may be reached although they are private or forbidden. A name
+ * allows all addresses it resolves to; a block allows its addresses, with http only if the URL contains the address
+ * itself. A cloud's metadata address requires an entry for that single address.
+ * @param plainHttp Allows http for every host, as in a browser. Default false.
+ * @throws Error naming an invalid entry.
  */
 export function addressGuard(allow: readonly string[], { plainHttp = false } = {}): AddressGuard {
   const list = { ...parseAllowList(allow), plainHttp }
@@ -88,18 +88,18 @@ function plainName(entry: string): string {
   const url = /^[^\s/:@?#\\[\]]+$/.test(entry) ? URL.parse(`https://${entry}`) : null
   const name = url && withPlainHost(url)?.hostname
   if (!name || !/^[\w.-]+$/.test(name) || parseAddress(name)) {
-    throw new Error(`TAGWARDEN_OUTBOUND_ALLOW: "${entry}" is neither a host name nor an address nor a CIDR`)
+    throw new Error(`TAGWARDEN_OUTBOUND_ALLOW: "${entry}" is not a host name, address or CIDR block`)
   }
   return name
 }
 
-/** Returns scheme, host and port of a URL, with its host in one spelling; empty when it has no host. */
+/** Returns the origin of a URL with a normalised host; empty without a host. */
 export function originOf(text: string): string {
   const url = URL.parse(text)
   return (url && withPlainHost(url)?.origin) ?? ''
 }
 
-/** The same URL with its host lower-case and without the root's dot; null when nothing is left of the host. */
+/** Normalises the host of a URL: lower case, without a trailing dot. Null if the host is then empty. */
 function withPlainHost(url: URL): URL | null {
   const host = url.hostname.replace(/\.$/, '')
   if (host === '' || host.endsWith('.')) return null
@@ -110,7 +110,7 @@ function withPlainHost(url: URL): URL | null {
 
 function checkUrl(text: string, list: AllowList): URL {
   if (text.length > MAX_URL_LENGTH) throw new AppError('invalid', `must have at most ${MAX_URL_LENGTH} characters`)
-  // The parser would drop them silently, and what is checked must be what was written.
+  // The parser would drop them silently, so the checked URL would differ from the entered one.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) throw new AppError('invalid', 'must be a URL without spaces')
   const parsed = URL.parse(text)
@@ -160,12 +160,12 @@ async function resolved(host: string, resolve: Resolve): Promise<Address[]> {
   return known
 }
 
-/** Throws unless everything the address stands for is public or opened by the list. */
+/** Throws unless every destination of the address is public or on the allow list. */
 function refuseBlocked(host: string, address: Address, nameListed: boolean, list: AllowList): void {
   for (const place of destinations(address)) {
     const { tier, what, exact } = judge(place)
     if (tier === 'public' || isListed(place, list) || (nameListed && !exact)) continue
-    // Not the address itself: it would tell what the inner DNS knows.
+    // Omits the address, which would reveal internal DNS data.
     const means = parseAddress(host) ? 'is' : 'resolves to'
     throw new AppError('invalid', `host ${host} ${means} ${what}: ${LISTED}`)
   }
@@ -178,7 +178,7 @@ function isListed(place: Address, list: AllowList): boolean {
   )
 }
 
-/** Systems send packets for a mapped address by IPv4; any other address is used as it is. */
+/** Operating systems send packets for IPv4-mapped addresses over IPv4. */
 function reachable(address: Address): { address: string; family: 4 | 6 } {
   const target = unmapped(address)
   return { address: formatAddress(target), family: target.family }

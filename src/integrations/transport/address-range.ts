@@ -1,30 +1,30 @@
 import { type Address, contains, parseCidr } from '../../core/ip-address.ts'
 
 /**
- * What kind of place an address is. `private`: networks of a company's own. `forbidden`: the machine itself, its link,
- * a cloud's metadata service, and what is not an address of one host on the Internet.
+ * Kind of address. `private`: private networks. `forbidden`: the machine itself, link-local addresses, cloud metadata
+ * services, and everything that is not the address of a single host on the Internet.
  */
 export type Tier = 'public' | 'private' | 'forbidden'
 
 export interface Judgement {
   tier: Tier
-  /** In words, for a refusal: `a loopback address`. */
+  /** Description for error messages: `a loopback address`. */
   what: string
-  /** True for metadata services: only an entry that names just this address opens them. */
+  /** True for metadata services, which require an entry for that single address. */
   exact: boolean
 }
 
 /**
- * The addresses that a packet to `address` ends at. An IPv6 address that carries an IPv4 address stands for that one
- * (mapped, compatible, translated, NAT64, 6to4), a Teredo address for its server and its client; any other for itself.
- * Sources: RFC 4291 2.5.5, RFC 2765 2.1, RFC 6052 2.1, RFC 3056 2, RFC 4380 4.
+ * Returns the destinations of a packet to `address`. IPv6 addresses that embed an IPv4 address (mapped, compatible,
+ * translated, NAT64, 6to4) give that one, Teredo addresses their server and client, all others themselves. Sources: RFC
+ * 4291 2.5.5, RFC 2765 2.1, RFC 6052 2.1, RFC 3056 2, RFC 4380 4.
  */
 export function destinations(address: Address): Address[] {
   if (address.family === 4) return [address]
   const { value } = address
   const v4 = (shift: bigint): Address => ({ family: 4, value: (value >> shift) & 0xffff_ffffn })
   const high = value >> 32n
-  // `::` and `::1` look like compatible addresses but are places of their own.
+  // `::` and `::1` look like IPv4-compatible addresses but are not.
   if (high === 0n && value > 1n) return [v4(0n)]
   if (high === 0xffffn || high === 0xffff_0000n || high === 0x64_ff9bn << 64n) return [v4(0n)]
   if (value >> 112n === 0x2002n) return [v4(80n)]
@@ -34,11 +34,11 @@ export function destinations(address: Address): Address[] {
 
 type Row = readonly [cidr: string, tier: Tier, what: string]
 
-/** Addresses of metadata services of the large clouds: one of them may stand inside a block that was opened. */
+/** Metadata services of large cloud providers; they may lie inside an allowed block. */
 const METADATA = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254']
 
 /**
- * Special blocks, the first match counts. Sources: the IANA special-purpose address registries,
+ * Special-purpose blocks; the first match applies. Sources: the IANA special-purpose address registries,
  * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry.
  */
 const BLOCKS: readonly Row[] = [
@@ -69,7 +69,7 @@ const BLOCKS: readonly Row[] = [
   ['fc00::/7', 'private', 'a private address'],
   ['fe80::/10', 'forbidden', 'a link-local address'],
   ['ff00::/8', 'forbidden', 'a multicast address'],
-  // Only 2000::/3 is given out to hosts: https://www.iana.org/assignments/ipv6-address-space
+  // Only 2000::/3 is assigned to hosts: https://www.iana.org/assignments/ipv6-address-space
   ['::/0', 'forbidden', 'a reserved address'],
 ]
 
@@ -79,7 +79,7 @@ const RANGES = BLOCKS.map(([text, tier, what]) => {
   return { cidr, tier, what, exact: METADATA.includes(text) }
 })
 
-/** What `address` is, taken as itself: ask it about each of its `destinations`. */
+/** Classifies an address as is; call it for each of its `destinations`. */
 export function judge(address: Address): Judgement {
   const range = RANGES.find(({ cidr }) => contains(cidr, address))
   if (!range) throw new Error('the table of ranges does not cover every address')

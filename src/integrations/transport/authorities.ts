@@ -1,6 +1,6 @@
 import { getCACertificates } from 'node:tls'
 
-/** Certificates, PEM, that are trusted where `ca`, which may have several, is trusted beside what the system trusts. */
+/** Returns the system's trusted certificates and those in `ca`, as PEM. */
 export function trustedWith(ca: string): string[] {
   return [...getCACertificates('default'), ca]
 }

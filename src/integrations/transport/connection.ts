@@ -6,33 +6,33 @@ import { trustedWith } from './authorities.ts'
 
 export interface ConnectorOptions {
   guard: AddressGuard
-  /** Replaced in tests; the system's resolver by default. */
+  /** Default: the system's resolver. */
   resolve?: Resolve
   /**
-   * `http://[user:password@]host:port`. https goes through it by CONNECT, http by absolute-form requests. The proxy
-   * resolves names, so only what the URL itself shows is checked here: scheme, port, names and spelled addresses.
-   * Which addresses a name may lead to is the proxy's to decide.
+   * `http://[user:password@]host:port`. Uses CONNECT for https and absolute-form requests for http. The proxy resolves
+   * names, so only the URL itself is checked here: scheme, port, names and literal addresses. The proxy decides which
+   * addresses a name may resolve to.
    */
   proxy?: string | null
-  /** Certificates of authorities, PEM, trusted beside those that every system trusts. */
+  /** PEM certificates of additional trusted authorities. */
   ca?: string
 }
 
 export interface Connector {
-  /** Null: there is none. */
+  /** Null without a proxy. */
   proxy: Proxy | null
   /**
-   * A connection to an address of the URL that the guard has vetted and to no other, with TLS for https, whose certificate is
-   * for the host's name. By a proxy plain http goes to the proxy itself, unless a tunnel is asked for. `within`: how long
-   * it may take, in ms; `signal` ends it too.
+   * Connects to an address of the URL approved by the guard, with TLS for https, verifying the certificate against the
+   * host name. With a proxy, plain http connects to the proxy itself unless a tunnel is requested. `within`: time limit
+   * in ms; `signal` also aborts it.
    */
   open(url: URL, how: { within: number; signal: AbortSignal; tunnel?: true }): Promise<Socket>
 }
 
-/** @throws Error when `proxy` is not an http URL. */
+/** @throws Error if `proxy` is not an http URL. */
 export function connector({ guard, resolve, proxy: given = null, ca }: ConnectorOptions): Connector {
   const proxy = given === null || given === '' ? null : parseProxy(given)
-  // Once: to read all that every system trusts takes 12 ms.
+  // Read once, because reading the system's certificates takes 12 ms.
   const tls: ConnectionOptions = ca ? { secureContext: createSecureContext({ ca: trustedWith(ca) }) } : {}
   return {
     proxy,
@@ -51,7 +51,10 @@ export function connector({ guard, resolve, proxy: given = null, ca }: Connector
   }
 }
 
-/** The code of a network failure (ECONNREFUSED, CERT_HAS_EXPIRED): its message may repeat what was sent. */
+/**
+ * Error code of a network failure (ECONNREFUSED, CERT_HAS_EXPIRED). Its message is not used, because it may contain
+ * sent data.
+ */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : 'unknown error'
@@ -74,7 +77,7 @@ function parseProxy(text: string): Proxy {
   }
 }
 
-/** Connects to the first address that answers, each having its share of the time. */
+/** Connects to the first address that responds; each gets a share of the time. */
 async function connectAny(
   addresses: readonly { address: string }[],
   port: number,
@@ -95,7 +98,7 @@ async function connectAny(
   throw last
 }
 
-/** The socket once it has emitted `event`; it is destroyed when it fails or the signal is aborted before. */
+/** Resolves to the socket after `event`. Destroys it if it fails or the signal is aborted first. */
 function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const finishOnce = (finish: () => void) => {
@@ -105,7 +108,7 @@ function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', 
     }
     const fail = (reason: unknown) =>
       finishOnce(() => {
-        // Destroying may report another error, which has nobody left to tell.
+        // Ignore errors emitted by `destroy`.
         socket.on('error', () => undefined)
         socket.destroy()
         reject(reason)
@@ -119,17 +122,17 @@ function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', 
   })
 }
 
-/** TLS over a connected socket; the certificate must be for `host`, a name or an address. */
+/** Starts TLS on a connected socket and verifies the certificate for `host`, a name or an address. */
 function secure(socket: Socket, host: string, options: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
   const name = host.replace(/^\[(.*)\]$/, '$1')
-  // A server name that is an address is not allowed in TLS (RFC 6066, section 3).
+  // TLS does not allow an address as server name (RFC 6066, section 3).
   const identity = isIP(name) ? { host: name } : { servername: name, host: name }
   return ready(connectTls({ ...options, ...identity, socket }), 'secureConnect', signal)
 }
 
 const MAX_TUNNEL_REPLY_BYTES = 8192
 
-/** Asks the proxy for a way to the URL's host (RFC 9110, section 9.3.6). Fails when it doesn't answer 2xx. */
+/** Opens a tunnel through the proxy (RFC 9110, section 9.3.6). Fails unless it responds with 2xx. */
 async function openTunnel(socket: Socket, url: URL, authorization: string | null, signal: AbortSignal): Promise<void> {
   const authority = `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`
   const login = authorization ? `Proxy-Authorization: ${authorization}\r\n` : ''

@@ -4,20 +4,19 @@ import type { Connector } from './connection.ts'
 
 export interface HttpRequest {
   url: URL
-  /** Path and query exactly as they are sent; those of `url` when left out. */
+  /** Path and query exactly as sent. Default: those of `url`. */
   target?: string
   method: string
   headers: Readonly<Record<string, string>>
-  /** Empty: none. */
+  /** Empty for no body. */
   body: string
-  /** Time to connect, in ms. */
+  /** Connect timeout in ms. */
   within: number
 }
 
 /**
- * Sends a request over a connection of its own, and returns what `read` makes of the answer. Closes the connection
- * afterwards. Follows no redirect and decodes no content. Fails when the connection does, when `read` does, and when
- * `signal` is aborted.
+ * Sends a request over a new connection, returns the result of `read`, and closes the connection. Does not follow
+ * redirects or decode content. Fails if the connection or `read` fails, or `signal` is aborted.
  */
 export async function sendRequest<T>(
   { open, proxy }: Connector,
@@ -48,7 +47,7 @@ export async function sendRequest<T>(
   }).finally(() => socket.destroy())
 }
 
-/** Hands out one connection that was made beforehand. */
+/** HTTP agent that returns one existing connection. */
 class OneSocket extends Agent {
   constructor(private readonly socket: Socket) {
     super({ keepAlive: false })
@@ -58,7 +57,7 @@ class OneSocket extends Agent {
   }
 }
 
-/** Headers of an answer by their names in lower case; repeated ones are joined by commas. */
+/** Response headers by lower-case name; repeated ones are joined by commas. */
 export function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

@@ -70,7 +70,7 @@ describe('the guard', () => {
     expect(reply).toEqual({
       kind: 'error',
       message:
-        'host hooks.elsewhere.example resolves to a private address: it can be allowed in TAGWARDEN_OUTBOUND_ALLOW',
+        'host hooks.elsewhere.example resolves to a private address: allow it in TAGWARDEN_OUTBOUND_ALLOW if intended',
       permanent: true,
     })
   })
@@ -139,7 +139,7 @@ describe('what goes wrong may go well later', () => {
     using server = await raw((socket) => socket.write(bytes))
     expect(await post(server.url, { timeoutMs: 60 })).toEqual({
       kind: 'error',
-      message: 'no answer within 0.06 s',
+      message: 'no response within 0.06 s',
       permanent: false,
       hung: true,
     })
@@ -148,13 +148,13 @@ describe('what goes wrong may go well later', () => {
   test('a resolver that never answers', async () => {
     const resolve: Resolve = () => new Promise(() => undefined)
     const reply = await post('https://hooks.example.com/', { resolve, timeoutMs: 30 })
-    expect(reply).toMatchObject({ kind: 'error', message: 'no answer within 0.03 s' })
+    expect(reply).toMatchObject({ kind: 'error', message: 'no response within 0.03 s' })
   })
 
   test('a stop in the middle', async () => {
     const stop = new AbortController()
     using server = await raw(() => stop.abort())
-    const stopped = { kind: 'error', message: 'stopped before an answer came', permanent: false }
+    const stopped = { kind: 'error', message: 'stopped before a response arrived', permanent: false }
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
   })
@@ -191,7 +191,7 @@ describe('an answer of known size', () => {
   test.each([1, MAX_REPLY_BYTES + 1, 1024 * 1024])('%i bytes are an error where one less is wanted', async (size) => {
     expect(await ask(size, size - 1)).toEqual({
       kind: 'error',
-      message: `the answer is larger than ${size - 1} bytes`,
+      message: `the response is larger than ${size - 1} bytes`,
       permanent: true,
     })
   })

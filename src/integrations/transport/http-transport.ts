@@ -8,13 +8,13 @@ export interface HttpTransportOptions extends ConnectorOptions {
   timeoutMs?: number
 }
 
-/** More of an answer is not read where nobody says how much they want. */
+/** Number of response bytes read if the caller sets no limit. */
 export const MAX_REPLY_BYTES = 64 * 1024
 
 /**
- * Sends one HTTP request to an address that the guard has vetted and to no other: the connection is made to that
- * address, the certificate is checked for the host's name, and a redirect is an answer like any other.
- * @throws Error when `proxy` is not an http URL.
+ * Transport for HTTP requests to addresses approved by the guard. The connection uses the checked address, the
+ * certificate is verified for the host name, and redirects are not followed.
+ * @throws Error if `proxy` is not an http URL.
  */
 export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpTransportOptions) {
   const { guard } = options
@@ -34,17 +34,20 @@ export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpT
     try {
       return await abortable(exchange(outbound, within, either), either)
     } catch (error) {
-      if (timeout.aborted) return { ...failure(`no answer within ${within / 1000} s`), hung: true }
-      if (signal.aborted) return failure('stopped before an answer came')
+      if (timeout.aborted) return { ...failure(`no response within ${within / 1000} s`), hung: true }
+      if (signal.aborted) return failure('stopped before a response arrived')
       if (error instanceof AppError)
         return failure(error.message, error.code === 'invalid' || error.code === 'tooLarge')
-      // Codes only (ECONNREFUSED, CERT_HAS_EXPIRED): a message may repeat what was sent.
+      // Error code only, because the message may contain sent data.
       return failure(`the connection failed: ${codeOf(error)}`)
     }
   }
 }
 
-/** Path and query letter by letter, since a signature may be over them; only what no request can carry is spelled anew. */
+/**
+ * Path and query exactly as written, because a signature may cover them; only characters that a request cannot contain
+ * are encoded.
+ */
 function targetOf(text: string, url: URL): string {
   const written = /^https?:\/\/[^/?#\\]+(\/[!-~]*)$/i.exec(text)?.[1]
   return written && !/[#\\]/.test(written) ? written : `${url.pathname}${url.search}`
@@ -52,7 +55,7 @@ function targetOf(text: string, url: URL): string {
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
-/** Settles as `work` does, or fails as soon as the signal is aborted: a DNS question can't be called back. */
+/** Settles like `work`, or fails as soon as the signal is aborted, because a DNS query cannot be cancelled. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
@@ -62,7 +65,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** Fails with `tooLarge` where more comes than is wanted; without a wish the rest of a long answer is left unread. */
+/** Fails with `tooLarge` above the caller's limit; without a limit, the rest of a long response is not read. */
 async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | undefined): Promise<Reply> {
   const chunks: Buffer[] = []
   let size = 0
@@ -71,7 +74,7 @@ async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | und
     size += chunk.length
     if (maxAnswerBytes === undefined && size >= MAX_REPLY_BYTES) break
     if (maxAnswerBytes !== undefined && size > maxAnswerBytes) {
-      throw new AppError('tooLarge', `the answer is larger than ${maxAnswerBytes} bytes`)
+      throw new AppError('tooLarge', `the response is larger than ${maxAnswerBytes} bytes`)
     }
   }
   const body = Buffer.concat(chunks)

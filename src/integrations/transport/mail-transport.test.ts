@@ -99,7 +99,7 @@ describe('a refusal', () => {
     })
     expect(await mailTransport({ smtpUrl: at(box.port), from })(mail, never)).toEqual({
       kind: 'error',
-      message: `the mail server refused: ${code} <…>: ${text}`,
+      message: `the mail server refused the message: ${code} <…>: ${text}`,
       permanent,
     })
   })
@@ -157,7 +157,7 @@ describe('no answer', () => {
   test('in time', async () => {
     await using box = await mailbox({ onConnect: () => undefined })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 50 })(mail, never)
-    const message = 'the mail server did not answer within 0.05 s'
+    const message = 'the mail server did not respond within 0.05 s'
     expect(reply).toEqual({ kind: 'error', message, permanent: false, hung: true })
   })
 
@@ -165,7 +165,7 @@ describe('no answer', () => {
     const stop = new AbortController()
     await using box = await mailbox({ onConnect: () => stop.abort() })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 1000 })(mail, stop.signal)
-    expect(reply).toEqual({ kind: 'error', message: 'stopped before an answer came', permanent: false })
+    expect(reply).toEqual({ kind: 'error', message: 'stopped before a response arrived', permanent: false })
   })
 })
 

@@ -5,25 +5,25 @@ import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 
 export interface MailTransportOptions {
   /**
-   * `smtp://user:password@host:port` (STARTTLS where the server offers it) or `smtps://` (TLS from the first byte).
-   * Null or empty: mail is not configured, and every mail is refused for good.
+   * `smtp://user:password@host:port` (STARTTLS if the server offers it) or `smtps://` (implicit TLS). Null or empty:
+   * mail is not configured, and every mail fails permanently.
    */
   smtpUrl: string | null
-  /** `Tagwarden <tagwarden@example.com>`, or the address alone. Its domain is the one of message ids. */
+  /** `Tagwarden <tagwarden@example.com>`, or the address alone. Its domain is used in message ids. */
   from: string
   timeoutMs?: number
-  /** Certificates of authorities, PEM, trusted beside those that every system trusts. */
+  /** PEM certificates of additional trusted authorities. */
   ca?: string
 }
 
-/** A server may scan a mail for a while before it answers; giving up early would send the mail twice. */
+/** Long, because a server may scan a mail before it responds; giving up early would send the mail twice. */
 const MAIL_TIMEOUT_MS = 60 * SECOND_MS
 
 /**
- * Sends mail through an SMTP server. Accepted by the server for at least one recipient counts as sent, and the reply
- * names how many were refused: a repeat would reach the others twice. Refusals with 5xx are permanent (RFC 5321,
- * section 4.2.1), those with 4xx and lost connections are not.
- * @throws Error when the URL is none of a mail server; the message does not repeat it.
+ * Transport for mail through an SMTP server. Accepted for at least one recipient counts as sent, and the reply states
+ * how many were refused, because a retry would reach the others twice. Refusals with 5xx are permanent (RFC 5321,
+ * section 4.2.1); 4xx and lost connections are not.
+ * @throws Error if the URL is not an SMTP URL; the message does not contain the URL.
  */
 export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }: MailTransportOptions) {
   if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
@@ -38,7 +38,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      // Loaded with the first mail: most of a server's life, and all of its start, has none.
+      // Loaded with the first mail, to keep startup fast.
       const { createTransport } = await import('nodemailer')
       const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
         from,
@@ -48,7 +48,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
         html,
         messageId: `<${messageId}@${domain}>`,
         ...(threadId === null ? {} : { references: `<${threadId}@${domain}>` }),
-        // RFC 3834, section 5: keeps out-of-office answers away.
+        // Suppresses out-of-office replies (RFC 3834, section 5).
         headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
         attachments: pictures.map(attachmentOf),
         disableFileAccess: true,
@@ -60,15 +60,15 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
       return { kind: 'status', status: 250, headers: {}, body }
     } catch (error) {
       if (timeout.aborted) {
-        return { ...failure(`the mail server did not answer within ${timeoutMs / 1000} s`), hung: true }
+        return { ...failure(`the mail server did not respond within ${timeoutMs / 1000} s`), hung: true }
       }
-      if (signal.aborted) return failure('stopped before an answer came')
+      if (signal.aborted) return failure('stopped before a response arrived')
       return refusalOf(error)
     }
   }
 }
 
-/** Part of the HTML, and not of what mail programs list below it. */
+/** Inline image, not listed as an attachment. */
 const attachmentOf = ({ id, name, png }: MailPicture) => ({
   cid: id,
   filename: name,
@@ -79,7 +79,7 @@ const attachmentOf = ({ id, name, png }: MailPicture) => ({
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
-/** What a failed submission means. Answers to a sign-in are not passed on: some servers repeat what they were sent. */
+/** Maps a failed submission to a reply. Responses to a sign-in are omitted, because some servers echo credentials. */
 function refusalOf(error: unknown): Reply {
   const facts = (error instanceof Error ? error : {}) as { code?: unknown; responseCode?: unknown; response?: unknown }
   const status = typeof facts.responseCode === 'number' ? facts.responseCode : null
@@ -87,13 +87,16 @@ function refusalOf(error: unknown): Reply {
   if (facts.code === 'EAUTH')
     return failure(`the mail server refused the sign-in: ${status ?? 'no reason given'}`, permanent)
   if (status !== null)
-    return failure(`the mail server refused: ${withoutAddresses(String(facts.response ?? status))}`, permanent)
-  // No recipient or sender that could be sent at all: the same next time.
+    return failure(
+      `the mail server refused the message: ${withoutAddresses(String(facts.response ?? status))}`,
+      permanent,
+    )
+  // No valid recipient or sender, which a retry would not change.
   if (facts.code === 'EENVELOPE') return failure('no valid recipient', true)
   return failure(`the mail server cannot be reached: ${typeof facts.code === 'string' ? facts.code : 'unknown error'}`)
 }
 
-/** Servers name the recipients; the log is read by people who may not see members' addresses. */
+/** Removes addresses: servers name recipients, and readers of the log may not be allowed to see them. */
 function withoutAddresses(text: string): string {
   return oneLine(text.replace(/[^\s<>,;:]+@[^\s<>,;:]+/g, '…'), 200)
 }

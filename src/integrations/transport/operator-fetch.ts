@@ -5,30 +5,30 @@ import { headersOf, sendRequest } from './http-request.ts'
 import { SEND_TIMEOUT_MS } from './transport.ts'
 
 export interface OperatorFetchOptions {
-  /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
+  /** `TAGWARDEN_OUTBOUND_PROXY`; empty for none. */
   proxy: string
-  /** `TAGWARDEN_OUTBOUND_CA`, PEM; empty: none. */
+  /** `TAGWARDEN_OUTBOUND_CA` as PEM; empty for none. */
   ca: string
 }
 
-/** A larger answer is an error: documents, key sets and tokens have some kilobytes. */
+/** Maximum size of a response; documents, key sets and tokens have a few kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 interface Init {
   method: string
   headers: Record<string, string>
-  /** Sent as its text; null or left out: none. */
+  /** Sent as text; null or absent for no body. */
   body?: unknown
-  /** Left out: the request fails after 15 s. */
+  /** Default: times out after 15 s. */
   signal?: AbortSignal
 }
 
 const ANYWHERE = addressGuard(['0.0.0.0/0', '::/0'])
 
 /**
- * Returns a `fetch` for hosts that the operator of the server configured, such as the provider of sign-in. They may be
- * anywhere, so no guard judges their addresses; use `httpTransport` for every address that a user can name. Unlike the
- * runtime's `fetch` it ignores `HTTP_PROXY` and `NO_PROXY`, and follows no redirect.
+ * Returns a `fetch` for hosts configured by the server's operator, such as an identity provider. Addresses are not
+ * checked; use `httpTransport` for addresses that users can enter. Unlike the runtime's `fetch` it ignores `HTTP_PROXY`
+ * and `NO_PROXY` and does not follow redirects.
  */
 export function operatorFetch({ proxy, ca }: OperatorFetchOptions) {
   const ways = connector({ guard: ANYWHERE, proxy, ca })
@@ -45,7 +45,7 @@ export function operatorFetch({ proxy, ca }: OperatorFetchOptions) {
         chunks.push(chunk)
         size += chunk.length
         if (size > MAX_ANSWER_BYTES)
-          throw new AppError('tooLarge', `the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+          throw new AppError('tooLarge', `the response is larger than ${MAX_ANSWER_BYTES} bytes`)
       }
       const status = incoming.statusCode ?? 0
       return new Response(size > 0 ? Buffer.concat(chunks) : null, { status, headers: headersOf(incoming) })

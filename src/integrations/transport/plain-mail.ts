@@ -4,15 +4,15 @@ import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.
 
 export interface PlainMailDeps {
   transport: Transport
-  /** Told when a mail did not go. */
+  /** Called when a mail could not be sent. */
   warn(message: string): void
 }
 
-/** Sends a letter that is no notification: one attempt, nobody waits for it. */
+/** Returns a function that sends a mail outside the outbox, with one attempt and in the background. */
 export function plainMail({ transport, warn }: PlainMailDeps): (to: string, subject: string, text: string) => void {
   return (to, subject, text) => {
     const html = `<pre style="font: inherit; white-space: pre-wrap">${escapeHtml(text)}</pre>`
-    const letter: MailOutbound = {
+    const mail: MailOutbound = {
       kind: 'mail',
       to: [to],
       subject,
@@ -21,8 +21,8 @@ export function plainMail({ transport, warn }: PlainMailDeps): (to: string, subj
       messageId: randomUUID(),
       threadId: null,
     }
-    void transport.send(letter, AbortSignal.timeout(SEND_TIMEOUT_MS)).then((reply) => {
-      if (reply.kind === 'error') warn(`the mail "${subject}" did not go: ${reply.message}`)
+    void transport.send(mail, AbortSignal.timeout(SEND_TIMEOUT_MS)).then((reply) => {
+      if (reply.kind === 'error') warn(`the mail "${subject}" could not be sent: ${reply.message}`)
     })
   }
 }

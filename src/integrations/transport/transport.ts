@@ -1,4 +1,4 @@
-/** What is to be sent, as a value: nothing in it depends on how it is carried. */
+/** An outbound request, independent of its transport. */
 export type Outbound = HttpOutbound | MailOutbound
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -8,14 +8,14 @@ export interface HttpOutbound {
   url: string
   method: HttpMethod
   headers: Record<string, string>
-  /** Empty: none. */
+  /** Empty for no body. */
   body: string
   /**
-   * An answer with a larger body is an error, never a part of it. Absent: no more than its first 64 KiB are read, for those
-   * to whom the status says enough.
+   * Maximum size of the response body; a larger one is an error. Absent: at most the first 64 KiB are read, for callers
+   * that need only the status.
    */
   maxAnswerBytes?: number
-  /** From the first DNS question to the last byte of the answer; absent: `SEND_TIMEOUT_MS`. */
+  /** Time from the first DNS query to the last byte of the response. Default: `SEND_TIMEOUT_MS`. */
   timeoutMs?: number
 }
 
@@ -25,66 +25,71 @@ export interface MailOutbound {
   subject: string
   text: string
   html: string
-  /** The same for every attempt; becomes the part of the Message-ID before the `@`. */
+  /** The same for every attempt; local part of the Message-ID. */
   messageId: string
-  /** What mails of one conversation share; null for a mail that stands alone. */
+  /** Id shared by mails of one thread; null for a single mail. */
   threadId: string | null
-  /** Pictures that the HTML shows by `cid:<id>`; absent: none. */
+  /** Images the HTML embeds with `cid:<id>`; absent: none. */
   pictures?: readonly MailPicture[]
-  /** Further headers, such as `List-Unsubscribe`. */
+  /** Additional headers, such as `List-Unsubscribe`. */
   headers?: Readonly<Record<string, string>>
 }
 
 export interface MailPicture {
-  /** Unique among all mails, as a Message-ID is. */
+  /** Globally unique, like a Message-ID. */
   id: string
-  /** Shown where pictures are listed: `chart.png`. */
+  /** File name: `chart.png`. */
   name: string
   png: Uint8Array
 }
 
 /**
- * How the other side took it. `status`: it answered; a mail that went has status 250, and its `body` is empty or says
- * how many of the addresses were refused.
- * `error`: it did not, or a mail server refused; `permanent` says that a repeat would meet the same refusal, `hung`
- * that no answer came in time. The message is fit for the delivery log: no secret, no address of a person, no path or query of a URL.
+ * Result of a request.
+ * `status`: the other service responded. A sent mail has status 250 and a `body` that is empty or states how many
+ * recipients were refused.
+ * `error`: it did not respond, or a mail server refused. `permanent`: a retry would be refused again. `hung`: no
+ * response in time. The message is safe for the delivery log: it contains no secrets, personal addresses, or paths and
+ * queries of URLs.
  */
 export type Reply =
   | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
   | { kind: 'error'; message: string; permanent: boolean; hung?: true }
 
-/** A connection over which both sides say texts. The texts of the other side are iterated over once, in their order. */
+/** A WebSocket connection for text messages. Incoming messages are iterated once, in order. */
 export interface WebSocketLine {
-  /** Ends when the other side closed it properly or we did; fails with `upstream` or `unavailable` when it broke. */
+  /** Ends when either side closes the connection; fails with `upstream` or `unavailable` if it breaks. */
   [Symbol.asyncIterator](): AsyncIterator<string>
-  /** Does nothing when it has ended. */
+  /** Does nothing after the connection ended. */
   send(text: string): void
   close(): void
 }
 
-/** Opens `ws:` or `wss:`. Fails with `invalid` when the address may not be called, else with `upstream` or `unavailable`. */
+/**
+ * Opens a `ws:` or `wss:` URL. Fails with `invalid` if the address is not allowed, else with `upstream` or
+ * `unavailable`.
+ */
 export type OpenSocket = (url: string, signal: AbortSignal) => Promise<WebSocketLine>
 
-/** The way out. */
+/** Transport of outbound requests. */
 export interface Transport {
-  /** Never throws: what goes wrong is a `Reply`. An aborted `signal` ends the attempt with an error. */
+  /** Never throws: failures are a `Reply`. Aborting `signal` ends the attempt with an error. */
   send(outbound: Outbound, signal: AbortSignal): Promise<Reply>
-  /** A connection that stays open until `signal` is aborted. Absent: there are none. */
+  /** Opens a connection that stays open until `signal` is aborted. Absent: not supported. */
   openSocket?: OpenSocket
 }
 
-/** Joins the ways out: one for HTTP, one for mail, and one for connections that stay open. */
-export function transport(ways: {
+/** Combines transports for HTTP, mail and WebSockets. */
+export function transport(transports: {
   http: (outbound: HttpOutbound, signal: AbortSignal) => Promise<Reply>
   mail: (outbound: MailOutbound, signal: AbortSignal) => Promise<Reply>
   openSocket?: OpenSocket
 }): Transport {
-  const { http, mail, openSocket } = ways
+  const { http, mail, openSocket } = transports
   return {
     send: (outbound, signal) => (outbound.kind === 'http' ? http(outbound, signal) : mail(outbound, signal)),
     ...(openSocket ? { openSocket } : {}),
   }
 }
 
-/** How long one attempt may take from the first DNS question to the last byte of the answer. */
+/** Time limit of one attempt, from the first DNS query to the last byte of the response. */
 export const SEND_TIMEOUT_MS = 15_000

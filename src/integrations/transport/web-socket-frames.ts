@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../core/error.ts'
 
-/** The kinds of frames that there are. Source: RFC 6455, section 5.2. */
+/** Frame types. Source: RFC 6455, section 5.2. */
 export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 export interface Frame {
@@ -13,16 +13,18 @@ export interface Frame {
 const LONGEST_CONTROL = 125
 const MASK_BYTES = 4
 
-const broken = (what: string) => new AppError('upstream', `the connection does not speak WebSocket: ${what}`)
+const broken = (what: string) => new AppError('upstream', `WebSocket protocol error: ${what}`)
 
-/** Parts what comes from a server into frames, however it was cut on its way. */
+/** Splits a byte stream from a server into frames. */
 export class FrameReader {
   private waiting: Buffer = Buffer.alloc(0)
 
-  /** @param mostBytes a longer frame is refused before it came */
-  constructor(private readonly mostBytes: number) {}
+  /** @param maxBytes Longer frames are rejected before they are received. */
+  constructor(private readonly maxBytes: number) {}
 
-  /** The frames that are whole by now. Fails with `upstream` at what is no frame of a server's, and at one that is too long. */
+  /**
+   * Returns frames completed by this chunk. Fails with `upstream` for invalid frames and for frames that are too long.
+   */
   read(chunk: Buffer): Frame[] {
     this.waiting = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
     const frames: Frame[] = []
@@ -34,7 +36,7 @@ export class FrameReader {
     const { waiting } = this
     const head = headOf(waiting)
     if (!head) return null
-    if (head.length > this.mostBytes) throw broken(`a message of more than ${this.mostBytes} bytes`)
+    if (head.length > this.maxBytes) throw broken(`a message of more than ${this.maxBytes} bytes`)
     const end = head.at + head.length
     if (waiting.length < end) return null
     this.waiting = waiting.subarray(end)
@@ -45,29 +47,29 @@ export class FrameReader {
 interface Head {
   isLast: boolean
   opcode: number
-  /** Of the payload. */
+  /** Length of the payload. */
   length: number
-  /** Where the payload begins. */
+  /** Offset of the payload. */
   at: number
 }
 
-/** Null while it has not come whole. */
+/** Null until the header is complete. */
 function headOf(bytes: Buffer): Head | null {
   const [first, second] = bytes
   if (first === undefined || second === undefined) return null
   const opcode = first & 0x0f
-  if ((first & 0x70) !== 0) throw broken('bits that nobody asked for')
+  if ((first & 0x70) !== 0) throw broken('unexpected reserved bits')
   if ((second & 0x80) !== 0) throw broken('a masked frame')
   const isLast = (first & 0x80) !== 0
   const short = second & 0x7f
-  if (opcode >= OPCODES.close && (short > LONGEST_CONTROL || !isLast)) throw broken('a control frame in parts')
+  if (opcode >= OPCODES.close && (short > LONGEST_CONTROL || !isLast)) throw broken('an invalid control frame')
   const at = short === 126 ? 4 : short === 127 ? 10 : 2
   if (bytes.length < at) return null
   const length = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short
   return { isLast, opcode, length, at }
 }
 
-/** One whole frame of a client, masked as it has to be. */
+/** Encodes a complete, masked client frame. */
 export function clientFrame(opcode: number, payload: Buffer): Buffer {
   const mask = randomBytes(MASK_BYTES)
   const { length } = payload
@@ -79,21 +81,23 @@ export function clientFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | short]), extra, mask, masked])
 }
 
-/** Joins the parts of messages. */
+/** Assembles messages from frames. */
 export class MessageReader {
   private parts: Buffer[] = []
   private size = 0
 
-  constructor(private readonly mostBytes: number) {}
+  constructor(private readonly maxBytes: number) {}
 
-  /** The text when this frame ends one; null when more of it follows. Fails with `upstream` at what is no text in UTF-8. */
+  /**
+   * Returns the text if this frame completes a message, else null. Fails with `upstream` if it is not valid UTF-8 text.
+   */
   read({ isLast, opcode, payload }: Frame): string | null {
     const continues = this.parts.length > 0
-    if (continues !== (opcode === OPCODES.continuation)) throw broken('messages within each other')
-    if (opcode !== OPCODES.text && !continues) throw broken('a message that is no text')
+    if (continues !== (opcode === OPCODES.continuation)) throw broken('interleaved messages')
+    if (opcode !== OPCODES.text && !continues) throw broken('a binary message')
     this.parts.push(payload)
     this.size += payload.length
-    if (this.size > this.mostBytes) throw broken(`a message of more than ${this.mostBytes} bytes`)
+    if (this.size > this.maxBytes) throw broken(`a message of more than ${this.maxBytes} bytes`)
     if (!isLast) return null
     const whole = Buffer.concat(this.parts)
     this.parts = []
@@ -101,7 +105,7 @@ export class MessageReader {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(whole)
     } catch {
-      throw broken('a message that is no UTF-8')
+      throw broken('a message that is not valid UTF-8')
     }
   }
 }

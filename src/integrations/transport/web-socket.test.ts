@@ -115,15 +115,19 @@ async function answering(answer: (socket: Socket) => void) {
 }
 
 test.each([
-  ['another status', 'HTTP/1.1 404 Not Found\r\n\r\n', 'no WebSocket was opened: HTTP 404'],
-  ['a redirect', 'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1/\r\n\r\n', 'no WebSocket was opened: HTTP 302'],
+  ['another status', 'HTTP/1.1 404 Not Found\r\n\r\n', 'the WebSocket handshake was refused: HTTP 404'],
+  [
+    'a redirect',
+    'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1/\r\n\r\n',
+    'the WebSocket handshake was refused: HTTP 302',
+  ],
   [
     'no proof that it was understood',
     'HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: AAAA\r\n\r\n',
-    'no WebSocket was opened: HTTP 101',
+    'the WebSocket handshake was refused: HTTP 101',
   ],
-  ['nonsense', 'SSH-2.0-OpenSSH\r\n\r\n', 'no WebSocket was opened: HTTP error'],
-  ['an answer without an end', 'x'.repeat(20_000), 'the answer has no end'],
+  ['nonsense', 'SSH-2.0-OpenSSH\r\n\r\n', 'the WebSocket handshake was refused: HTTP error'],
+  ['an answer without an end', 'x'.repeat(20_000), 'the response head is too long'],
 ])('%s is no connection', async (_name, answer, message) => {
   using server = await answering((socket) => socket.write(answer))
   await expect(open(server.url)).rejects.toThrow(message)
@@ -197,21 +201,21 @@ describe('frames', () => {
 
   test.each<[string, Buffer, string]>([
     ['a masked one', clientFrame(OPCODES.text, Buffer.from('a')), 'a masked frame'],
-    ['reserved bits', Buffer.from([0xc1, 0]), 'bits that nobody asked for'],
-    ['a long ping', Buffer.from([0x89, 126, 0, 200]), 'a control frame in parts'],
-    ['a ping in parts', Buffer.from([0x09, 0]), 'a control frame in parts'],
+    ['reserved bits', Buffer.from([0xc1, 0]), 'unexpected reserved bits'],
+    ['a long ping', Buffer.from([0x89, 126, 0, 200]), 'an invalid control frame'],
+    ['a ping in parts', Buffer.from([0x09, 0]), 'an invalid control frame'],
     ['one that is too long, before it came', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
   ])('%s is refused', (_name, bytes, message) => {
     expect(() => new FrameReader(1000).read(bytes)).toThrow(message)
   })
 
   test.each<[string, { opcode: number; isLast: boolean; payload: Buffer }[], string]>([
-    ['binary', [{ opcode: OPCODES.binary, isLast: true, payload: Buffer.from('a') }], 'no text'],
-    ['no UTF-8', [{ opcode: OPCODES.text, isLast: true, payload: Buffer.from([0xff]) }], 'no UTF-8'],
+    ['binary', [{ opcode: OPCODES.binary, isLast: true, payload: Buffer.from('a') }], 'a binary message'],
+    ['no UTF-8', [{ opcode: OPCODES.text, isLast: true, payload: Buffer.from([0xff]) }], 'not valid UTF-8'],
     [
       'an end without a beginning',
       [{ opcode: OPCODES.continuation, isLast: true, payload: Buffer.from('a') }],
-      'within',
+      'interleaved',
     ],
     [
       'too much in parts',

@@ -7,7 +7,10 @@ import { SEND_TIMEOUT_MS, type WebSocketLine } from './transport.ts'
 import { clientFrame, type Frame, FrameReader, MessageReader, OPCODES } from './web-socket-frames.ts'
 
 export interface WebSocketOptions extends ConnectorOptions {
-  /** How long nothing at all may come, not even an answer to our pings, until the connection counts as broken; default 30 s. */
+  /**
+   * Time without incoming data, including responses to our pings, after which the connection is considered broken.
+   * Default 30 s.
+   */
   quietMs?: number
   timeoutMs?: number
 }
@@ -15,14 +18,15 @@ export interface WebSocketOptions extends ConnectorOptions {
 const QUIET_MS = 30 * SECOND_MS
 const MAX_MESSAGE_BYTES = 1024 * 1024
 const MAX_HEAD_BYTES = 16 * 1024
-/** More texts that nobody has taken yet are left with the other side. */
+/** Maximum number of unread messages before reading pauses. */
 const MAX_WAITING = 32
-/** Sealed into the answer to a handshake: RFC 6455, section 1.3. */
+/** GUID of the handshake (RFC 6455, section 1.3). */
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Opens WebSockets (RFC 6455) to addresses that the guard has vetted, by the proxy where there is one. wss: as https:, ws: as http:.
- * @throws Error when `proxy` is not an http URL.
+ * Opens WebSockets (RFC 6455) to addresses approved by the guard, through the proxy if there is one. `wss:` is treated
+ * like `https:`, `ws:` like `http:`.
+ * @throws Error if `proxy` is not an http URL.
  */
 export function webSockets({ quietMs = QUIET_MS, timeoutMs = SEND_TIMEOUT_MS, ...options }: WebSocketOptions) {
   const { guard } = options
@@ -43,7 +47,9 @@ export function webSockets({ quietMs = QUIET_MS, timeoutMs = SEND_TIMEOUT_MS, ..
   }
 }
 
-/** Asks for a WebSocket; what came behind the answer. The socket is destroyed when it is refused. */
+/**
+ * Performs the handshake and returns data received after the response. Destroys the socket if the handshake is refused.
+ */
 async function shakeHands(socket: Socket, url: URL, signal: AbortSignal): Promise<Buffer> {
   const key = randomBytes(16).toString('base64')
   const heading = readHead(socket, signal)
@@ -62,17 +68,19 @@ async function shakeHands(socket: Socket, url: URL, signal: AbortSignal): Promis
   const isAccepted = fields.some((field) => /^sec-websocket-accept:/i.test(field) && field.slice(21).trim() === accept)
   if (code === '101' && isAccepted) return rest
   socket.destroy()
-  throw new AppError('upstream', `no WebSocket was opened: HTTP ${code ?? 'error'}`)
+  throw new AppError('upstream', `the WebSocket handshake was refused: HTTP ${code ?? 'error'}`)
 }
 
-/** The head of an answer, without its empty line, and what came behind it; the socket stands still afterwards. */
+/**
+ * Reads the head of a response, without its empty line, and data received after it. The socket is paused afterwards.
+ */
 function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; rest: Buffer }> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
     const done = () => {
       for (const [event, listener] of listeners) socket.removeListener(event, listener)
       signal.removeEventListener('abort', stop)
-      // Whatever it says from here on has a listener again, or nobody left to tell.
+      // Later errors are handled by the connection, or can be ignored.
       socket.on('error', () => undefined)
     }
     const fail = (reason: unknown) => {
@@ -83,7 +91,8 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
     const take = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
       const end = received.indexOf('\r\n\r\n')
-      if (end === -1 && received.length > MAX_HEAD_BYTES) return fail(new AppError('upstream', 'the answer has no end'))
+      if (end === -1 && received.length > MAX_HEAD_BYTES)
+        return fail(new AppError('upstream', 'the response head is too long'))
       if (end === -1) return
       done()
       socket.pause()
@@ -103,7 +112,7 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
 }
 
 interface Opened {
-  /** What has come already. */
+  /** Data received with the handshake. */
   rest: Buffer
   quietMs: number
   signal: AbortSignal
@@ -114,7 +123,7 @@ class OpenLine implements WebSocketLine {
   private readonly messages = new MessageReader(MAX_MESSAGE_BYTES)
   private readonly waiting: string[] = []
   private wake = Promise.withResolvers<void>()
-  /** Null while it is open; why it ended. */
+  /** Reason why it ended; null while it is open. */
   private end: { fault: AppError | null } | null = null
   private heard = true
   private readonly timer: ReturnType<typeof setInterval>
@@ -135,7 +144,7 @@ class OpenLine implements WebSocketLine {
     this.timer = setInterval(() => {
       quietTurns = this.heard ? 0 : quietTurns + 1
       this.heard = false
-      if (quietTurns >= 3) this.finish(new AppError('upstream', `nothing came for ${quietMs / SECOND_MS} s`))
+      if (quietTurns >= 3) this.finish(new AppError('upstream', `no data received for ${quietMs / SECOND_MS} s`))
       else this.write(OPCODES.ping, '')
     }, quietMs / 3)
     if (signal.aborted) stop()
@@ -149,7 +158,9 @@ class OpenLine implements WebSocketLine {
     try {
       for (const frame of this.frames.read(chunk)) this.act(frame)
     } catch (error) {
-      this.finish(error instanceof AppError ? error : new AppError('upstream', 'the connection can not be read'))
+      this.finish(
+        error instanceof AppError ? error : new AppError('upstream', 'the received data could not be decoded'),
+      )
     }
     if (this.waiting.length > MAX_WAITING) this.socket.pause()
   }

@@ -3,9 +3,9 @@ import type { RunEvent, RunFinding, RunFindingKind, StepResult, StepStatus } fro
 import type { FlowReport } from '../report.ts'
 import { durationText, type Html, html, type Part, prose } from './html.ts'
 
-/** What a kind of page puts into the frame of all. */
+/** Content of a page, placed in the common frame. */
 export interface PageContent {
-  /** What the page is, above its name. */
+  /** Kind of report, shown above the name. */
   kicker: string
   verdict: { word: string; tone: 'good' | 'bad' | 'warn' | 'none' }
   headline: string
@@ -23,13 +23,13 @@ const STATUS: Record<StepStatus, PageContent['verdict']> = {
 const KINDS: Record<RunFindingKind, string> = {
   missing: 'Missing',
   wrong_data: 'Wrong data',
-  unexpected: 'Not expected',
-  duplicate: 'Sent twice',
+  unexpected: 'Unexpected',
+  duplicate: 'Duplicate',
   step_failed: 'Step failed',
-  rule: 'Breaks a rule',
+  rule: 'Rule violation',
 }
 
-/** Returns the page of a run of a flow test. */
+/** Content of the page of a flow test run. */
 export function flowPageContent(report: FlowReport): PageContent {
   const { status, headline, findings, steps, events, errors, attempts } = report
   const done = steps.filter(({ status }) => status === 'passed' || status === 'healed').length
@@ -39,14 +39,14 @@ export function flowPageContent(report: FlowReport): PageContent {
     verdict: STATUS[status],
     headline,
     facts: [
-      ['Steps', `${done} of ${steps.length} done`],
+      ['Steps', `${done} of ${steps.length} completed`],
       ['Tags', `${eventsText(events.length)} of ${vendors} ${vendors === 1 ? 'vendor' : 'vendors'}`],
       ...(attempts > 1 ? [['Attempts', countText(attempts)] as [string, Part]] : []),
     ],
-    body: html`${findings.length > 0 && html`<h2>What was found</h2><ul>${findings.map((one) => findingPart(one))}</ul>`}
+    body: html`${findings.length > 0 && html`<h2>Findings</h2><ul>${findings.map((one) => findingPart(one))}</ul>`}
 <h2>Steps</h2>
 <ol class="steps">${steps.map((step, place) => stepPart(step, place + 1, eventsOf(step, events)))}</ol>
-${errors.length > 0 && html`<h2>Errors of the page</h2><ul class="card">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}`,
+${errors.length > 0 && html`<h2>Page errors</h2><ul class="card">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}`,
   }
 }
 
@@ -71,7 +71,7 @@ function stepPart(step: StepResult, number: number, events: readonly RunEvent[])
 ${error !== null && html`<p class="says trouble">${capitalized(error)}</p>`}
 ${healed && html`<dl class="pairs"><dt>Recorded as</dt><dd>${healed.before}</dd><dt>Found by</dt><dd>${healed.after}</dd></dl>`}
 ${events.map(eventPart)}
-${screenshot && html`<figure><img src="?step=${index}" alt="What the browser showed after step ${number}, ${title}"></figure>`}
+${screenshot && html`<figure><img src="?step=${index}" alt="Screenshot after step ${number}, ${title}"></figure>`}
 </li>
 `
 }
@@ -80,7 +80,7 @@ function eventPart({ vendor, event, account, host, path, status, answered, param
   const rows: [string, string][] = [
     ...(account === null ? [] : [['Account', account] as [string, string]]),
     ...(host === null ? [] : [['Page', `${host}${path ?? ''}`] as [string, string]]),
-    ['Answer', answered ? 'given by the test; nothing was sent' : status === null ? 'none' : String(status)],
+    ['Response', answered ? 'mocked by the test; nothing was sent' : status === null ? 'none' : String(status)],
     ...Object.entries(params),
   ]
   return html`<details><summary><strong>${event === '' ? 'request' : event}</strong> · ${vendor}</summary>

@@ -1,20 +1,20 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { escapeHtml } from '../../integrations/message/mail-theme.ts'
 
-/** HTML that may stand in a page as it is. */
+/** Trusted HTML, inserted without escaping. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What may stand in a template: texts are escaped, lists are joined, null and false are left out. */
+/** Value of a template: strings are escaped, lists joined, null and false omitted. */
 export type Part = Html | string | number | null | false | readonly Part[]
 
-/** Makes HTML of a template. Texts that are put in are text, inside quoted attributes too. */
+/** Template tag for HTML. Strings are escaped for content and quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((text, at) => text + textOf(parts[at] ?? null)).join(''))
 }
 
-/** Text in which what stands between backticks is code. */
+/** Renders text between backticks as code. */
 export function prose(text: string): Part {
   return text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
 }

@@ -6,13 +6,13 @@ import { auditPageContent } from './audit-page.ts'
 import { flowPageContent } from './flow-page.ts'
 import { durationText, Html, html, type Part } from './html.ts'
 
-/** Returns the page of a run, complete without scripts. `expiresAt`: when its link ends. Texts must be fit for strangers. */
+/** Renders the page of a run without scripts. `expiresAt`: when its link expires. Texts must be safe for the public. */
 export function sharePage(report: Report, expiresAt: Instant): string {
   const { kicker, verdict, headline, facts, body } =
     report.kind === 'flow' ? flowPageContent(report) : auditPageContent(report)
   const all: [string, Part][] = [
     ['Finished', timeText(report.finishedAt)],
-    ['Took', durationText(report.finishedAt - report.startedAt)],
+    ['Duration', durationText(report.finishedAt - report.startedAt)],
     ...facts,
     ['Region', report.region],
   ]
@@ -33,13 +33,13 @@ export function sharePage(report: Report, expiresAt: Instant): string {
 <p class="kicker">${kicker}</p>
 <h1>${report.name}</h1>
 <p class="headline"><span class="pill ${verdict.tone}">${verdict.word}</span> ${headline}</p>
-${report.error && html`<p class="says trouble">It ended early: ${report.error}</p>`}
+${report.error && html`<p class="says trouble">Ended early: ${report.error}</p>`}
 <dl class="facts">${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 </header>
 ${body}
 </main>
 <footer>
-<p>Made by Tagwarden. This page shows one run and nothing else; personal data is masked. The link ends on ${timeText(expiresAt)}.</p>
+<p>Created with Tagwarden. This page shows a single run with personal data masked. The link expires on ${timeText(expiresAt)}.</p>
 </footer>
 </body>
 </html>
@@ -50,7 +50,7 @@ ${body}
 const DARK = `--page:#0f1113;--card:#1a1d21;--ink:#e8eaed;--muted:#a6adb5;--line:#32373d;--soft:#22262b;
 --good:#7ed99a;--on-good:#15301f;--bad:#ff9d94;--on-bad:#3c1b19;--warn:#f2c066;--on-warn:#362910`
 
-/** The whole style sheet of a shared page: nothing is loaded for it. */
+/** Complete style sheet of a shared page, without external resources. */
 const STYLE = `
 :root{color-scheme:light dark;--page:#f3f4f6;--card:#fff;--ink:#16191d;--muted:#57606a;--line:#e2e5e9;--soft:#f6f7f9;
 --good:#17693a;--on-good:#e4f5ea;--bad:#b3261e;--on-bad:#fdebea;--warn:#855200;--on-warn:#fdf2de}
@@ -97,7 +97,7 @@ details::details-content{content-visibility:visible;display:block}}
 
 const hash = createHash('sha256').update(STYLE).digest('base64')
 
-/** For the page and its images: neither cached, framed nor found, and the page loads only its own images. */
+/** Headers of the page and its images: not cached, framed or indexed, and the page loads only its own images. */
 export const SHARE_HEADERS = {
   'content-security-policy': `default-src 'none'; img-src 'self'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'cross-origin-opener-policy': 'same-origin',

@@ -65,11 +65,11 @@ describe('signing in at the other side', () => {
   })
 
   const refused: [string, (back: string, cookie: string, world: World) => [string, string], string][] = [
-    ['another browser', (back) => [back, ''], 'this began in another browser'],
+    ['another browser', (back) => [back, ''], 'started in another browser'],
     [
       "somebody else's state",
       (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
-      'this began',
+      'the sign-in was started',
     ],
     [
       'more than ten minutes',
@@ -77,7 +77,7 @@ describe('signing in at the other side', () => {
         clock.advance(11 * MINUTE_MS)
         return [back, cookie]
       },
-      'this began',
+      'the sign-in was started',
     ],
     ['a code of its own', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
     ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
@@ -87,7 +87,7 @@ describe('signing in at the other side', () => {
         db.prepare(`UPDATE member SET role = 'viewer' WHERE userId = ?`).run(ada.userId)
         return [back, cookie]
       },
-      'may not configure integrations any more',
+      'may no longer configure integrations',
     ],
   ]
   test.each(refused)('%s connects nothing', async (_name, change, message) => {
@@ -152,7 +152,9 @@ describe('a fresh token', () => {
         .then(() => Response.json({ access_token: 'of-the-old-settings', expires_in: 3600 }))
     }
     await opened(world, id)
-    expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: expect.stringContaining('meanwhile') }])
+    expect(world.deliveries()).toMatchObject([
+      { status: 'pending', lastError: expect.stringContaining('in the meantime') },
+    ])
     expect(await world.statusOf(id)).toBe('reauth_required')
   })
 })
@@ -250,7 +252,7 @@ describe('a long answer', () => {
     const world = deskWorld()
     const { id } = await world.connected(server)
     const { status, body } = await read(world, id, most)
-    expect([status, body.error]).toEqual([502, `the answer is larger than ${most} bytes`])
+    expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
   })
 
   test("is not for another organization's integration", async () => {
@@ -476,7 +478,7 @@ describe('what is configured', () => {
     const moved = await put({ url: 'https://elsewhere.example', clientId })
     expect([moved.status, moved.body.error]).toEqual([
       400,
-      'config.clientSecret: must be given again, because it would go to another address',
+      'config.clientSecret: enter it again, because it would be sent to another address',
     ])
     const given = { clientSecret: 'an0ther', signingSecret: 'an0ther-one' }
     const anew = await put({ url: 'https://elsewhere.example', clientId, ...given })

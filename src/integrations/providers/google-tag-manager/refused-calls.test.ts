@@ -79,7 +79,7 @@ describe('what Google refuses', () => {
   })
 })
 
-const LOST: Reply = { kind: 'error', message: 'no answer within 15 s', permanent: false, hung: true }
+const LOST: Reply = { kind: 'error', message: 'no response within 15 s', permanent: false, hung: true }
 const BAD_GATEWAY: Reply = { kind: 'status', status: 502, headers: {}, body: '<h1>Bad Gateway</h1>' }
 const CUT: Reply = { kind: 'status', status: 200, headers: {}, body: '{"path": "acc' }
 
@@ -130,7 +130,7 @@ describe('each answer is lost once', () => {
     await world.connect()
     world.wayOut.instead = ({ url }) => (url.includes('/workspaces') ? LOST : null)
     const answer = await world.passing(world.deployAll())
-    expect([answer.status, answer.body.error]).toEqual([502, 'no answer within 15 s'])
+    expect([answer.status, answer.body.error]).toEqual([502, 'no response within 15 s'])
   })
 })
 

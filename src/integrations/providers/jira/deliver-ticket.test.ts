@@ -26,7 +26,7 @@ test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', a
   const description = JSON.stringify(ticket?.fields.description)
   for (const part of [
     '3 events broke the rule',
-    'One sample (personal data masked)',
+    'Sample event (personal data masked)',
     'shop.example',
     'Since',
     'https://watch.example/issues/iss_1',
@@ -63,7 +63,7 @@ describe('later messages about an issue', () => {
     expect(world.summary()).toEqual(['opened', 'repeated', 'resolved', 'reopened'].map((one) => `${one} delivered`))
     const comments = server.tickets[0]?.comments.map(({ body }) => JSON.stringify(body))
     expect(comments).toHaveLength(3)
-    for (const [index, title] of ['Still happening', 'Resolved', 'Back again'].entries()) {
+    for (const [index, title] of ['Still happening', 'Resolved', 'Reopened'].entries()) {
       expect(comments?.[index]).toContain(title)
     }
     expect(server.tickets).toHaveLength(1)
@@ -266,7 +266,7 @@ describe('a refused ticket', () => {
     world.told(id, 'repeated')
     await world.deliver()
     const last = world.deliveries().findLast(({ attempts }) => attempts > 0)
-    expect(last).toMatchObject({ status: 'pending', lastError: 'no answer within 0.2 s' })
+    expect(last).toMatchObject({ status: 'pending', lastError: 'no response within 0.2 s' })
     expect((last?.dueAt ?? 0) - world.clock.now()).toBe(5 * SECOND_MS)
     server.behaviour.instead = () => null
     world.wayOut.timeoutMs = 5000

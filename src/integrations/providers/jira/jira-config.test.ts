@@ -57,7 +57,7 @@ test('the token is never returned, and required again when the URL changes', asy
   const moved = await put({ ...rest, url: 'https://elsewhere.example' })
   expect([moved.status, moved.body.error]).toEqual([
     400,
-    'config.apiToken: must be given again, because it would go to another address',
+    'config.apiToken: enter it again, because it would be sent to another address',
   ])
 })
 

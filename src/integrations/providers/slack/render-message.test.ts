@@ -33,7 +33,7 @@ test('a message contains everything both as blocks and as text', () => {
   }
   expect(message.cause).not.toBeNull()
   expect(text).toContain(String(message.cause?.sentence))
-  expect(text).toContain('good: ')
+  expect(text).toContain('valid: ')
   expect(faultOfMessage({ text, blocks, metadata: null })).toBeNull()
 })
 

@@ -103,9 +103,9 @@ describe('a card', () => {
         expect.stringContaining('128 of 340 purchase events'),
         ...['Expected', 'Observed', 'Since', 'Domain', 'Shop', 'Vendor', 'Probable cause', 'Open now'],
         expect.stringContaining('Release 42 of the checkout'),
-        'One sample beside a good one (personal data masked)',
+        'Violating vs. valid event (personal data masked)',
         '! params.value',
-        expect.stringContaining('good: 89.90'),
+        expect.stringContaining('valid: 89.90'),
         expect.stringMatching(/^[▁-█]+$/),
         'Open the issue',
       ]),
@@ -114,7 +114,7 @@ describe('a card', () => {
 
   test('about a drop in volume has a chart and a valid event', () => {
     expect(textsOf(cardOf(fallMessage(), cut).attachments)).toEqual(
-      expect.arrayContaining(['A good event (personal data masked)', expect.stringMatching(/^[▁-█]+$/)]),
+      expect.arrayContaining(['Valid event (personal data masked)', expect.stringMatching(/^[▁-█]+$/)]),
     )
   })
 

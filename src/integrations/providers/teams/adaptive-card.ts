@@ -96,7 +96,7 @@ function sampleBlocks(message: Message, cut: SizeLimits): Block[] {
 
 const comparedRow = ({ key, bad, good, isMarked }: ComparedRow): MessageRow => [
   isMarked ? `! ${key}` : key,
-  bad === good ? shownValue(bad) : `${shownValue(bad)} (good: ${shownValue(good)})`,
+  bad === good ? shownValue(bad) : `${shownValue(bad)} (valid: ${shownValue(good)})`,
 ]
 
 function chartBlocks(message: Message, cut: SizeLimits): Block[] {

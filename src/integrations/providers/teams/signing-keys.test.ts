@@ -48,7 +48,9 @@ test('a caller that disconnects during the fetch does not fail the others', asyn
   const leaving = new AbortController()
   const left = () =>
     new Promise<never>((_, reject) =>
-      leaving.signal.addEventListener('abort', () => reject(new AppError('upstream', 'stopped before an answer came'))),
+      leaving.signal.addEventListener('abort', () =>
+        reject(new AppError('upstream', 'stopped before a response arrived')),
+      ),
     )
   const leaver = signingKey({ ...context, callOk: left, signal: leaving.signal }, 'old').catch((error) => error)
   const other = signingKey(context, 'old')

@@ -107,7 +107,7 @@ testOutcomes('a Teams bot requesting its token', {
   // One request per delivery: the next delivery tries again.
   success: () => Response.json({ access_token: 'connector-t0ken', expires_in: 3000 }),
   expected: (status) =>
-    status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, not understood` } : null,
+    status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, unexpected response` } : null,
   rows: [
     {
       what: 'another secret',

@@ -106,7 +106,7 @@ describe('the channel', () => {
     const id = await world.connected(server)
     const as = world.people.mallory.key
     const body = { provider: 'office_chat', config: BOT }
-    const refusal = { status: 409, body: { error: 'config.appId: another organization has registered it' } }
+    const refusal = { status: 409, body: { error: 'config.appId: already registered by another organization' } }
     expect(await world.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
     const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
     const made = await world.call('POST', '/v1/integrations', { as, body: other })
@@ -171,7 +171,7 @@ describe('an issue', () => {
     expect(thread.map(({ conversationId }) => conversationId)).toEqual(Array(3).fill(opening?.conversationId))
     expect(thread.map((_, index) => latest(server, index + 2)[0])).toEqual([
       expect.stringContaining('Resolved'),
-      expect.stringContaining('Back again'),
+      expect.stringContaining('Reopened'),
       expect.stringContaining('Still happening'),
     ])
     expect(world.summary()).toEqual([
@@ -189,7 +189,7 @@ describe('an issue', () => {
     const world = teamsFixture(server)
     const { body } = await world.make()
     await world.tell(body.id)
-    expect(world.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('chosen') })
+    expect(world.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('incomplete') })
     expect(server.asked()).toEqual([])
   })
 
@@ -389,7 +389,7 @@ describe('the token', () => {
     world.clock.advance(2 * HOUR_MS)
     await world.tell(id)
     expect(await world.statusOf(id)).toBe('reauth_required')
-    expect(world.deliveries()[0]?.lastError).toBe('the other side takes the sign-in no more (invalid_client)')
+    expect(world.deliveries()[0]?.lastError).toBe('the other service no longer accepts the sign-in (invalid_client)')
   })
 
   test('is sent only to a service URL received with a verified token', async () => {

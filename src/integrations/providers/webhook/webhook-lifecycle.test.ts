@@ -163,7 +163,7 @@ describe('a receiver that answers 410', () => {
     expect(await statusNow()).toBe('disabled')
     expect(await tellAnother()).toMatchObject({
       status: 'failed',
-      lastError: 'the other side wants no more; a test that arrives, or new settings, begin anew',
+      lastError: 'disabled by the other service; send a successful test or save new settings to enable it again',
     })
     expect(server.requests).toHaveLength(1)
   })
