@@ -102,7 +102,7 @@ test('a week is told of beside the one before', async () => {
   // The digest of a Monday says the same.
   const preview = await world.call('POST', '/v1/notifications/digest/preview', { body: { context: '' } })
   expect(preview.body.html).toContain('/report?week=2026-W03')
-  expect(preview.body.html).toContain('1 resolved, 0 open at its end')
+  expect(preview.body.html).toContain('1 resolved, 0 open at the end of the week')
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const theirs = await world.call('GET', '/v1/reports/weekly?week=2026-W02', { headers: { 'x-org-id': other.id } })
   expect(theirs.body).toMatchObject({ issues: { opened: 0 }, volume: { events: 0 }, worst: [], changes: [] })

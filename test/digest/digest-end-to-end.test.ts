@@ -136,7 +136,7 @@ describe('the preview', () => {
     for (const part of [
       ...['Label · 1 open issue, 1 new', 'New · critical', 'value 900', 'j***@p***.example', '/done'],
       ...['Watching New summary page', 'New: email in mail of Meta Pixel', 'Shop: 2 paid orders, value 40'],
-      ...['20 of value is missing', 'Value at stake 900', 'Compliance: is personal data protected?'],
+      ...['missing value: 20', 'Value at stake 900', 'Compliance: is personal data protected?'],
     ]) {
       expect(text).toContain(part)
     }
@@ -323,7 +323,7 @@ describe('a digest is sent', () => {
     await subscribe(world)
     await world.run('send digests')
     // TEST_START is a Monday.
-    expect(mails.map(({ subject }) => subject)).toEqual(['Acme: a quiet day: no event, issue or change in 24 hours'])
+    expect(mails.map(({ subject }) => subject)).toEqual(['Acme: a quiet day: no events, issues or changes in 24 hours'])
     world.clock.advance(DAY_MS)
     await world.run('send digests')
     expect(mails).toHaveLength(1)
