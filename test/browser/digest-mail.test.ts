@@ -90,12 +90,12 @@ test('the unsubscribe link of a digest opens a page with a button that ends it',
     await page.goto(`http://127.0.0.1:${server.port}${UNSUBSCRIBE_PATH}?t=${token}`)
     expect(await page.evaluate(FAULTS)).toEqual([])
     expect(await page.$eval('body', (body) => body.textContent)).toContain(
-      'You will no longer receive the digest for Acme will be sent to you',
+      'You will no longer receive the digest for Acme',
     )
     expect(subscriptionOf(db, alice).subscribed).toBe(true)
     await Promise.all([page.waitForNavigation(), page.locator('button').click()])
     expect(await page.$eval('body', (body) => body.textContent)).toContain(
-      'You will no longer receive the digest for Acme any more',
+      'You will no longer receive the digest for Acme',
     )
     expect(await page.evaluate(FAULTS)).toEqual([])
     expect(subscriptionOf(db, alice).subscribed).toBe(false)
