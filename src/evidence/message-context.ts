@@ -29,12 +29,11 @@ export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
     )
     if (!problem) return null
     const [series, good, cause] = await Promise.all([
- orNull(() =>
-seriesOf(problem, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
-),
-orNull(() => goodSampleOf(problem, history)),
-orNull(() => causeOfIssue(sources, problem.issue, now)),
-
+      orNull(() =>
+        seriesOf(problem, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
+      ),
+      orNull(() => goodSampleOf(problem, history)),
+      orNull(() => causeOfIssue(sources, problem.issue, now)),
     ])
     const { violations, ...goodSample } = good ?? { violations: [] }
     return {
@@ -58,7 +57,6 @@ async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
 
 /** Omits the current window while its count is below the expected count of a complete one. */
 function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
-
   return series
     .filter(({ partial, observed, expected }) => !partial || observed > (expected ?? -1))
     .map(({ start, observed, expected, low, high }) => ({

@@ -31,8 +31,8 @@ export const seriesFields = {
 }
 
 export interface Series {
- series: ChartPoint[]
-/** `day` if buckets are one or more days. */
+  series: ChartPoint[]
+  /** `day` if buckets are one or more days. */
 
   grain: 'hour' | 'day'
 }

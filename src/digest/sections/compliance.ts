@@ -57,7 +57,7 @@ const titleOf = (finding: DigestFinding) =>
   finding.key === CONSENT_KEY ? `Consent: ${nameIn(finding)}` : nameIn(finding)
 
 const nameIn = ({ vendor, key, kind }: DigestFinding) =>
-  key === CONSENT_KEY ? `${kind.replaceAll('_', ' ')} (${vendor})` : `${kind} in ${key}, ${vendor}`
+  key === CONSENT_KEY ? `${kind.replaceAll('_', ' ')} (${vendor})` : `${kind} in ${key} (${vendor})`
 
 const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, string>) =>
   domainIds.flatMap((id) => names.get(id) ?? []).join(', ')

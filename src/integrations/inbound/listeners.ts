@@ -106,9 +106,8 @@ export class Listeners {
     const known = this.lines.get(id)
     if (known?.version === version) return known.line
     try {
- const connection = openIntegration(this.deps.db, this.deps.box, { orgId, id })
-return connection ? listener.connectionKey(connection.settings) : null
-
+      const connection = openIntegration(this.deps.db, this.deps.box, { orgId, id })
+      return connection ? listener.connectionKey(connection.settings) : null
     } catch {
       // Its secrets were lost; every use of it reports that.
       return null

@@ -34,9 +34,8 @@ export class CurrentStatusChange implements StatusChange {
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
- /** Statuses the other service shows after it accepted the change. */
-get shown(): readonly Pick<GroupedIssue, 'issueId' | 'status'>[] {
-
+  /** Statuses the other service shows after it accepted the change. */
+  get shown(): readonly Pick<GroupedIssue, 'issueId' | 'status'>[] {
     return this.others?.length ? this.others : [this.itself]
   }
 
