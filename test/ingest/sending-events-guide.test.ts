@@ -39,10 +39,10 @@ test('every request of the guide is taken in whole, and again without being coun
   t.clock.set(1_767_618_100_000)
   const all = examples(domain.token)
   expect(all.map(({ section }) => section)).toEqual([
-    'A server',
-    'A server',
-    'An Android-like client',
-    'An iOS-like client',
+    'Server',
+    'Server',
+    'Android',
+    'iOS',
   ])
   for (const { method, url, headers, body } of [...all, ...all]) {
     const packed = headers.get('content-encoding') === 'gzip' ? gzipSync(body) : body
