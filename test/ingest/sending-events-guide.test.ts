@@ -38,12 +38,7 @@ test('every request of the guide is taken in whole, and again without being coun
   const { body: domain } = await t.call('POST', '/v1/domains', { as: t.owner.apiKey, body: { name: 'Shop' } })
   t.clock.set(1_767_618_100_000)
   const all = examples(domain.token)
-  expect(all.map(({ section }) => section)).toEqual([
-    'Server',
-    'Server',
-    'Android',
-    'iOS',
-  ])
+  expect(all.map(({ section }) => section)).toEqual(['Server', 'Server', 'Android', 'iOS'])
   for (const { method, url, headers, body } of [...all, ...all]) {
     const packed = headers.get('content-encoding') === 'gzip' ? gzipSync(body) : body
     const response = await t.app.collector.fetch(new Request(url, { method, headers, body: packed }))
