@@ -37,7 +37,12 @@ afterAll(async () => {
 function browsers(options: Partial<ConstructorParameters<typeof Browsers>[0]> = {}): Browsers {
   const none = { outboundProxy: '', outboundCa: '' }
   return new Browsers({
-    ...{ chromium, folder: inFolder, concurrency: 1, outboundAllow: ['127.0.0.1'], command: COMMAND, ...none },
+    chromium,
+    folder: inFolder,
+    concurrency: 1,
+    outboundAllow: ['127.0.0.1'],
+    command: COMMAND,
+    ...none,
     ...options,
   })
 }
@@ -55,7 +60,9 @@ async function run(of: Browsers, options: RunOptions) {
   const { after = 'end', orgId = 'org_1', pauses = false, limitMs = 60_000, stopping, onMessage } = options
   const messages: string[] = []
   const { error } = await of.run<TestPlan, string>({
-    ...{ orgId, task: 'walk', pauses },
+    orgId,
+    task: 'walk',
+    pauses,
     plan: (own) => ({
       browsing: {
         ...own,
@@ -194,7 +201,10 @@ describe('browsers', () => {
     const order: string[] = []
     const runs = ['a', 'a', 'a', 'b', 'b'].map((orgId) =>
       of.run({
-        ...{ orgId, task: 'walk', limitMs: 1000, stopping: new AbortController().signal },
+        orgId,
+        task: 'walk',
+        limitMs: 1000,
+        stopping: new AbortController().signal,
         plan: () => null,
         onStart: () => order.push(orgId),
         onMessage: () => undefined,
@@ -220,7 +230,9 @@ describe('browsers', () => {
     // The next one occupies the slot when the pause ends.
     const began = Promise.withResolvers<void>()
     const next = run(of, {
-      ...{ orgId: 'b', after: 'wait', limitMs: 2000 },
+      orgId: 'b',
+      after: 'wait',
+      limitMs: 2000,
       onMessage(title) {
         order.push(`b: ${title}`)
         began.resolve()

@@ -42,7 +42,10 @@ async function serve({ chromium, folder, url }: { chromium: string; folder: stri
   const command = [process.execPath, '--no-env-file', import.meta.path]
   const own = { outboundAllow: ['127.0.0.1'], outboundProxy: '', outboundCa: '' }
   await new Browsers({ chromium, folder, concurrency: 1, command, ...own }).run<TestPlan, string>({
-    ...{ orgId: 'org_1', task: 'walk', limitMs: 60_000, stopping: new AbortController().signal },
+    orgId: 'org_1',
+    task: 'walk',
+    limitMs: 60_000,
+    stopping: new AbortController().signal,
     plan: (has) => ({
       browsing: {
         ...has,
@@ -52,7 +55,8 @@ async function serve({ chromium, folder, url }: { chromium: string; folder: stri
         privacy: PLAIN_PRIVACY,
         userAgentSuffix: '',
       },
-      ...{ url, after: 'wait' },
+      url,
+      after: 'wait',
     }),
     onStart: () => undefined,
     onMessage: (title) => console.log(title),

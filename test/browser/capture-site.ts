@@ -139,18 +139,16 @@ export async function captureSite(): Promise<CaptureSite> {
     return all.toSorted((a, b) => a.seq - b.seq)
   }
   return {
-    ...{
-      port,
-      programUrl,
-      domainId: domain.id,
-      token: domain.token,
-      apiKey,
-      url,
-      snippet,
-      sent,
-      vendorRequests,
-      events,
-    },
+    port,
+    programUrl,
+    domainId: domain.id,
+    token: domain.token,
+    apiKey,
+    url,
+    snippet,
+    sent,
+    vendorRequests,
+    events,
     page(name, html, headers = {}) {
       pages.set(`/${name}`, { html: html.replace('HEAD', snippet.head), headers })
       return url('shop.test', `/${name}`)

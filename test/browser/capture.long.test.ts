@@ -137,7 +137,10 @@ describe('requests to hosts of the site itself', () => {
     for (const when of ['early own', 'own']) {
       for (const way of Object.keys(SENDERS)) {
         expect((await stored(`${when}, ${way}`))[0]).toMatchObject({
-          ...{ vendor: 'RudderStack', event: 'ping', kind: 'event', path: '/own' },
+          vendor: 'RudderStack',
+          event: 'ping',
+          kind: 'event',
+          path: '/own',
         })
       }
     }

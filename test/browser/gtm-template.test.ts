@@ -73,10 +73,12 @@ test.each([
   const shared = { vendor: 'Google Tag Manager', account: 'GTM-SHOP', event: 'purchase', version: 13 }
   expect(tags).toMatchObject([
     {
-      ...{ ...shared, status: 'ok', execMs: 31 },
+      ...shared,
+      status: 'ok',
+      execMs: 31,
       params: { tagId: '12', name: 'Purchase', 'Order ID': 'A-17', total: '19.5', isNew: 'false' },
     },
-    { ...{ ...shared, status: 'timeout', execMs: 2000 }, params: { tagId: '15', name: 'Lead' } },
+    { ...shared, status: 'timeout', execMs: 2000, params: { tagId: '15', name: 'Lead' } },
   ])
   expect(Object.keys(tags[0]?.params ?? {})).not.toContain('status')
 })

@@ -59,8 +59,13 @@ function groupMail(): MailOutbound {
   }))
   const words = summarizeGroup(members)
   return {
-    ...{ kind: 'mail', to: ['ann@example.com'], subject: words.subject, text: groupText(words) },
-    ...{ html: groupHtml(words), messageId: 'dlv_group', threadId: null },
+    kind: 'mail',
+    to: ['ann@example.com'],
+    subject: words.subject,
+    text: groupText(words),
+    html: groupHtml(words),
+    messageId: 'dlv_group',
+    threadId: null,
   }
 }
 

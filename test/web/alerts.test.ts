@@ -80,7 +80,10 @@ describe('the editor', () => {
     await screen.reads('purchase: order_id equals a saved and enabled.')
     expect(await alerts()).toMatchObject([
       {
-        ...{ name: 'purchase: order_id equals a', enabled: true, alertType: 'data_validation', period: '1h' },
+        name: 'purchase: order_id equals a',
+        enabled: true,
+        alertType: 'data_validation',
+        period: '1h',
         filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
         conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'equals', values: ['a'] }] },
         channels: [{ type: 'email', target: 'ann@example.com' }],

@@ -28,7 +28,8 @@ export async function startDemo(env: Record<string, string> = {}): Promise<Demo>
   // The program rejects unknown settings, and this one is for tests only.
   const { TAGWARDEN_BINARY: _, ...environment } = process.env
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
-    ...{ stdout: 'pipe', stderr: 'pipe' },
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: { ...environment, ...env },
   })
   let printed = ''
@@ -44,7 +45,9 @@ export async function startDemo(env: Record<string, string> = {}): Promise<Demo>
   }
   const [, url = '', key = ''] = await until('the address of the demo', isUp, START_MS)
   return {
-    ...{ url, key, link: `/#key=${key}&demo` },
+    url,
+    key,
+    link: `/#key=${key}&demo`,
     async get(path) {
       const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
       return response.ok ? response.json() : null

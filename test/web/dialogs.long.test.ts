@@ -35,7 +35,7 @@ const OPENERS: readonly Opener[] = [
   { of: 'shell/palette.tsx', at: '/', press: button('Search') },
   { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
   { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
-  { of: 'pages/alerts/editor/foot.tsx', at: '/alerts/alr_', press: button('Delete alert') },
+  { of: 'pages/alerts/editor/footer.tsx', at: '/alerts/alr_', press: button('Delete alert') },
   { of: 'pages/changes/changes-page.tsx', at: '/changes', press: button('Record a change') },
   { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
   { of: 'pages/explore/events/session-page.tsx', at: '/explore/sessions/', press: 'main ol button' },

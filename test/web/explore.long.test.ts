@@ -26,7 +26,10 @@ async function visits(): Promise<void> {
   const { token } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'shop.example' })
   const send = (body: object) => call('POST', `${server.url}/api/v1/events?token=${token}`, { body })
   const event = (name: string, params: Record<string, string>, more: object = {}) => ({
-    ...{ vendor: 'Google Analytics 4', event: name, params, status: 'ok' },
+    vendor: 'Google Analytics 4',
+    event: name,
+    params,
+    status: 'ok',
     ...more,
   })
   for (let session = 0; session < 10; session++) {

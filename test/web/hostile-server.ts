@@ -211,7 +211,8 @@ function withName(facts: RunFacts, name: string): RunFacts {
     findings: facts.findings.map((one) => ({ ...one, ...tag, sentence: name, expected: name, observed: name })),
     events: facts.events.map((one) => ({ ...one, ...tag, params: { [name]: name } })),
     steps: facts.steps.map((step) => ({
-      ...{ ...step, title: name },
+      ...step,
+      title: name,
       error: step.error && name,
       healed: step.healed && { before: name, after: name },
     })),
@@ -235,8 +236,15 @@ function issuesOf(server: TestServer, domainId: string, runId: string): void {
           sample: { [title]: title } as never,
         }
         return {
-          ...{ ...times, title, domainId, hosts: [HOST, 'b.example'], notes: `${title} ${title}`, alertName: title },
-          ...{ trackerKey: title.slice(0, 100), statusBy: owner.userId, impactValue: 123_456_789_012 },
+          ...times,
+          title,
+          domainId,
+          hosts: [HOST, 'b.example'],
+          notes: `${title} ${title}`,
+          alertName: title,
+          trackerKey: title.slice(0, 100),
+          statusBy: owner.userId,
+          impactValue: 123_456_789_012,
           severity: 'critical' as const,
           ...(index === 0 && { alertType: 'flow_test' }),
           evidence: findingOf(index === 0 ? { ...found, runId } : found),

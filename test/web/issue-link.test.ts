@@ -49,7 +49,10 @@ async function startPiiAlertServer() {
   const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
   const { token } = await watch(server.url, apiKey, property)
   return {
-    ...{ server, hooks, apiKey, token },
+    server,
+    hooks,
+    apiKey,
+    token,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await hooks[Symbol.asyncDispose]()

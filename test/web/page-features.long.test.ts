@@ -63,9 +63,11 @@ const har = {
     pages: [{ id: 'p1', title: 'https://shop.example/thanks' }],
     entries: [
       {
-        ...{ pageref: 'p1', startedDateTime: '2026-01-05T12:00:01Z' },
+        pageref: 'p1',
+        startedDateTime: '2026-01-05T12:00:01Z',
         request: {
-          ...{ method: 'GET', headers: [{ name: 'Referer', value: 'https://shop.example/' }] },
+          method: 'GET',
+          headers: [{ name: 'Referer', value: 'https://shop.example/' }],
           url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR',
         },
       },
@@ -141,7 +143,10 @@ describe('a new test', () => {
     await screen.press('Create test from session', 'link')
     await screen.reads('The draft has 2 pages and 2 tags.')
     expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
-      ...['Visit of shop.example', 'Shop', 'page_view', '0'],
+      'Visit of shop.example',
+      'Shop',
+      'page_view',
+      '0',
     ])
     await screen.type('Session ID', 'nobody')
     await screen.press('Draft from session')

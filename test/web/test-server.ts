@@ -74,7 +74,9 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
     return app.app.fetch(new Request(request, { signal: AbortSignal.any([request.signal, end.signal]) }))
   }
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
     fetch(request) {
       const { pathname } = new URL(request.url)
       if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
@@ -85,7 +87,8 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
   })
   const { orgId } = app.owner
   return {
-    ...{ app, url: server.url.origin },
+    app,
+    url: server.url.origin,
     openIssues(issues) {
       const at = app.clock.now()
       tx(app.app.db, () => {

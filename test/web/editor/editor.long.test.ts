@@ -59,13 +59,19 @@ const ctrlEnter = async ({ page }: Screen) => {
 }
 
 const validation = {
-  ...{ name: 'Orders', alertType: 'data_validation', period: '1h' },
+  name: 'Orders',
+  alertType: 'data_validation',
+  period: '1h',
   conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
   channels: [{ type: 'email', target: 'owners' }],
 }
 const everything = () => ({
   ...validation,
-  ...{ name: 'Everything', severity: 'high', domainId: shop.id, domainIds: [blog.id], vendors: ['Shop', 'Blog'] },
+  name: 'Everything',
+  severity: 'high',
+  domainId: shop.id,
+  domainIds: [blog.id],
+  vendors: ['Shop', 'Blog'],
   filters: [
     { parameter: '$host', op: 'ends_with', values: ['example'] },
     { parameter: '$event', op: 'equals', values: ['purchase'] },
@@ -78,8 +84,11 @@ const everything = () => ({
     ],
   },
   conditionGroups: [{ op: 'any', items: [{ parameter: 'valeu', op: 'gt', values: ['10'] }] }],
-  ...{ timezone: 'Europe/Berlin', runWindows: { hours: [22, 6], days: [1, 2, 3, 4, 5] } },
-  ...{ throttle: { count: 2, per: 4, unit: 'hours' }, impactValue: 900, enabled: false },
+  timezone: 'Europe/Berlin',
+  runWindows: { hours: [22, 6], days: [1, 2, 3, 4, 5] },
+  throttle: { count: 2, per: 4, unit: 'hours' },
+  impactValue: 900,
+  enabled: false,
 })
 
 test('an alert that uses every feature is shown completely, also on a phone, and saved unchanged', async () => {
@@ -88,9 +97,21 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   await using screen = await open(`/alerts/${id}`, PHONE)
   await screen.sees('heading', 'Everything')
   for (const name of [
-    ...['Domain', 'Operator 2', 'Match', 'Match in group 1', 'Operator 1 in group 1'],
-    ...['Filter operator 1', 'From', 'Until', 'Severity', 'Notification limit', 'Channel 1'],
-    ...['Event', 'Parameter 1 in group 1', 'Filter parameter 1', 'Time zone'],
+    'Domain',
+    'Operator 2',
+    'Match',
+    'Match in group 1',
+    'Operator 1 in group 1',
+    'Filter operator 1',
+    'From',
+    'Until',
+    'Severity',
+    'Notification limit',
+    'Channel 1',
+    'Event',
+    'Parameter 1 in group 1',
+    'Filter parameter 1',
+    'Time zone',
   ]) {
     await screen.sees('combobox', name)
   }
@@ -159,7 +180,8 @@ test('hours, groups, filters and a limit can be edited; leaving asks once someth
   await ctrlEnter(screen)
   await screen.reads('Orders saved and enabled.')
   expect(await saved(id)).toMatchObject({
-    ...{ timezone: 'Asia/Tokyo', runWindows: { hours: [20, 4], days: [6] } },
+    timezone: 'Asia/Tokyo',
+    runWindows: { hours: [20, 4], days: [6] },
     conditions: validation.conditions,
     conditionGroups: [{ op: 'any', items: [{ parameter: 'currency', op: 'is_blank' }] }],
     filters: [{ parameter: '$host', op: 'not_blank' }],

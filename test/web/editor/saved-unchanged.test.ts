@@ -94,14 +94,16 @@ const own: Readonly<Record<string, Record<string, fc.Arbitrary<unknown>>>> = {
     ),
   },
   volume_threshold: {
-    ...{ vendors, filters },
+    vendors,
+    filters,
     volume: fc.record(
       { op: fc.constantFrom('lte', 'gte'), count: fc.nat(1000), event: text },
       { requiredKeys: ['op', 'count'] },
     ),
   },
   tag_volume_change: {
-    ...{ vendors, filters },
+    vendors,
+    filters,
     volume: fc.record(
       { direction: fc.constantFrom('increase', 'decrease'), percent: fc.integer({ min: 1, max: 900 }), event: text },
       { requiredKeys: ['direction', 'percent'] },

@@ -5,15 +5,27 @@
 
 /** On every page, for signed-in users in a wide window. */
 export const EVERYWHERE = [
-  ...['banner', 'navigation Main', 'main', 'link Skip to content'],
+  'banner',
+  'navigation Main',
+  'main',
+  'link Skip to content',
   ...['Overview', 'Issues', 'Alerts', 'Signals', 'Domains', 'Explore', 'Changes', 'Compliance', 'Tests'].map(link),
   ...['Integrations', 'Deliveries'].map(link),
-  ...['button Search', 'field Project', 'field Time range', 'button Account'],
+  'button Search',
+  'field Project',
+  'field Time range',
+  'button Account',
 ]
 
 /** The same in a narrow window. */
 export const ON_PHONES = [
-  ...['banner', 'main', 'link Skip to content', 'button Menu', 'button Search', 'field Project', 'field Time range'],
+  'banner',
+  'main',
+  'link Skip to content',
+  'button Menu',
+  'button Search',
+  'field Project',
+  'field Time range',
   'button Account',
 ]
 
@@ -23,32 +35,61 @@ const DOMAIN = ['Set-up', 'Live', 'Hostnames', 'Vendors', 'Sampling', 'Settings'
 const ALERT = [
   ...['Name', 'Type', 'Domain', 'Vendor', 'Event', 'Parameter 1', 'Operator 1', 'Values 1', 'Period'].map(field),
   ...['Severity', 'Value', 'Channel 1', 'Target 1'].map(field),
-  ...['button Add a condition', 'button Add a channel', 'button Cancel', 'region What would have happened'],
+  'button Add a condition',
+  'button Add a channel',
+  'button Cancel',
+  'region What would have happened',
 ]
 
 /** By path, with `{id}` for the id of an item. */
 export const PAGES: Record<string, readonly string[]> = {
   '/': [
-    ...['heading Overview', 'region Verdict', 'link Open the issue', 'link What changed', 'region Needs attention'],
-    ...['region Volume against expectation', 'region Scores', 'region Latest changes', 'region Value protected'],
+    'heading Overview',
+    'region Verdict',
+    'link Open the issue',
+    'link What changed',
+    'region Needs attention',
+    'region Volume against expectation',
+    'region Scores',
+    'region Latest changes',
+    'region Value protected',
   ],
   '/issues': [
-    ...['heading Issues', 'table Issues'],
+    'heading Issues',
+    'table Issues',
     ...['Search', 'Status', 'Severity', 'Domain', 'Type', 'Sort by'].map(field),
   ],
   '/issues/{id}': [
-    ...['button Acknowledge', 'button Resolve', 'button Mute', 'button Copy link', 'button Copy as Markdown'],
-    ...['figure Expected against observed', 'table Violating vs. valid event', 'list Notification', 'field Note'],
+    'button Acknowledge',
+    'button Resolve',
+    'button Mute',
+    'button Copy link',
+    'button Copy as Markdown',
+    'figure Expected against observed',
+    'table Violating vs. valid event',
+    'list Notification',
+    'field Note',
   ],
   '/alerts': [
-    ...['heading Alerts', 'table Alerts', 'link New alert', 'button Import', 'button Export', 'region Suggested rules'],
+    'heading Alerts',
+    'table Alerts',
+    'link New alert',
+    'button Import',
+    'button Export',
+    'region Suggested rules',
   ],
   '/alerts/new': [
-    ...['heading New alert', ...ALERT, 'field Start from', 'button Save as disabled', 'button Save and enable'],
+    'heading New alert',
+    ...ALERT,
+    'field Start from',
+    'button Save as disabled',
+    'button Save and enable',
   ],
   '/alerts/{id}': ALERT,
   '/signals': [
-    ...['heading Signals', 'table Signals', 'field Sensitivity of Google Analytics 4 page_view'],
+    'heading Signals',
+    'table Signals',
+    'field Sensitivity of Google Analytics 4 page_view',
     'field Mode of Google Analytics 4 page_view',
   ],
   '/domains': ['heading Domains', 'table Domains', 'link Add a domain'],
@@ -80,7 +121,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/settings/digest': ['heading Digest', 'field Send me the digest'],
   '/settings/usage': ['heading Usage'],
   '/settings/audit-log': ['heading Audit log'],
-  '/settings/preferences': [...['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts']],
+  '/settings/preferences': ['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts'],
 }
 
 function link(name: string): string {

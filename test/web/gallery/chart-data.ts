@@ -12,16 +12,22 @@ export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour)
   const expected = 150 + 1100 * day
   const observed = hour > 72 ? 12 + hour : expected * (0.92 + 0.16 * Math.abs(Math.sin(hour * 7.3)))
   return {
-    ...{ start: at, observed: Math.round(observed), partial: hour === 81 },
-    ...{ low: Math.round(expected * 0.75), high: Math.round(expected * 1.3) },
+    start: at,
+    observed: Math.round(observed),
+    partial: hour === 81,
+    low: Math.round(expected * 0.75),
+    high: Math.round(expected * 1.3),
   }
 })
 
 /** Without an expected range; two hours are unknown, one is missing. */
 export const PARTIAL: readonly BandPoint[] = SERIES.slice(0, 30)
   .map((point, index) => ({
-    ...{ ...point, low: null, high: null },
-    ...{ observed: index === 9 || index === 10 ? null : point.observed, partial: index === 29 },
+    ...point,
+    low: null,
+    high: null,
+    observed: index === 9 || index === 10 ? null : point.observed,
+    partial: index === 29,
   }))
   .filter((_, index) => index !== 20)
 
@@ -32,8 +38,10 @@ export const CHANGES: readonly ChartChange[] = [
 ]
 
 export const BARS: readonly BarPoint[] = Array.from({ length: 14 }, (_, day) => ({
-  ...{ start: Date.UTC(2026, 2, 1 + day), value: day === 4 ? null : (day * 37) % 11 },
-  ...{ isBad: day === 9 || day === 12, partial: day === 13 },
+  start: Date.UTC(2026, 2, 1 + day),
+  value: day === 4 ? null : (day * 37) % 11,
+  isBad: day === 9 || day === 12,
+  partial: day === 13,
 }))
 
 export const FLOWS: Flows = {

@@ -140,7 +140,9 @@ test('an alert with an unknown type and channel can be saved', async () => {
   await screen.reads('Large orders')
   const [alert] = (await get('/v1/alerts')).alerts
   expect(alert).toMatchObject({
-    ...{ name: 'Large orders', alertType: 'order_limit', limit: { parameter: 'value', most: 100 } },
+    name: 'Large orders',
+    alertType: 'order_limit',
+    limit: { parameter: 'value', most: 100 },
     channels: [{ type: 'pager', target: '1234' }],
   })
   await screen.open(`/alerts/${alert.id}`)

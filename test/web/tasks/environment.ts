@@ -45,13 +45,16 @@ export async function startEnvironment(around: Surroundings = {}): Promise<TestE
   const { url } = server
   const call: TestEnvironment['call'] = (method, path, body) => ask(method, url + path, apiKey, body)
   return {
-    ...{ url, apiKey, call },
+    url,
+    apiKey,
+    call,
     session: async () => (await ask('POST', `${url}/v1/auth/login`, '', OWNER)).token,
     async createShop(name = 'shop.example') {
       const { id, token } = await call('POST', '/v1/domains', { name })
       const page = { url: `https://${name}/checkout` }
       return {
-        ...{ id, token },
+        id,
+        token,
         async send(event, params) {
           await ask('POST', `${url}/api/v1/events`, token, { page, events: [{ vendor: 'Shop', event, params }] })
         },
@@ -59,7 +62,10 @@ export async function startEnvironment(around: Surroundings = {}): Promise<TestE
     },
     async createAlert(name, event, more = {}) {
       await call('POST', '/v1/alerts', {
-        ...{ name, alertType: 'data_validation', severity: 'critical', period: '1h' },
+        name,
+        alertType: 'data_validation',
+        severity: 'critical',
+        period: '1h',
         filters: [{ parameter: '$event', op: 'equals', values: [event] }],
         conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
         channels: [{ type: 'email', target: OWNER.email }],

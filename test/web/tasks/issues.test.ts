@@ -78,7 +78,10 @@ test('filters survive a reload, going back and forward, and opening the URL in a
   await page.waitForFunction(() => location.search.includes('range=7d'))
   const address = new URL(page.url())
   expect(Object.fromEntries(address.searchParams)).toEqual({
-    ...{ severity: 'critical,high', q: 'a', sort: 'firstSeenAt', range: '7d' },
+    severity: 'critical,high',
+    q: 'a',
+    sort: 'firstSeenAt',
+    range: '7d',
   })
   await lists(person, 'Alpha', 'Beta', 'Gamma')
   const isAsBefore = async (screen: Screen) => {

@@ -45,7 +45,9 @@ describe('when a session ends, unsaved input is kept in', () => {
     const { alerts } = await env.call('GET', '/v1/alerts?q=No%20order%20id')
     expect(alerts).toMatchObject([
       {
-        ...{ name: 'No order id', severity: 'critical', enabled: true },
+        name: 'No order id',
+        severity: 'critical',
+        enabled: true,
         filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
         conditions: { items: [{ parameter: 'order_id', op: 'equals', values: ['a', 'b'] }] },
         channels: [{ type: 'email', target: 'ann@example.com' }],
@@ -71,7 +73,10 @@ describe('when a session ends, unsaved input is kept in', () => {
     const { tests } = await env.call('GET', '/v1/flows/tests')
     const made = await env.call('GET', `/v1/flows/tests/${tests[0].id}`)
     expect(made).toMatchObject({
-      ...{ name: 'Buy', domainId: shop.id, device: 'mobile', runOnChange: true },
+      name: 'Buy',
+      domainId: shop.id,
+      device: 'mobile',
+      runOnChange: true,
       recording: { steps: [{ type: 'navigate' }] },
     })
   })

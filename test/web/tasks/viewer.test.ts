@@ -19,13 +19,11 @@ async function createItems({ call, createShop: makeShop, url }: TestEnvironment)
   const shop = await makeShop()
   await call('POST', '/v1/projects', { name: 'Shops' })
   await call('POST', '/v1/alerts', {
-    ...{
-      name: 'No order id',
-      alertType: 'data_validation',
-      severity: 'critical',
-      period: '1h',
-      channels: [{ type: 'email', target: OWNER.email }],
-    },
+    name: 'No order id',
+    alertType: 'data_validation',
+    severity: 'critical',
+    period: '1h',
+    channels: [{ type: 'email', target: OWNER.email }],
     conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
   })
   await call('POST', '/v1/integrations', { provider: 'webhook', config: { url: 'https://hooks.example.com/a' } })
@@ -75,20 +73,28 @@ const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
 /** Controls that change only the view. */
 const HARMLESS = [
-  ...[
-    'Copy link',
-    'Copy as Markdown',
-    'Show as table',
-    'Fields',
-    'JSON',
-    'Export',
-    'Print',
-    'Pause',
-    'Details',
-    'New',
-    'Missing',
-  ],
-  ...['7 d', '14 d', '30 d', 'Show 30 days', 'Search', 'Domain', 'Vendor', 'Event', 'Parameter', 'Shop', 'purchase'],
+  'Copy link',
+  'Copy as Markdown',
+  'Show as table',
+  'Fields',
+  'JSON',
+  'Export',
+  'Print',
+  'Pause',
+  'Details',
+  'New',
+  'Missing',
+  '7 d',
+  '14 d',
+  '30 d',
+  'Show 30 days',
+  'Search',
+  'Domain',
+  'Vendor',
+  'Event',
+  'Parameter',
+  'Shop',
+  'purchase',
 ]
 
 interface Seen {

@@ -23,23 +23,34 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
   return [
     { id: 'on', head: t.enabled, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
     {
-      ...{ id: 'name', head: t.name, isLink: true },
+      id: 'name',
+      head: t.name,
+      isLink: true,
       cell: ({ name }) => <Data>{name}</Data>,
       below: (alert) => (
         <div className="under">{messages.api.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}</div>
       ),
     },
     {
-      ...{ id: 'scope', head: t.scope, hideBelow: 768 },
+      id: 'scope',
+      head: t.scope,
+      hideBelow: 768,
       cell: (alert) => <Scope alert={alert} domains={domains} />,
     },
     {
-      ...{ id: 'severity', head: t.severity, width: '120px', isUnderMain: true },
+      id: 'severity',
+      head: t.severity,
+      width: '120px',
+      isUnderMain: true,
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
     { id: 'told', head: t.notifies, width: '160px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
     {
-      ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true, hideBelow: 768 },
+      id: 'issues',
+      head: t.openIssues,
+      width: '110px',
+      isFigure: true,
+      hideBelow: 768,
       cell: ({ id }) =>
         openIssues[id] ? (
           <Anchor component={Link} to="/issues" search={{ alertId: [id] } as never} fz="sm">

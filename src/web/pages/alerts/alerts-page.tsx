@@ -129,15 +129,22 @@ function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof
   return [
     { is: 'search', name: 'q' },
     {
-      ...{ is: 'several', name: 'alertType', label: t.type },
+      is: 'several',
+      name: 'alertType',
+      label: t.type,
       options: data?.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title })) ?? [],
     },
     {
-      ...{ is: 'several', name: 'domainId', label: t.domain, isData: true },
+      is: 'several',
+      name: 'domainId',
+      label: t.domain,
+      isData: true,
       options: [...domains].map(([value, label]) => ({ value, label })),
     },
     {
-      ...{ is: 'one', name: 'enabled', label: t.status },
+      is: 'one',
+      name: 'enabled',
+      label: t.status,
       options: [
         { value: '', label: t.statusFilters.all },
         { value: 'true', label: t.statusFilters.true },

@@ -87,9 +87,12 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
 function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }: { audit: AuditDetail }) {
   const t = messages.tests
   const facts = [
-    ...[[t.pagesTotal, summary.pagesTotal] as const, [t.pagesFailed, summary.pagesFailed] as const],
-    ...[[t.vendors, summary.vendors] as const, [t.missing, summary.missing] as const],
-    ...[[t.duplicates, summary.duplicates] as const, [t.beforeConsent, summary.beforeConsent] as const],
+    [t.pagesTotal, summary.pagesTotal] as const,
+    [t.pagesFailed, summary.pagesFailed] as const,
+    [t.vendors, summary.vendors] as const,
+    [t.missing, summary.missing] as const,
+    [t.duplicates, summary.duplicates] as const,
+    [t.beforeConsent, summary.beforeConsent] as const,
     [t.errors, summary.errors] as const,
   ]
   return (

@@ -65,7 +65,11 @@ const StatusCell = ({ status }: Audit) => (
 function columns(): Column<Audit>[] {
   const t = messages.tests
   const count = (id: keyof Audit['summary'], head: string): Column<Audit> => ({
-    ...{ id, head, width: '110px', isFigure: true, hideBelow: 768 },
+    id,
+    head,
+    width: '110px',
+    isFigure: true,
+    hideBelow: 768,
     cell: ({ summary }) => <Num value={summary[id]} />,
   })
   return [

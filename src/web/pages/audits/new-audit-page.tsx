@@ -16,8 +16,14 @@ import { DomainField } from '../tests/test-form.tsx'
 type Mode = NonNullable<AuditInput['consent']>['mode']
 const MODES: readonly Mode[] = ['none', 'accept', 'deny', 'compare']
 const EMPTY = {
-  ...{ name: '', domainId: null as string | null, startUrls: [] as string[], sitemap: '', maxPages: 50, schedule: '' },
-  ...{ consent: { mode: 'accept' as Mode }, expect: [] as NonNullable<AuditInput['expect']> },
+  name: '',
+  domainId: null as string | null,
+  startUrls: [] as string[],
+  sitemap: '',
+  maxPages: 50,
+  schedule: '',
+  consent: { mode: 'accept' as Mode },
+  expect: [] as NonNullable<AuditInput['expect']>,
 }
 
 /** `/audits/new`: start pages, limits and required tags. */

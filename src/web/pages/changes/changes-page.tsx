@@ -85,11 +85,15 @@ function Filters() {
       fields={CHANGES}
       filters={[
         {
-          ...{ is: 'one', name: 'domainId', label: t.domain },
+          is: 'one',
+          name: 'domainId',
+          label: t.domain,
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
         {
-          ...{ is: 'one', name: 'status', label: t.status },
+          is: 'one',
+          name: 'status',
+          label: t.status,
           options: [any, ...Object.entries(t.statuses).map(([value, label]) => ({ value, label }))],
         },
       ]}

@@ -3,5 +3,8 @@ import type { StatusIcon } from '../../components/status-mark.tsx'
 
 /** The mark of each verdict. */
 export const CHANGE_MARKS: Record<Change['status'], StatusIcon> = {
-  ...{ watching: 'learning', regressed: 'failed', clean: 'resolved', unclear: 'learning' },
+  watching: 'learning',
+  regressed: 'failed',
+  clean: 'resolved',
+  unclear: 'learning',
 }

@@ -44,11 +44,15 @@ function Filters() {
       fields={COMPLIANCE}
       filters={[
         {
-          ...{ is: 'one', name: 'domainId', label: messages.signals.domain },
+          is: 'one',
+          name: 'domainId',
+          label: messages.signals.domain,
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
         {
-          ...{ is: 'one', name: 'action', label: t.action },
+          is: 'one',
+          name: 'action',
+          label: t.action,
           options: [
             any,
             ...(['watch', 'file', 'ignore'] as const).map((value) => ({ value, label: t.actions[value] })),

@@ -24,7 +24,11 @@ import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 /** The mark of each status. */
 const STATUS_MARKS: Record<Delivery['status'], StatusIcon> = {
-  ...{ pending: 'learning', sending: 'learning', delivered: 'resolved', failed: 'failed', withdrawn: 'muted' },
+  pending: 'learning',
+  sending: 'learning',
+  delivered: 'resolved',
+  failed: 'failed',
+  withdrawn: 'muted',
 }
 
 /** `/deliveries`: the log of notifications. */
@@ -42,7 +46,9 @@ export function DeliveriesPage() {
         fields={DELIVERIES}
         filters={[
           {
-            ...{ is: 'one', name: 'status', label: t.status },
+            is: 'one',
+            name: 'status',
+            label: t.status,
             options: [
               { value: '', label: messages.components.any },
               ...Object.entries(t.statuses).map(([value, label]) => ({ value, label })),
@@ -91,12 +97,18 @@ function useColumns(): Column<Delivery>[] {
   const t = messages.deliveries
   return [
     {
-      ...{ id: 'status', head: t.status, width: '130px', isUnderMain: true },
+      id: 'status',
+      head: t.status,
+      width: '130px',
+      isUnderMain: true,
       cell: ({ status }) => <StatusMark status={STATUS_MARKS[status]} word={t.statuses[status]} />,
     },
     { id: 'what', head: t.transition, isMain: true, cell: (delivery) => <Subject delivery={delivery} /> },
     {
-      ...{ id: 'channel', head: t.channel, width: '220px', hideBelow: 768 },
+      id: 'channel',
+      head: t.channel,
+      width: '220px',
+      hideBelow: 768,
       cell: ({ channel }) => (
         <div>
           {t.channels[channel.type]}
@@ -107,15 +119,25 @@ function useColumns(): Column<Delivery>[] {
       ),
     },
     {
-      ...{ id: 'attempts', head: t.attempts, width: '90px', isFigure: true, hideBelow: 1200 },
+      id: 'attempts',
+      head: t.attempts,
+      width: '90px',
+      isFigure: true,
+      hideBelow: 1200,
       cell: ({ attempts }) => <Num value={attempts} />,
     },
     {
-      ...{ id: 'when', head: t.created, width: '120px', isUnderMain: true },
+      id: 'when',
+      head: t.created,
+      width: '120px',
+      isUnderMain: true,
       cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet />,
     },
     {
-      ...{ id: 'acts', head: messages.settings.actions, isHeadHidden: true, width: '100px' },
+      id: 'acts',
+      head: messages.settings.actions,
+      isHeadHidden: true,
+      width: '100px',
       cell: (delivery) => may && <Replay delivery={delivery} />,
     },
   ]

@@ -74,7 +74,10 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
     { id: 'name', head: t.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
     { id: 'state', head: t.status, width: '150px', isUnderMain: true, cell: DomainStatus },
     {
-      ...{ id: 'issues', head: t.openIssues, width: '110px', isFigure: true },
+      id: 'issues',
+      head: t.openIssues,
+      width: '110px',
+      isFigure: true,
       cell: ({ id }: Domain) =>
         openIssues[id] ? (
           <Anchor component={Link} to="/issues" search={{ domainId: id } as never} fz="sm">
@@ -85,7 +88,11 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
         ),
     },
     {
-      ...{ id: 'events', head: t.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },
+      id: 'events',
+      head: t.events24h,
+      width: '140px',
+      isFigure: true,
+      hideBelow: 768 as const,
       cell: ({ id, events24h }: Domain) => (
         <Anchor component={Link} to="/explore/events" search={{ domainId: id } as never} fz="sm">
           <Num value={events24h} />
@@ -93,7 +100,11 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
       ),
     },
     {
-      ...{ id: 'vendors', head: t.vendorCount, width: '100px', isFigure: true, hideBelow: 1200 as const },
+      id: 'vendors',
+      head: t.vendorCount,
+      width: '100px',
+      isFigure: true,
+      hideBelow: 1200 as const,
       cell: ({ id, vendorCount }: Domain) => (
         <Anchor component={Link} to={`/domains/${id}/vendors`} fz="sm">
           <Num value={vendorCount} />
@@ -101,7 +112,10 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
       ),
     },
     {
-      ...{ id: 'last', head: t.lastEvent, width: '140px', hideBelow: 768 as const },
+      id: 'last',
+      head: t.lastEvent,
+      width: '140px',
+      hideBelow: 768 as const,
       cell: ({ lastEventAt }: Domain) => <TimeAgo at={lastEventAt} missing={messages.api.never} isQuiet />,
     },
   ]

@@ -196,8 +196,11 @@ const addToLabel = (label: string, member: Member) =>
 /** Creates a label with its first event, or adds an event to a label. */
 function LabelForm({ label, close }: { label: Label | null; close(): void }) {
   const [given, change] = useState({
-    ...{ label: label?.label ?? '', kind: label?.kind ?? ('step' as Label['kind']), color: label?.color ?? '' },
-    ...{ vendor: '', event: '' },
+    label: label?.label ?? '',
+    kind: label?.kind ?? ('step' as Label['kind']),
+    color: label?.color ?? '',
+    vendor: '',
+    event: '',
   })
   const t = messages.explore.labels
   const isHere = useIsMounted()

@@ -27,7 +27,9 @@ export function OrdersPage() {
   const days = Math.max(MIN_DAYS, Math.ceil(useTimeRange().hours / DAY_HOURS))
   const query = useQuery({
     ...reconcileOrdersOptions({ query: { domainId, days } }),
-    ...{ enabled: domainId !== '', staleTime: STALE_MS.insight, placeholderData: keepPreviousData },
+    enabled: domainId !== '',
+    staleTime: STALE_MS.insight,
+    placeholderData: keepPreviousData,
   })
   const t = messages.explore.orders
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
@@ -80,7 +82,9 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const t = messages.explore.orders
   const { data } = useQuery({
     ...listPairedEventsOptions({ query: { domainId, days } }),
-    ...{ enabled: domainId !== '', staleTime: STALE_MS.insight, placeholderData: keepPreviousData },
+    enabled: domainId !== '',
+    staleTime: STALE_MS.insight,
+    placeholderData: keepPreviousData,
   })
   const events = data?.events ?? []
   const [first] = events

@@ -41,8 +41,12 @@ export interface ExploreParams {
 
 /** Drops the search parameters that don't affect the query. */
 export const exploreParams = ({ project, range, from, domainId, vendor, event }: ExploreParams): ExploreParams => ({
-  ...{ project: project ?? '', range, from: from ?? null },
-  ...{ domainId: domainId ?? '', vendor: vendor ?? '', event: event ?? '' },
+  project: project ?? '',
+  range,
+  from: from ?? null,
+  domainId: domainId ?? '',
+  vendor: vendor ?? '',
+  event: event ?? '',
 })
 
 const HOUR_MS = 3_600_000
@@ -128,7 +132,9 @@ interface EventsParams extends ValuesOf<typeof EVENTS> {
 /** The query of the event search. */
 export function eventsQuery({ domainId, vendor, event, q, param, sessionId, project, from, to }: EventsParams) {
   const query = {
-    ...{ limit: EVENTS_PAGE_SIZE, from, to },
+    limit: EVENTS_PAGE_SIZE,
+    from,
+    to,
     ...(domainId && { domainId }),
     ...(vendor && { vendor }),
     ...(event && { event }),

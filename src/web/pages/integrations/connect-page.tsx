@@ -89,7 +89,9 @@ function OneTimeSecrets({ made: { id, secret, webhookUrl } }: { made: NewIntegra
         {webhookUrl && <TextInput label={t.callUrl} description={t.callUrlHint} value={webhookUrl} readOnly />}
         {secret && (
           <OneTimeSecret
-            {...{ label: t.secret, hint: t.secretHint, value: secret }}
+            label={t.secret}
+            hint={t.secretHint}
+            value={secret}
             button={messages.settings.keys.stored}
             close={() => void navigate({ to: '/integrations/$id', params: { id } })}
           />

@@ -6,16 +6,20 @@ test.each([
   ['accounts/6000000001/containers/7000001', true],
   ['GTM-ABC1234', false],
   ['', false],
-])('the container of %p', (text, isThere) => {
+])('extracts the container of %p', (text, isThere) => {
   expect(containerPathOf(text)).toBe(isThere ? 'accounts/6000000001/containers/7000001' : null)
 })
 
-test('a deployment names its container by its numbers', () => {
+test('the request has the account and container numbers', () => {
   const draft = { ...NO_DEPLOYMENT, domainId: 'dom_1', address: ' x/accounts/6/containers/71/y', publicId: 'GTM-1' }
   expect(inputOf(draft)).toEqual({
-    ...{ domainId: 'dom_1', containerPath: 'accounts/6/containers/71', tagName: 'Monitoring Tag' },
+    domainId: 'dom_1',
+    containerPath: 'accounts/6/containers/71',
+    tagName: 'Monitoring Tag',
     container: { name: 'GTM-1', publicId: 'GTM-1', accountId: '6', containerId: '71' },
-    ...{ customerIdVariable: '', sessionIdVariable: '', whitelistedDomains: [] },
+    customerIdVariable: '',
+    sessionIdVariable: '',
+    whitelistedDomains: [],
   })
   expect(inputOf({ ...draft, selectedTags: { '12': ['Order ID'] } }).selectedTags).toEqual({ '12': ['Order ID'] })
 })

@@ -20,8 +20,14 @@ export interface DeploymentDraft {
 }
 
 export const NO_DEPLOYMENT: DeploymentDraft = {
-  ...{ domainId: '', address: '', publicId: '', tagName: 'Monitoring Tag' },
-  ...{ customerIdVariable: '', sessionIdVariable: '', whitelistedDomains: [], selectedTags: null },
+  domainId: '',
+  address: '',
+  publicId: '',
+  tagName: 'Monitoring Tag',
+  customerIdVariable: '',
+  sessionIdVariable: '',
+  whitelistedDomains: [],
+  selectedTags: null,
 }
 
 /** The request body. The account and container numbers are taken from the container's URL. */

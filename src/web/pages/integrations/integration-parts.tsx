@@ -7,7 +7,11 @@ import { messages } from '../../messages.ts'
 
 /** The mark of each status. */
 export const INTEGRATION_MARKS: Record<Integration['status'], StatusIcon> = {
-  ...{ connected: 'resolved', failing: 'failed', incomplete: 'learning', reauth_required: 'failed', disabled: 'muted' },
+  connected: 'resolved',
+  failing: 'failed',
+  incomplete: 'learning',
+  reauth_required: 'failed',
+  disabled: 'muted',
 }
 
 /** The product name of a provider; an unknown one is shown as in the API. */

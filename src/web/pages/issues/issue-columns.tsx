@@ -14,20 +14,34 @@ export function issueColumns(): readonly Column<Issue>[] {
   const { issues } = messages
   return [
     {
-      ...{ id: 'severity', head: issues.severity, width: '104px', hideBelow: 768 },
+      id: 'severity',
+      head: issues.severity,
+      width: '104px',
+      hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
     { id: 'title', head: issues.issue, isLink: true, cell: ({ title }) => <Title title={title} />, below: Details },
     {
-      ...{ id: 'value', head: issues.value, width: '112px', isFigure: true, hideBelow: 1200 },
+      id: 'value',
+      head: issues.value,
+      width: '112px',
+      isFigure: true,
+      hideBelow: 1200,
       cell: ({ impactValue }) => <Money value={impactValue} />,
     },
     {
-      ...{ id: 'lastSeen', head: issues.lastSeen, width: '120px', isFigure: true, hideBelow: 768 },
+      id: 'lastSeen',
+      head: issues.lastSeen,
+      width: '120px',
+      isFigure: true,
+      hideBelow: 768,
       cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} isQuiet />,
     },
     {
-      ...{ id: 'status', head: issues.status, width: '148px', hideBelow: 768 },
+      id: 'status',
+      head: issues.status,
+      width: '148px',
+      hideBelow: 768,
       cell: (issue) => <Status issue={issue} />,
     },
   ]

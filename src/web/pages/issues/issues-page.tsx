@@ -113,7 +113,11 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
       <div ref={list}>
         <VirtualTable
           name={messages.issues.table}
-          {...{ columns, idOf, nameOf, linkOf, pages }}
+          columns={columns}
+          idOf={idOf}
+          nameOf={nameOf}
+          linkOf={linkOf}
+          pages={pages}
           rows={issues}
           selection={mayChange ? selection : null}
           acts={mayChange ? acts : {}}
@@ -153,7 +157,9 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
     { is: 'several', name: 'alertType', label: issues.type, options: optionsOf(api.alertTypes) },
     { is: 'chip', name: 'alertId', label: issues.alert, options: alerts?.map(named) ?? [] },
     {
-      ...{ is: 'one', name: 'sort', label: issues.sortBy },
+      is: 'one',
+      name: 'sort',
+      label: issues.sortBy,
       options: SORTS.map((value) => ({ value, label: issues.sorts[value] })),
     },
   ]
@@ -184,7 +190,10 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
   const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
   const { acknowledgeKeywords, forSelected, reopenKeywords, resolveKeywords } = messages.palette
   const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
-    ...{ name: forSelected(name, issues.length), letter, keywords, run: () => void setStatus(issues, to) },
+    name: forSelected(name, issues.length),
+    letter,
+    keywords,
+    run: () => void setStatus(issues, to),
   })
   usePaletteActions([
     offer(acknowledge, 'a', acknowledgeKeywords, 'acknowledged'),

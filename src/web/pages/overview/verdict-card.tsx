@@ -74,7 +74,8 @@ function signalsOf(all: readonly Signal[]): Situation['signals'] {
   const learning = judged.filter(({ state }) => state === 'learning')
   const moments = learning.flatMap(({ learningUntil }) => learningUntil ?? [])
   return {
-    ...{ watched: judged.length, learning: learning.length },
+    watched: judged.length,
+    learning: learning.length,
     learnedAt: moments.length === 0 ? null : Math.max(...moments),
   }
 }
@@ -127,7 +128,9 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
       }
     case 'learning':
       return {
-        ...{ tone: 'low', headline: t.learning, acts: null },
+        tone: 'low',
+        headline: t.learning,
+        acts: null,
         sentence: verdict.until !== null && (
           <>
             {t.readyBy} <DateTime at={verdict.until} />
@@ -136,7 +139,9 @@ function verdictView(verdict: Verdict, { badDomains, domains, causes }: VerdictC
       }
     case 'empty':
       return {
-        ...{ tone: 'low', headline: t.empty, sentence: null },
+        tone: 'low',
+        headline: t.empty,
+        sentence: null,
         acts: (
           <Button component={Link} to="/settings/projects" variant="default">
             {t.toProjects}

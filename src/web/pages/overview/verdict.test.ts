@@ -9,7 +9,11 @@ const CALM: Situation = {
   gapSince: null,
 }
 const issue = (severity: 'critical' | 'high' | 'medium' | 'low') => ({
-  ...{ id: 'iss_1', title: 'purchase stopped', severity, firstSeenAt: 1, hosts: [] },
+  id: 'iss_1',
+  title: 'purchase stopped',
+  severity,
+  firstSeenAt: 1,
+  hosts: [],
 })
 const SILENT: Situation['domains'] = [{ id: 'dom_2', name: 'blog', status: 'silent', lastEventAt: 2 }]
 const WAITING: Situation['domains'] = [{ id: 'dom_3', name: 'new', status: 'waiting', lastEventAt: null }]
@@ -35,17 +39,21 @@ test.each<[string, Partial<Situation>, object]>([
   ],
   ['small', { issues: [issue('low')], openCounts: counts({ low: 2, medium: 1 }) }, { is: 'small', problems: 3 }],
   ['only waiting', { domains: WAITING }, { is: 'waiting', domain: WAITING[0] }],
-  ['one waits beside one that sends', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
+  ['one domain is waiting, another is active', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
   ['no domains', { domains: [] }, { is: 'empty' }],
-  ['all learn until', { signals: { watched: 2, learning: 2, learnedAt: 7 } }, { is: 'learning', until: 7 }],
-  ['all signals learn', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
+  [
+    'all signals are learning until',
+    { signals: { watched: 2, learning: 2, learnedAt: 7 } },
+    { is: 'learning', until: 7 },
+  ],
+  ['all signals are learning', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
   ['no signals', { signals: { watched: 0, learning: 0 } }, { is: 'well', signals: 0 }],
   ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],
 ])('%s', (_name, part, verdict) => {
   expect(verdictOf({ ...CALM, ...part })).toMatchObject(verdict)
 })
 
-test('of how many domains the headline speaks: those of the gravest problems', () => {
+test('affected domains are those with the most severe problems', () => {
   const on = (severity: 'critical' | 'low', ...hosts: string[]) => ({ ...issue(severity), hosts })
   expect(badDomains([on('critical', 'a'), on('low', 'b', 'c')], 3)).toBe(1)
   expect(badDomains([on('critical', 'a', 'b'), on('critical', 'b')], 3)).toBe(2)

@@ -48,7 +48,8 @@ export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Si
   }
   const moments = domains.flatMap(({ lastEventAt }) => lastEventAt ?? [])
   return {
-    ...{ is: 'well', signals: signals.watched - signals.learning },
+    is: 'well',
+    signals: signals.watched - signals.learning,
     lastEventAt: moments.length === 0 ? null : Math.max(...moments),
   }
 }

@@ -6,7 +6,14 @@ import { messages } from '../../messages.ts'
 export type SettingsName = keyof typeof messages.settings.pages
 
 const NAMES = Object.keys({
-  ...{ organization: 0, projects: 0, members: 0, keys: 0, digest: 0, usage: 0, 'audit-log': 0, preferences: 0 },
+  organization: 0,
+  projects: 0,
+  members: 0,
+  keys: 0,
+  digest: 0,
+  usage: 0,
+  'audit-log': 0,
+  preferences: 0,
 } satisfies Record<SettingsName, number>) as SettingsName[]
 
 interface SettingsLayoutProps {
@@ -24,7 +31,9 @@ export function SettingsLayout({ name, acts, children }: SettingsLayoutProps) {
       <TabLinks
         name={messages.settings.name}
         links={NAMES.map((one) => ({
-          ...{ key: one, label: messages.settings.pages[one], isHere: one === name },
+          key: one,
+          label: messages.settings.pages[one],
+          isHere: one === name,
           link: { to: `/settings/${one}` },
         }))}
       />

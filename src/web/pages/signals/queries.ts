@@ -26,7 +26,8 @@ const PAGE_SIZE = 100
 export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
   const { state, mode, domainId, vendor, project } = values
   const query = {
-    ...{ limit: PAGE_SIZE, series: true },
+    limit: PAGE_SIZE,
+    series: true,
     ...(state && { state }),
     ...(mode && { mode }),
     ...(domainId && { domainId }),

@@ -17,7 +17,12 @@ import { changeSignal, MAX_SENSITIVITY, MIN_SENSITIVITY } from './queries.ts'
 
 /** The mark of each state. */
 const STATE_MARKS: Record<Signal['state'], StatusIcon> = {
-  ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
+  silent: 'failed',
+  low: 'failed',
+  high: 'failed',
+  learning: 'learning',
+  normal: 'resolved',
+  off: 'muted',
 }
 
 /** The columns of the list. */
@@ -27,21 +32,35 @@ export function useColumns(): Column<Signal>[] {
     const t = messages.signals
     return [
       {
-        ...{ id: 'state', head: <Help term="state">{t.status}</Help>, width: '120px', isUnderMain: true },
+        id: 'state',
+        head: <Help term="state">{t.status}</Help>,
+        width: '120px',
+        isUnderMain: true,
         cell: (signal) => <State signal={signal} />,
       },
       { id: 'signal', head: t.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
       {
-        ...{ id: 'week', head: t.lastWeek, width: '140px', hideBelow: 1200 },
+        id: 'week',
+        head: t.lastWeek,
+        width: '140px',
+        hideBelow: 1200,
         cell: ({ series, vendor, event, state }) =>
           series && <Sparkline points={series} label={t.spark(vendor, event, t.states[state])} />,
       },
       {
-        ...{ id: 'now', head: t.now, width: '90px', isFigure: true, hideBelow: 768 },
+        id: 'now',
+        head: t.now,
+        width: '90px',
+        isFigure: true,
+        hideBelow: 768,
         cell: ({ observed }) => <Num value={observed} />,
       },
       {
-        ...{ id: 'expected', head: t.expected, width: '120px', isFigure: true, hideBelow: 768 },
+        id: 'expected',
+        head: t.expected,
+        width: '120px',
+        isFigure: true,
+        hideBelow: 768,
         cell: ({ low, high, expected }) =>
           low === null || high === null ? (
             <Num value={expected} digits={expected !== null && expected < 10 ? 1 : 0} />

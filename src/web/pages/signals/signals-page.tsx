@@ -65,15 +65,21 @@ function Filters() {
       fields={SIGNALS}
       filters={[
         {
-          ...{ is: 'one', name: 'state', label: t.status },
+          is: 'one',
+          name: 'state',
+          label: t.status,
           options: [any, ...STATES.map((value) => ({ value, label: t.states[value] }))],
         },
         {
-          ...{ is: 'one', name: 'mode', label: t.mode },
+          is: 'one',
+          name: 'mode',
+          label: t.mode,
           options: [any, ...(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: t.modes[value] }))],
         },
         {
-          ...{ is: 'one', name: 'domainId', label: t.domain },
+          is: 'one',
+          name: 'domainId',
+          label: t.domain,
           options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
         },
         { is: 'chip', name: 'vendor', label: t.vendor, options: [] },

@@ -7,7 +7,9 @@ export function SectionLinks({ here }: { here: 'tests' | 'audits' }) {
     <TabLinks
       name={messages.tests.sections}
       links={(['tests', 'audits'] as const).map((one) => ({
-        ...{ key: one, label: messages.tests[one], isHere: one === here },
+        key: one,
+        label: messages.tests[one],
+        isHere: one === here,
         link: { to: `/${one}` },
       }))}
     />

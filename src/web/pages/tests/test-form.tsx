@@ -99,7 +99,9 @@ export function TestForm({ test }: { test: FlowTest | null }) {
         {test === null && <DraftFrom begin={begin} />}
         <TextInput label={t.startUrl} description={t.startUrlHint} {...field('startUrl')} />
         <SecretsFields
-          {...{ test, recording, errorOf: sending.errorOf }}
+          test={test}
+          recording={recording}
+          errorOf={sending.errorOf}
           entered={values.secrets}
           enter={(secrets) => set({ secrets })}
           hosts={values.secretHosts}

@@ -61,11 +61,17 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
     { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: StatusCell },
     { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
-      ...{ id: 'severity', head: t.severity, width: '120px', hideBelow: 768 },
+      id: 'severity',
+      head: t.severity,
+      width: '120px',
+      hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
     {
-      ...{ id: 'schedule', head: t.schedule, width: '180px', hideBelow: 768 },
+      id: 'schedule',
+      head: t.schedule,
+      width: '180px',
+      hideBelow: 768,
       cell: ({ schedule, runOnChange, enabled }) => {
         if (!enabled) return t.disabled
         if (schedule !== null) return <Data>{schedule}</Data>
@@ -73,7 +79,10 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
       },
     },
     {
-      ...{ id: 'acts', head: messages.settings.actions, isHeadHidden: true, width: '110px' },
+      id: 'acts',
+      head: messages.settings.actions,
+      isHeadHidden: true,
+      width: '110px',
       cell: (test) =>
         may && (
           <Button

@@ -187,7 +187,9 @@ function BacktestDetails({
           />
         )
       )}
-      {alternatives && <Sensitivity {...{ draft, form, change, alternatives, days }} />}
+      {alternatives && (
+        <Sensitivity draft={draft} form={form} change={change} alternatives={alternatives} days={days} />
+      )}
       <Text fz="xs" c="dimmed">
         {method === 'sampled' && coverage
           ? t.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0))

@@ -4,10 +4,12 @@ import { barsOf, firedIn, longestOf, perWeek, runsOf, sensitivityFor } from './b
 const HOUR_MS = 3_600_000
 const buckets = (count: number, fires: readonly number[]) =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ start: index * HOUR_MS, matchCount: 1, wouldFire: fires.includes(index) },
+    start: index * HOUR_MS,
+    matchCount: 1,
+    wouldFire: fires.includes(index),
   }))
 
-test('many buckets are few bars, which lose no match and no firing', () => {
+test('many buckets are grouped into bars without losing matches or firings', () => {
   const bars = barsOf(buckets(336, [5]))
   expect(bars.length).toBeLessThanOrEqual(90)
   expect(bars.reduce((sum, { value }) => sum + value, 0)).toBe(336)
@@ -30,7 +32,7 @@ test.each([
   [1, 5],
   [10, 3],
   [0, null],
-])('at most %d a week is kept by the sensitivity %p', (most, sensitivity) => {
+])('at most %d per week is met by the sensitivity %p', (most, sensitivity) => {
   const alternatives = [
     { sensitivity: 2, fired: 60 },
     { sensitivity: 3, fired: 20 },
@@ -40,10 +42,12 @@ test.each([
   expect(sensitivityFor(alternatives, 14, most)).toBe(sensitivity)
 })
 
-test('what was found without a break is one run; the longest is said, of equals the latest', () => {
+test('consecutive firings are one run; the longest is selected, on a tie the latest', () => {
   const at = (...hours: number[]) =>
     Array.from({ length: 12 }, (_, hour) => ({
-      ...{ start: hour * HOUR_MS, matchCount: hours.includes(hour) ? 1 : 0, wouldFire: false },
+      start: hour * HOUR_MS,
+      matchCount: hours.includes(hour) ? 1 : 0,
+      wouldFire: false,
     }))
   const run = (from: number, to: number) => ({ from: from * HOUR_MS, to: to * HOUR_MS })
   expect(runsOf(at(1, 2, 5, 8, 9))).toEqual([run(1, 3), run(5, 6), run(8, 10)])

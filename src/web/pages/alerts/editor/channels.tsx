@@ -46,8 +46,13 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
             error={errorOf('impactValue')}
           />
         </div>
-        <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
-        <MessageLimit {...{ draft, change, errorOf }} />
+        <Rows
+          channels={channels}
+          forms={forms}
+          errorOf={errorOf}
+          change={(next) => change({ ...draft, channels: next })}
+        />
+        <MessageLimit draft={draft} change={change} errorOf={errorOf} />
       </Stack>
     </Card>
   )
@@ -72,7 +77,10 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
         <ChannelRow
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
           key={index}
-          {...{ channel, index, forms, errorOf }}
+          channel={channel}
+          index={index}
+          forms={forms}
+          errorOf={errorOf}
           integrations={data?.integrations ?? []}
           change={(next) => change(channels.with(index, next))}
           remove={() => change(channels.filter((_, other) => other !== index))}
@@ -119,7 +127,10 @@ function ChannelRow({ channel, index, forms, integrations, errorOf, change, remo
         {fields.map(([name, schema]) => (
           <ChannelField
             key={name}
-            {...{ name, schema, index, integrations }}
+            name={name}
+            schema={schema}
+            index={index}
+            integrations={integrations}
             value={String((channel as FormValue)[name] ?? '')}
             change={(next) => change({ ...channel, [name]: next })}
             error={errorOf(`channels[${index}].${name}`)}
@@ -165,7 +176,10 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
       )}
       {!isOne && (
         <SchemaField
-          {...{ name, schema, label, value }}
+          name={name}
+          schema={schema}
+          label={label}
+          value={value}
           path={name}
           errorOf={() => error}
           change={(next) => change(String(next ?? ''))}
@@ -181,7 +195,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
   const t = messages.alert
   const { throttle: limit, ...rest } = draft
   const set = (part: Partial<Throttle>) =>
-    change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
+    change({ ...draft, throttle: { count: 1, per: 1, unit: 'hours', ...limit, ...part } })
   const says = limit ? t.limitSummary(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
   const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
   return (

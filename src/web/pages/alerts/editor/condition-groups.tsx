@@ -30,7 +30,9 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
           <OneGroup
             // biome-ignore lint/suspicious/noArrayIndexKey: groups have no identity but their index
             key={index}
-            {...{ group, names, errorOf }}
+            group={group}
+            names={names}
+            errorOf={errorOf}
             n={index + 1}
             change={(next) => set(groups.with(index, next))}
             remove={() => set(groups.filter((_, other) => other !== index))}
@@ -82,7 +84,9 @@ function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
           path={`${path}.items`}
           items={group.items}
           change={(items) => change({ ...group, items })}
-          {...{ naming, names, errorOf }}
+          naming={naming}
+          names={names}
+          errorOf={errorOf}
         />
         <Line justify="flex-end">
           <Button variant="subtle" size="compact-sm" onClick={remove}>

@@ -29,9 +29,25 @@ interface ConditionsProps {
 
 /** Operators by their labels; the server decides which ones fit a parameter. */
 const OPERATORS = [
-  ...['is_blank', 'not_blank', 'equals', 'not_equals', 'contains', 'not_contains', 'starts_with', 'not_starts_with'],
-  ...['ends_with', 'not_ends_with', 'gt', 'lt', 'length_eq', 'length_gt', 'length_lt', 'regex', 'contains_email'],
-  ...['contains_phone', 'custom_pii_regex'],
+  'is_blank',
+  'not_blank',
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'not_starts_with',
+  'ends_with',
+  'not_ends_with',
+  'gt',
+  'lt',
+  'length_eq',
+  'length_gt',
+  'length_lt',
+  'regex',
+  'contains_email',
+  'contains_phone',
+  'custom_pii_regex',
 ]
 
 /** Conditions, one per row: parameter, operator and values. */
@@ -43,7 +59,9 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
           <Row
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
             key={index}
-            {...{ item, naming, names }}
+            item={item}
+            naming={naming}
+            names={names}
             n={without >= 0 && without < index ? index : index + 1}
             path={`${path}[${sentIndex(items, index)}]`}
             errorOf={errorOf}
@@ -98,7 +116,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
           data={OPERATORS.map((value) => ({ value, label: messages.forms.values[value] ?? value }))}
           error={errorOf(`${path}.op`)}
         />
-        <Values {...{ n, path, naming, names, errorOf, item, change }} />
+        <Values n={n} path={path} naming={naming} names={names} errorOf={errorOf} item={item} change={change} />
       </div>
       <CloseButton aria-label={naming.remove(n)} onClick={remove} />
     </div>

@@ -91,9 +91,23 @@ export function sharedPaths({ conditions, conditionGroups = [], channels = [], f
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()
   const parts = ['parameter', 'op', 'values']
   return [
-    ...['name', 'alertType', 'domainId', 'domainIds', 'vendors', 'period', 'severity', 'impactValue', 'enabled'],
-    ...['timezone', 'runWindows.hours', 'runWindows.days', 'throttle.count', 'throttle.per', 'throttle.unit'],
-    ...['conditions.logic', ...rows('conditions.items', conditions?.items.length ?? 0, parts)],
+    'name',
+    'alertType',
+    'domainId',
+    'domainIds',
+    'vendors',
+    'period',
+    'severity',
+    'impactValue',
+    'enabled',
+    'timezone',
+    'runWindows.hours',
+    'runWindows.days',
+    'throttle.count',
+    'throttle.per',
+    'throttle.unit',
+    'conditions.logic',
+    ...rows('conditions.items', conditions?.items.length ?? 0, parts),
     ...conditionGroups.flatMap(({ items }, index) => [
       `conditionGroups[${index}].op`,
       ...rows(`conditionGroups[${index}].items`, items.length, parts),

@@ -20,7 +20,9 @@ import { missingOf, sharedPaths, toInput } from './draft-input.ts'
 
 const text = { type: 'string' }
 const own = (kind: string, properties: object, required: string[]): Form => ({
-  ...{ kind, title: kind, help: '' },
+  kind,
+  title: kind,
+  help: '',
   schema: { type: 'object', properties: { volume: { type: 'object', properties, required } }, required: ['volume'] },
 })
 const plain: Form = { kind: 'data_validation', title: '', help: '', schema: { type: 'object', properties: {} } }
@@ -38,8 +40,8 @@ const rule: Draft = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
 }
 
-describe('an alert while it is written', () => {
-  test('vendor and event stand where the type has them, and go along from type to type', () => {
+describe('a draft', () => {
+  test('vendor and event are in the fields of the type, and carry over when it changes', () => {
     const counted = withType(rule, forms, 'volume_threshold')
     expect(counted).toMatchObject({ vendors: ['Meta Pixel'], volume: { event: 'Purchase' } })
     expect(counted.conditions).toBeUndefined()
@@ -53,14 +55,14 @@ describe('an alert while it is written', () => {
     expect(back.conditions).toEqual(EMPTY.conditions)
   })
 
-  test.each(forms)('what is written as vendor and event of $kind is read again, and emptied is left out', (form) => {
+  test.each(forms)('vendor and event of $kind can be written and read; empty ones are omitted', (form) => {
     const begun = withType(EMPTY, forms, form.kind)
     const filled = withEvent(withVendor(begun, form, 'Google Analytics 4'), form, 'page_view')
     expect([vendorOf(filled, form), eventOf(filled, form)]).toEqual(['Google Analytics 4', 'page_view'])
     expect(withEvent(withVendor(filled, form, ''), form, '')).toEqual(begun)
   })
 
-  test('one domain is chosen, whatever was there; none means all', () => {
+  test('selecting a domain replaces others; none means all', () => {
     const many = { ...EMPTY, domainId: 'a', domainIds: ['b', 'a'] }
     expect(domainsOf(many)).toEqual(['a', 'b'])
     expect(domainsOf(withDomain(many, 'c'))).toEqual(['c'])
@@ -68,13 +70,13 @@ describe('an alert while it is written', () => {
     expect(withDomains(many, ['c', 'd'])).toEqual({ ...EMPTY, domainIds: ['c', 'd'] })
   })
 
-  test('values go with an operator that compares with none', () => {
+  test('values are dropped for operators without values', () => {
     const compared = { parameter: 'v', op: 'equals', values: ['1'] }
     expect(withOperator(compared, 'contains')).toEqual({ ...compared, op: 'contains' })
     expect(withOperator(compared, 'is_blank')).toEqual({ parameter: 'v', op: 'is_blank' })
   })
 
-  test('the filter that names the event keeps its place, and only the first one does', () => {
+  test('only the first event filter is the event field, and it keeps its index', () => {
     const [event, host] = rule.filters ?? []
     const filters = [host, event, event] as Draft['filters']
     const twice: Draft = { ...rule, filters }
@@ -88,7 +90,7 @@ describe('an alert while it is written', () => {
     expect(withEvent(twice, plain, '').filters).toEqual([host, event] as never)
   })
 
-  test('empty rows are not sent beside others', () => {
+  test('empty rows are not sent if there are others', () => {
     const sent = toInput({
       ...rule,
       conditions: {
@@ -152,7 +154,7 @@ describe('an alert while it is written', () => {
     expect(suggestedName(withType(rule, forms, 'volume_anomaly'), anomaly, String)).toBe('Meta Pixel Purchase')
   })
 
-  test('paths are those of refusals', () => {
+  test('paths match those in errors', () => {
     expect(sharedPaths(rule)).toContain('conditions.items[0].parameter')
     expect(sharedPaths(rule)).toContain('filters[1].op')
     expect(sharedPaths(rule)).toContain('channels[0].target')

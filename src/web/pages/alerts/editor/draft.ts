@@ -74,7 +74,8 @@ export const needsValues = (op: string): boolean => !NEEDS_NO_VALUES.includes(op
 
 /** The condition with another operator; values are dropped when the operator takes none. */
 export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
-  ...{ parameter, op },
+  parameter,
+  op,
   ...(needsValues(op) && values && { values }),
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { valueAt } from './sample.ts'
 
-test('a value is that of the parameter, or of the field of the event, and nothing that every object has', () => {
+test('reads parameters and event fields, and ignores inherited properties', () => {
   const sample = { host: 'a.example', params: { a: 'b', $c: 'd', constructor: 'e' } }
   const values = ['a', '$$c', '$host', 'constructor', 'toString', '$toString', 'missing'].map((key) =>
     valueAt(sample, key),

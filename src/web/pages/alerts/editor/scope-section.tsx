@@ -52,7 +52,7 @@ export function ScopeSection({ draft, change, form, forms, errorOf }: Omit<Secti
           data={forms.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
           error={errorOf('alertType')}
         />
-        <Scope {...{ draft, change, form, errorOf }} />
+        <Scope draft={draft} change={change} form={form} errorOf={errorOf} />
       </Stack>
     </Card>
   )
@@ -69,7 +69,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
   }
   return (
     <div className={classes.fields}>
-      <DomainField {...{ draft, change, errorOf }} />
+      <DomainField draft={draft} change={change} errorOf={errorOf} />
       {ownField(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
         <TagsInput
           renderOption={asData}

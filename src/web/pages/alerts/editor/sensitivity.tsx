@@ -73,7 +73,8 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
               ),
           },
           {
-            ...{ head: t.perWeek, isNumber: true },
+            head: t.perWeek,
+            isNumber: true,
             cell: ({ fired }) => <Data>{formatNumber(perWeek(fired, days), 1)}</Data>,
           },
         ]}

@@ -12,7 +12,10 @@ export type Template = keyof typeof messages.alert.templates
 /** Templates: the fields that differ from an empty draft. */
 export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
   stopped: {
-    ...{ alertType: 'volume_threshold', severity: 'critical', period: '1d', conditions: undefined },
+    alertType: 'volume_threshold',
+    severity: 'critical',
+    period: '1d',
+    conditions: undefined,
     volume: { op: 'lte', count: 0, event: 'purchase' },
   },
   blank: {
@@ -30,7 +33,10 @@ export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknow
     conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
   },
   dropped: {
-    ...{ alertType: 'tag_volume_change', severity: 'high', period: '1d', conditions: undefined },
+    alertType: 'tag_volume_change',
+    severity: 'high',
+    period: '1d',
+    conditions: undefined,
     volume: { direction: 'decrease', percent: 50, event: 'purchase' },
   },
   fails: {
@@ -41,14 +47,18 @@ export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknow
     },
   },
   thanks: {
-    ...{ alertType: 'journey', severity: 'high', conditions: undefined },
+    alertType: 'journey',
+    severity: 'high',
+    conditions: undefined,
     journey: {
       version: 2,
       steps: [{ anchor: { kind: 'page', path: '/thank', op: 'contains' }, expect: [{ event: 'purchase' }] }],
     },
   },
   unusual: {
-    ...{ alertType: 'volume_anomaly', severity: 'high', conditions: undefined },
+    alertType: 'volume_anomaly',
+    severity: 'high',
+    conditions: undefined,
     volume: { vendor: '*', sensitivity: 5 },
   },
 }

@@ -37,7 +37,11 @@ export function TriggerSection({ draft, change, form, errorOf, paths }: SectionP
   return (
     <Card title={t.whenToFire}>
       <Stack gap="md">
-        {hasConditions(form) ? <RuleConditions {...part} /> : <OwnFields {...{ draft, change, form, errorOf }} />}
+        {hasConditions(form) ? (
+          <RuleConditions {...part} />
+        ) : (
+          <OwnFields draft={draft} change={change} form={form} errorOf={errorOf} />
+        )}
         <Autocomplete
           renderOption={({ option: { value } }) => <PeriodChoice value={value} />}
           label={requiredLabel(t.period)}
@@ -51,7 +55,7 @@ export function TriggerSection({ draft, change, form, errorOf, paths }: SectionP
         />
         {(hasConditions(form) || draft.conditionGroups) && <ConditionGroups {...part} />}
         <Filters {...part} />
-        <ActiveHours {...{ draft, change, errorOf }} />
+        <ActiveHours draft={draft} change={change} errorOf={errorOf} />
       </Stack>
     </Card>
   )
@@ -63,8 +67,11 @@ function RuleConditions({ draft, change, names, errorOf }: RuleSectionProps) {
   const set = (part: Partial<NonNullable<Draft['conditions']>>) =>
     change({ ...draft, conditions: { logic, items, ...part } })
   const naming: Naming = {
-    ...{ parameter: t.parameter, operator: t.operator, values: t.values },
-    ...{ add: t.addCondition, remove: t.removeCondition },
+    parameter: t.parameter,
+    operator: t.operator,
+    values: t.values,
+    add: t.addCondition,
+    remove: t.removeCondition,
   }
   return (
     <>
@@ -81,7 +88,9 @@ function RuleConditions({ draft, change, names, errorOf }: RuleSectionProps) {
         path="conditions.items"
         items={items}
         change={(next) => set({ items: next.length > 0 ? next : [NO_CONDITION] })}
-        {...{ naming, names, errorOf }}
+        naming={naming}
+        names={names}
+        errorOf={errorOf}
       />
     </>
   )
@@ -93,8 +102,11 @@ function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProp
   const event = eventFilterIndex(draft, form)
   const count = filters.length - (event < 0 ? 0 : 1)
   const naming: Naming = {
-    ...{ parameter: t.filterParameter, operator: t.filterOperator, values: t.filterValues },
-    ...{ add: t.addFilter, remove: t.removeFilter },
+    parameter: t.filterParameter,
+    operator: t.filterOperator,
+    values: t.filterValues,
+    add: t.addFilter,
+    remove: t.removeFilter,
   }
   return (
     <Collapsible
@@ -112,7 +124,9 @@ function Filters({ draft, change, form, names, errorOf, paths }: RuleSectionProp
           items={filters}
           without={event}
           change={(next) => change(withFilters(draft, next))}
-          {...{ naming, names, errorOf }}
+          naming={naming}
+          names={names}
+          errorOf={errorOf}
         />
       </Stack>
     </Collapsible>
@@ -136,13 +150,25 @@ function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' 
     const value = draft[name]
     const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)
     if (fieldKindOf(schema) !== 'group') {
-      return <SchemaField key={name} {...{ name, schema, value, errorOf }} path={name} change={set} isRequired />
+      return (
+        <SchemaField
+          key={name}
+          name={name}
+          schema={schema}
+          value={value}
+          errorOf={errorOf}
+          path={name}
+          change={set}
+          isRequired
+        />
+      )
     }
     return (
       <Fragment key={name}>
         <FrameError path={name} errorOf={errorOf} />
         <SchemaForm
-          {...{ schema, errorOf }}
+          schema={schema}
+          errorOf={errorOf}
           path={name}
           without={IN_SCOPE}
           value={(value as FormValue) ?? {}}

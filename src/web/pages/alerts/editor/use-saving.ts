@@ -63,7 +63,9 @@ export function useSaving({ draft, form, saved, paths, isBroken, initial, elemen
       isOn.current = enabled
       sending.submit({ preventDefault() {}, currentTarget: element.current } as never)
     },
-    ...{ isSending: sending.isSending, errorOf: sending.errorOf, refusal: sending.refusal },
+    isSending: sending.isSending,
+    errorOf: sending.errorOf,
+    refusal: sending.refusal,
     mayLose: () => !isDone.current && (isBroken || !isSame(draft, initial)),
     forget() {
       isDone.current = true

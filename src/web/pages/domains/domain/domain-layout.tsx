@@ -37,7 +37,9 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
           <TabLinks
             name={messages.domains.list}
             links={PARTS.map((one) => ({
-              ...{ key: one, label: messages.domains.tabs[one], isHere: one === part },
+              key: one,
+              label: messages.domains.tabs[one],
+              isHere: one === part,
               link: { to: `/domains/$id/${one}`, params: { id } },
             }))}
           />

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { changedKeys, eventsByVendor, type FlatRow, findKeys, parameterOf } from './dictionary.ts'
 
 const row = (vendor: string, event: string, key: string, more: Partial<FlatRow> = {}): FlatRow => ({
-  ...{ domain: 'a.example', vendor, event, key, count: 1, values: [], lastSeen: null },
+  domain: 'a.example',
+  vendor,
+  event,
+  key,
+  count: 1,
+  values: [],
+  lastSeen: null,
   ...more,
 })
 
@@ -15,7 +21,7 @@ describe('the dictionary', () => {
     row('Pixel', 'View', 'dl'),
   ]
 
-  test('lists events by vendor and name; what several domains have is one', () => {
+  test('lists events by vendor and name; a key in several domains counts once', () => {
     expect([...eventsByVendor(rows)]).toEqual([
       [
         'GA',
@@ -37,29 +43,31 @@ describe('the dictionary', () => {
   ])('finds %p', (text, keys) => expect(findKeys(rows, text).map(({ key }) => key)).toEqual(keys))
 })
 
-describe('what changed', () => {
+describe('changed keys', () => {
   const counted = (counts: Record<string, number>, truncated = false) => ({
-    ...{ sampledEvents: 9, windowHours: 24, truncated },
+    sampledEvents: 9,
+    windowHours: 24,
+    truncated,
     rows: Object.entries(counts).map(([key, count]) => row('GA', 'purchase', key, { count })),
   })
   test.each([
-    ['is in both times', { a: 5 }, { a: 3 }, '', ''],
-    ['is only in the later', { a: 3 }, { a: 3 }, 'a', ''],
-    ['arrived while it was asked', { a: 3 }, { a: 4 }, 'a', ''],
-    ['was not there at all just before', {}, { a: 1 }, 'a', ''],
-    ['is only in the earlier', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
+    ['is in both time ranges', { a: 5 }, { a: 3 }, '', ''],
+    ['is only in the recent one', { a: 3 }, { a: 3 }, 'a', ''],
+    ['arrived between the two requests', { a: 3 }, { a: 4 }, 'a', ''],
+    ['arrived after the first request', {}, { a: 1 }, 'a', ''],
+    ['is only in the earlier part', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
   ])('a key that %s', (_name, longer, recent, came, gone) => {
     const found = changedKeys(counted(longer), counted(recent))
     const keys = (rows: FlatRow[]) => rows.map(({ key }) => key).join()
     expect([keys(found.new), keys(found.gone)]).toEqual([came, gone])
   })
 
-  test('of what was left out nothing is said', () => {
+  test('truncated dictionaries report only certain changes', () => {
     expect(changedKeys(counted({}, true), counted({ a: 1 })).new).toEqual([])
     expect(changedKeys(counted({ a: 1 }), counted({}, true)).gone).toEqual([])
   })
 
-  test('a key that begins with a dollar is no field of the event', () => {
+  test('a key that starts with a dollar sign is escaped', () => {
     expect([parameterOf('$os'), parameterOf('value')]).toEqual(['$$os', 'value'])
   })
 })

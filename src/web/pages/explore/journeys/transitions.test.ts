@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { transitionsOf } from './transitions.ts'
 
-test('ways are the links with those who left, the most taken first', () => {
+test('transitions include sessions that ended, most frequent first', () => {
   const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
   const flows = {
     sessionsSampled: 10,

@@ -22,7 +22,10 @@ export function transitionsOf({ steps, links }: SessionFlows): Transition[] {
       const outgoing = links.filter(({ fromStep, fromPath }) => fromStep === index && fromPath === path)
       const left = sessions - outgoing.reduce((sum, link) => sum + link.sessions, 0)
       const transition = (to: string | null, count: number) => ({
-        ...{ step: index, from: path, to, sessions: count },
+        step: index,
+        from: path,
+        to,
+        sessions: count,
         share: sessions === 0 ? 0 : count / sessions,
       })
       found.push(...outgoing.map((link) => transition(link.toPath, link.sessions)))

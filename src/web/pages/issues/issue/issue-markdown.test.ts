@@ -5,21 +5,38 @@ import { markdownOf } from './issue-markdown.ts'
 const AT = Date.UTC(2026, 10, 23, 13, 18)
 
 const issue: IssueDetail = {
-  ...{ id: 'iss_1', alertId: 'alr_1', status: 'open', severity: 'critical', alertType: 'data_validation' },
-  ...{ title: 'A *bold* title\n# of <b>two</b> lines', occurrences: 4644, capReached: false, notificationsSent: 1 },
-  ...{ impactValue: null, notes: null, trackerKey: null, firstSeenAt: AT, lastSeenAt: AT + 60_000 },
-  ...{ hosts: ['shop.example'], domainId: 'dom_1', domain: 'Shop | two', occurrenceSeries: [], history: [] },
+  id: 'iss_1',
+  alertId: 'alr_1',
+  status: 'open',
+  severity: 'critical',
+  alertType: 'data_validation',
+  title: 'A *bold* title\n# of <b>two</b> lines',
+  occurrences: 4644,
+  capReached: false,
+  notificationsSent: 1,
+  impactValue: null,
+  notes: null,
+  trackerKey: null,
+  firstSeenAt: AT,
+  lastSeenAt: AT + 60_000,
+  hosts: ['shop.example'],
+  domainId: 'dom_1',
+  domain: 'Shop | two',
+  occurrenceSeries: [],
+  history: [],
 }
 
 const sample = (params: Record<string, string>) => ({ params }) as Event
 
 const evidence = {
-  ...{ issue, summary: 'It broke.', changes: [{ id: 'chg_1', title: 'Release 41', occurredAt: AT }] },
+  issue,
+  summary: 'It broke.',
+  changes: [{ id: 'chg_1', title: 'Release 41', occurredAt: AT }],
   badSample: sample({ same: '1', value: '', 'a|b': 'x`y' }),
   goodSample: sample({ same: '1', value: '49.90', 'a|b': 'z' }),
 } as unknown as IssueEvidence
 
-test('an issue as Markdown: nothing of the data becomes markup, and only what differs is in the table', () => {
+test('escapes data, and lists only differing parameters', () => {
   expect(
     markdownOf(issue, evidence, 'https://tags.example/issues/iss_1'),
   ).toBe(`## A \\*bold\\* title \\# of \\<b\\>two\\</b\\> lines
@@ -44,7 +61,7 @@ https://tags.example/issues/iss_1
 `)
 })
 
-test('without its proof it has what is known', () => {
+test('works without evidence', () => {
   const text = markdownOf(issue, undefined, 'https://tags.example/issues/iss_1')
   expect(text).not.toContain('|---')
   expect(text).toContain('- Severity: Critical')

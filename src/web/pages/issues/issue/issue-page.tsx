@@ -76,7 +76,7 @@ function IssueView({ issue }: { issue: IssueDetail }) {
         <Button variant="default" onClick={() => void copyMarkdown()}>
           {messages.issue.copyMarkdown}
         </Button>
-        {mayChange && <IssueActions {...{ issue, isMuting, setMuting }} />}
+        {mayChange && <IssueActions issue={issue} isMuting={isMuting} setMuting={setMuting} />}
       </PageHeader>
       <RoleNotice what={messages.issues.restrictedAction} needs="member" />
       {/* Rendered together, because its parts are next to each other and would move while loading. */}

@@ -4,7 +4,7 @@ import { type Entry, linesOf } from './timeline-lines.ts'
 const entries = (kinds: string): Entry[] =>
   kinds.split(' ').map((kind, index) => ({ kind, payload: null, createdAt: index }))
 
-describe('what happened to an issue', () => {
+describe('the history of an issue', () => {
   test.each([
     ['opened notified notified', ['opened 0', 'notified 1', 'notified 2']],
     ['opened fired held_back fired held_back', ['opened 0', 'fired 1–4 ×2 −2']],
@@ -13,12 +13,12 @@ describe('what happened to an issue', () => {
     ['fired notified fired fired', ['fired 0 ×1', 'notified 1', 'fired 2–3 ×2']],
     ['resolved reopened', ['resolved 0', 'reopened 1']],
   ])('%s', (kinds, expected) => {
-    const told = linesOf(entries(kinds)).map(({ at, until, entry, fired, heldBack }) =>
+    const lines = linesOf(entries(kinds)).map(({ at, until, entry, fired, heldBack }) =>
       [entry.kind, at === until ? at : `${at}–${until}`, fired && `×${fired}`, heldBack && `−${heldBack}`]
         .filter((part) => part !== 0 || part === at)
         .filter((part, index) => index < 2 || part !== 0)
         .join(' '),
     )
-    expect(told).toEqual(expected)
+    expect(lines).toEqual(expected)
   })
 })

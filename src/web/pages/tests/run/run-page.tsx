@@ -103,7 +103,11 @@ function RunDetailView({ run }: { run: RunDetail }) {
         )}
       </Stack>
       <ShareDialog
-        {...{ id: run.id, shares: run.shares, steps: run.steps, title: t.share, isOpen: isSharing }}
+        id={run.id}
+        shares={run.shares}
+        steps={run.steps}
+        title={t.share}
+        isOpen={isSharing}
         close={() => share(false)}
       />
     </>

@@ -48,7 +48,10 @@ export function ShareDialog({
         <ShareForm {...of} show={show} />
       ) : (
         <OneTimeSecret
-          {...{ label: t.link, hint: t.linkHint, value: link, button: messages.settings.members.done }}
+          label={t.link}
+          hint={t.linkHint}
+          value={link}
+          button={messages.settings.members.done}
           close={leave}
         />
       )}
@@ -70,7 +73,8 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
   const end = () =>
     mutate({
       send: () => shareRun({ path: { id }, body: { revoke: true }, throwOnError: true }),
-      ...{ invalidates: asksAgain, message: t.linksRevoked },
+      invalidates: asksAgain,
+      message: t.linksRevoked,
     })
   const valid = shares.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt > now)
   return (
@@ -91,7 +95,9 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
         <NumberInput label={t.shareDays} {...field('expiresInDays')} min={1} max={MAX_DAYS} allowDecimal={false} />
         {pictured.length > 0 && (
           <SharePictures
-            {...{ runId: id, steps: pictured, chosen: values.screenshotSteps }}
+            runId={id}
+            steps={pictured}
+            chosen={values.screenshotSteps}
             choose={(screenshotSteps) => set({ screenshotSteps })}
           />
         )}
