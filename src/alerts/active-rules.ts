@@ -15,21 +15,21 @@ import { isJudgedOnArrival } from './types/index.ts'
 
 /** The rules and settings of one organization. */
 interface OrganizationEntry {
-  /** Those that are judged on arrival. */
+  /** The rules that are judged on arrival. */
   onArrival: OrganizationRules
   late: LateRules
   regions: PhoneRegions
 }
 
-/** A rule as it was read last. */
+/** What is known of a rule since it was last read. */
 interface KnownRule {
   orgId: string
-  /** That of the alert; null: its labels changed. */
+  /** Fingerprint of the alert when it was read; null when its labels have changed since. */
   fingerprint: StoredAlert['fingerprint'] | null
   namesLabel: boolean
 }
 
-/** Is called with every change: the current rule, or null when it was deleted. */
+/** Called with every changed rule; null when it was deleted. */
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
 /**
@@ -54,7 +54,7 @@ export class ActiveRules {
   /** Judges without a time limit. */
   readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
 
-  /** Judges the events of one batch within the time its organization may take of the server. */
+  /** Judges the events of one batch within the server time that its organization may use. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
     // Reading changed rules is not charged to the sender.
     this.refresh()
@@ -105,27 +105,27 @@ export class ActiveRules {
     }
   }
 
-  /** Calls `listener` with every change from now on. */
+  /** Registers a listener for changes. */
   onChange(listener: RuleListener): void {
     this.listeners.push(listener)
   }
 
-  /** Returns the enabled validation rules of an organization, with their labels read, one at a time. */
+  /** Yields the enabled validation rules of an organization, with their labels resolved. */
   *rulesOf(orgId: string): Generator<AlertRule> {
     const members = membersOf(this.db, orgId)
     for (const alert of iterateAlerts(this.db, orgId)) if (isJudgedOnArrival(alert)) yield resolveLabels(alert, members)
   }
 
   /**
-   * Returns the part of the cost of its organization's rules, 0 to 1, of a rule that costs too much to be judged on arrival;
-   * null for other rules. Not to be called in a transaction, since it reads what changed.
+   * Returns the share (0 to 1) of the cost of its organization's rules that a rule causes which is too expensive to judge
+   * on arrival; null for other rules. Not to be called in a transaction, because it reads changed rules.
    */
   readonly lateShareOf = (orgId: string, id: string): number | null => {
     this.refresh()
     return this.entries.get(orgId)?.late.shareOf(id) ?? null
   }
 
-  /** Reads what changed. At a start it is called before events arrive, since it may take a while. */
+  /** Reads changed rules. Called at startup before events arrive, because it may take a while. */
   refresh(): void {
     if (!this.isAllStale && this.staleIds.size === 0) return
     if (this.isAllStale) this.readAll()
@@ -239,7 +239,7 @@ class LateRules {
     return this.late.values().some(({ domainIds, vendors }) => has(domainIds, domainId) && has(vendors, vendor))
   }
 
-  /** Returns the part of the organization's whole cost that a late rule causes, 0 to 1; null for other rules. */
+  /** Returns the share (0 to 1) of the cost of all rules of the organization; null for rules that are not late. */
   shareOf(id: string): number | null {
     const rule = this.late.get(id)
     if (!rule) return null

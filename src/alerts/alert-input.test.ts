@@ -187,27 +187,27 @@ describe('an alert that is not right', () => {
     [
       'the shape of a change on a threshold',
       { ...volumeInput, volume: { direction: 'increase', percent: 5 } },
-      'volume.op: a volume_threshold alert needs op and count; direction and percent are for tag_volume_change',
+      'volume.op: a volume_threshold alert requires op and count; direction and percent are for tag_volume_change',
     ],
     [
       'half the shape of a change on a threshold',
       { ...volumeInput, volume: { percent: 5 } },
-      'volume.op: a volume_threshold alert needs op and count; percent is for tag_volume_change',
+      'volume.op: a volume_threshold alert requires op and count; percent is for tag_volume_change',
     ],
     [
       'the shape of an anomaly on a threshold',
       { ...volumeInput, volume: { vendor: 'ga4' } },
-      'volume.op: a volume_threshold alert needs op and count; vendor is for volume_anomaly',
+      'volume.op: a volume_threshold alert requires op and count; vendor is for volume_anomaly',
     ],
     [
       'the shape of a threshold on an anomaly',
       { ...anomalyInput, volume: { op: 'lte', count: 1 } },
-      'volume.vendor: a volume_anomaly alert needs vendor; op and count are for volume_threshold',
+      'volume.vendor: a volume_anomaly alert requires vendor; op and count are for volume_threshold',
     ],
     [
       'the shape of a threshold on a change',
       { ...volumeInput, alertType: 'tag_volume_change', volume: { op: 'lte', count: 1 } },
-      'volume.direction: a tag_volume_change alert needs direction and percent; op and count are for volume_threshold',
+      'volume.direction: a tag_volume_change alert requires direction and percent; op and count are for volume_threshold',
     ],
     ['no shape at all', { ...volumeInput, volume: {} }, 'volume.op: is missing'],
   ])('is refused in our words: %s', (_, values, message) => {

@@ -10,12 +10,12 @@ import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
-/** The largest body of a preview or backtest: as much as `MAX_RULE_COST` allows, however it is written. */
+/** Maximum body size of a preview or backtest; allows any rule that `MAX_RULE_COST` allows. */
 export const MAX_PREVIEW_BODY_BYTES = 1024 * 1024
 
 /**
- * `AlertInput` for routes whose handler passes the value to `readAlertInput`. One invalid alert among many then fails
- * alone, and the error names the field instead of "one of three shapes".
+ * `AlertInput` for routes whose handler validates the value with `readAlertInput`. In a bulk request, one invalid alert
+ * then fails alone, and the error names the field instead of "one of three shapes".
  */
 export const RawAlertInputSchema = Type.Unsafe<AlertInput>({ ...AlertInputSchema, [Kind]: 'ReadByHandler' })
 
@@ -25,7 +25,7 @@ export const AlertBulkInputSchema = Closed(
 )
 export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 
-/** Checks all fields but those with a shape for each type, which the type checks. */
+/** Checks all fields except those whose shape depends on the type, which the type checks. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
@@ -35,14 +35,14 @@ const readShared = parser(
 
 /**
  * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
- * the type of alert, or the syntax of periods, time zones and conditions; its `faults` name the others. `root` is the path of the alert in the body
- * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here. The conditions of a type that
- * queries the event history cost at most `MAX_RULE_COST`; those that are judged on arrival at most `maxCost`.
+ * the type of alert, or the syntax of periods, time zones and conditions; its `faults` name the others. `root`: path of the alert in the body
+ * (`alerts[3]`; empty for the whole body). Domains and channels are not checked here. The cost of conditions is limited to
+ * `MAX_RULE_COST` for types that query the event history, and to `maxCost` for types that are judged on arrival.
  */
 export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
   checkAll([() => readShared(value, root), ...fieldChecks(value).map((check) => () => withPathPrefix(root, check))])
   const given = value as AlertInput
-  // An empty text stands for the default.
+  // An empty time zone means the default.
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
   return withPathPrefix(root, () => {
     const type = alertTypeOf(input.alertType)
@@ -52,7 +52,7 @@ export function readAlertInput(value: unknown, root = '', maxCost = Number.POSIT
   })
 }
 
-/** Returns the checks of single fields beyond their schemas, of those that have the right type. */
+/** Returns the checks beyond the schemas, for fields that have the right type. */
 function fieldChecks(value: unknown): (() => void)[] {
   if (typeof value !== 'object' || value === null) return []
   const { name, period, timezone, alertType } = value as Record<string, unknown>

@@ -187,7 +187,7 @@ describe('an alert', () => {
     ],
     ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
     ['an unknown field', () => ({ colour: 'red' }), 'colour: there is no such field'],
-    ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert needs vendor'],
+    ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert requires vendor'],
     [
       'the shape of volume',
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),

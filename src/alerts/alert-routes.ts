@@ -27,11 +27,13 @@ import { ALERT_KINDS } from './types/index.ts'
 
 const tag = 'Alerts'
 const ListQuery = Closed({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in the name, or the id' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the id' })),
   enabled: Type.Optional(Type.Boolean()),
   alertType: Type.Optional(SeveralOf(ALERT_KINDS)),
-  domainId: Type.Optional(SeveralTexts({ description: 'Those that watch it, also because they watch all domains' })),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'The same for the domains of this project' })),
+  domainId: Type.Optional(
+    SeveralTexts({ description: 'Alerts that watch this domain, including those that watch all domains' }),
+  ),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Alerts that watch a domain of this project' })),
   ...pagingFields,
 })
 const AlertList = Closed(
@@ -39,7 +41,7 @@ const AlertList = Closed(
     alerts: Type.Array(AlertSchema),
     nextCursor: Nullable(Type.String()),
     openIssues: Type.Record(Type.String(), Int(), {
-      description: 'Open issues of each alert here, by its id',
+      description: 'Number of open issues of each listed alert, by alert id',
       examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
     }),
   },
@@ -53,7 +55,7 @@ const AlertBulkResultSchema = Closed(
   {
     created: Int(),
     failed: Int(),
-    errors: Type.Array(Closed({ index: Int({ description: 'Place in `alerts`' }), error: Type.String() })),
+    errors: Type.Array(Closed({ index: Int({ description: 'Index in `alerts`' }), error: Type.String() })),
   },
   {
     $id: 'AlertBulkResult',
@@ -66,15 +68,15 @@ export interface AlertRouteDeps {
   /** Seals the targets of channels. */
   box: SecretBox
   clock: Clock
-  /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
+  /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */
   checkChannels: (channels: readonly Channel[], orgId: string) => void
   /** Called after every change, with the ids of the alerts that changed. */
   changed: (ids: readonly string[]) => void
-  /** Called inside the transaction that deletes an alert, for its issues; `by` is the user who does it. */
+  /** Called inside the transaction that deletes an alert, for its issues. `by`: id of the deleting user. */
   deleted: (alert: Alert, by: string) => void
-  /** Returns how many open issues each of these alerts of an organization has. */
+  /** Returns the number of open issues of each of these alerts. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
-  /** Returns the part of the cost of all rules that a rule causes which is judged late; null for other rules. */
+  /** Returns the share of the cost of all rules that a rule judged late causes; null for other rules. */
   lateShareOf: (orgId: string, id: string) => number | null
 }
 
@@ -111,7 +113,7 @@ export function alertActions({
   return {
     create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, { orgId }))),
 
-    /** Each alert by itself: an invalid one does not prevent the others. */
+    /** Creates each alert separately: an invalid one does not prevent the others. */
     async createMany(orgId: string, values: readonly unknown[]) {
       const errors: { index: number; error: string }[] = []
       const ids: string[] = []
@@ -148,7 +150,7 @@ export function alertActions({
   }
 }
 
-/** Returns an alert as the caller may see it: with masked targets of channels for viewers and read-only keys. */
+/** Returns an alert as the caller may see it: with masked channel targets for viewers and read-only keys. */
 export function describeAlert(box: SecretBox, alert: Alert, principal: Principal) {
   return { ...alert, channels: showChannels(box, alert.channels, principal) }
 }
@@ -179,8 +181,8 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       path: '/v1/alerts',
       access: 'read',
       tag,
-      summary: 'Alerts, oldest first',
-      description: 'Targets of channels are masked for viewers and read-only keys.',
+      summary: 'List alerts, oldest first',
+      description: 'Channel targets are masked for viewers and read-only keys.',
       refusals: ['notFound'],
       tool: true,
       query: ListQuery,
@@ -206,8 +208,8 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       path: '/v1/alerts/{id}',
       access: 'read',
       tag,
-      summary: 'An alert',
-      description: 'Targets of channels are masked for viewers and read-only keys.',
+      summary: 'Get an alert',
+      description: 'Channel targets are masked for viewers and read-only keys.',
       tool: true,
       params: ById,
       answer: AlertSchema,
@@ -216,10 +218,10 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
   ]
 }
 
-/** Compiles the patterns of the rule in a body in steps. */
+/** Compiles the patterns of the rule in a body step by step, so that other requests are served in between. */
 const compilePatterns = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
 
-/** What a dry run of an alert shows in addition: when its rule would have fired. */
+/** Additional output of a dry run: when the rule would have fired. */
 const BACKTEST = {
   field: 'backtest',
   routeId: 'backtestAlert',
@@ -239,7 +241,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts',
       access: 'edit',
       tag,
-      summary: 'Make an alert; it judges what arrives from now on',
+      summary: 'Create an alert; it evaluates events received from now on',
       refusals: ['conflict'],
       tool: true,
       dryRunShows: BACKTEST,
@@ -255,8 +257,8 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}',
       access: 'edit',
       tag,
-      summary: 'Replace an alert; what is left out gets its default',
-      description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
+      summary: 'Replace an alert; omitted fields get their defaults',
+      description: 'A changed scope, rule, period or time zone applies to events received from now on.',
       tool: true,
       dryRunShows: BACKTEST,
       params: ById,
@@ -272,7 +274,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}',
       access: 'edit',
       tag,
-      summary: 'Delete an alert; its unresolved issues are resolved and stay to be read',
+      summary: 'Delete an alert; its unresolved issues are resolved and kept',
       tool: true,
       params: ById,
       answer: OkSchema,
@@ -287,7 +289,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}/enabled',
       access: 'edit',
       tag,
-      summary: 'Switch an alert on or off; switched on, it judges what arrives from then on',
+      summary: 'Enable or disable an alert; once enabled, it evaluates events received from then on',
       tool: true,
       params: ById,
       body: AlertEnabledInputSchema,
@@ -301,8 +303,8 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/bulk',
       access: 'edit',
       tag,
-      summary: 'Make many alerts',
-      description: 'Each by itself: one that is refused is listed in `errors`, the others are made.',
+      summary: 'Create many alerts',
+      description: 'Each alert is created separately: a rejected one is listed in `errors`, the others are created.',
       body: AlertBulkInputSchema,
       answer: AlertBulkResultSchema,
       asynchronous: true,

@@ -4,7 +4,7 @@ import { configurationFields } from './type-configuration.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
 import { describeJudgedData } from './types/type-descriptions.ts'
 
-/** Returns the fields with the types' notes appended to their descriptions. */
+/** Returns the fields with the notes of alert types appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
   const withNotes = Object.entries(fields).map(([field, schema]) => {
     const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
@@ -27,7 +27,7 @@ const examples = alertTypes.map(({ example }) => example)
 
 export const AlertInputSchema = Closed(inputFields, {
   $id: 'AlertInput',
-  description: 'An alert as it is made; `docs/use/alerts.md` has the language and ten of them',
+  description: 'Input for an alert; `docs/use/alerts.md` describes the rule language, with ten examples',
   examples,
 })
 
@@ -36,17 +36,18 @@ export const AlertSchema = Closed(
     ...inputFields,
     channels: Type.Array(ChannelSchema, {
       maxItems: 10,
-      description: 'For viewers and read-only keys with masked targets. A masked target in a PUT keeps the stored one',
+      description:
+        'Targets are masked for viewers and read-only keys. A masked target in a PUT keeps the stored target',
       examples: [[{ type: 'email', target: 'owners' }]],
     }),
-    id: Type.String({ description: 'Of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
-    orgId: Type.String({ description: 'Of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
+    id: Type.String({ description: 'Id of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
+    orgId: Type.String({ description: 'Id of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
     lateShare: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1,
         description:
-          'Only for a rule that costs too much to be judged on arrival: its part of the cost of all rules. Events that it applies to are judged by a process of their own, and appear some seconds later',
+          'Only for a rule that is too expensive to evaluate on arrival: its share of the cost of all rules. Events that it applies to are evaluated by a separate process and appear some seconds later',
         examples: [0.93],
       }),
     ),
@@ -55,7 +56,7 @@ export const AlertSchema = Closed(
   },
   {
     $id: 'Alert',
-    description: 'An alert as it is kept: defaults are filled in',
+    description: 'A stored alert, with defaults filled in',
     examples: [
       {
         ...examples[0],

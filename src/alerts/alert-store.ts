@@ -7,12 +7,12 @@ import type { Alert, AlertInput, AlertKind } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due-windows.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
-/** The most alerts an organization can have. */
+/** Maximum number of alerts of an organization. */
 export const MAX_ALERTS = 10_000
 
 /** Maximum size of all alerts of an organization together, as JSON. */
 const MAX_BYTES = 256 * 1024 * 1024
-/** An alert up to this size is not counted: 10,000 of them take 160 MB. */
+/** Alerts up to this size are not counted; 10,000 of them take 160 MB. */
 const SMALL_BYTES = 16 * 1024
 
 /** Identifies an alert within one organization: another organization's alert is not found. */
@@ -72,17 +72,17 @@ export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(findRow(db, key))
 }
 
-/** Which alerts are meant; all where nothing is said. */
+/** Selects alerts; absent fields do not restrict. */
 export interface AlertFilter {
-  /** Text in the name, without the case of ASCII letters, or the id. */
+  /** Part of the name, ignoring the case of ASCII letters, or the id. */
   q?: string
   enabled?: boolean
   alertTypes?: readonly string[]
-  /** Those that watch one of these domains, of which may be none: also those that watch all domains. */
+  /** Alerts that watch one of these domains, including those that watch all domains; may be empty. */
   domainIds?: readonly string[]
 }
 
-/** The alert names one of the domains, or none of its own. */
+/** SQL: the alert watches one of the domains, or all. */
 const WATCHES = `(
   (input ->> '$.domainId' IS NULL AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0)
   OR input ->> '$.domainId' IN (SELECT value FROM json_each(@domainIds))
@@ -90,8 +90,8 @@ const WATCHES = `(
     WHERE own.value IN (SELECT value FROM json_each(@domainIds))))`
 
 /**
- * Returns the alerts that match whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that
- * the caller sees whether more follow.
+ * Returns matching alerts with ids after `after` (null: from the first), oldest first; at most `limit + 1`, so that the
+ * caller sees whether more follow.
  */
 export function listAlerts(
   db: Db,
@@ -118,7 +118,7 @@ export function listAlerts(
     .map(alertOf)
 }
 
-/** Returns the alerts of an organization, oldest first, each as it is when it is asked for. */
+/** Yields the alerts of an organization, oldest first; each is read when it is requested. */
 export function* iterateAlerts(db: Db, orgId: string): Generator<Alert> {
   const ids = db.prepare<[string], string>('SELECT id FROM alert WHERE orgId = ? ORDER BY id').pluck().all(orgId)
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ?')
@@ -149,7 +149,7 @@ export interface StoredAlert {
   orgId: string
   /** Changes whenever anything about the alert changes. */
   fingerprint: number | bigint
-  /** As `costOf`; 0 for alerts of a version that did not count it. */
+  /** As `costOf`; 0 for alerts stored by a version without costs. */
   cost: number
   read(): Alert
 }
@@ -183,10 +183,10 @@ function activeOf(row: AlertRow): ActiveAlert {
   return { alert: alertOf(row), cursor: { evaluatedThrough, windowStartAt }, dueAt }
 }
 
-/** Alerts read before the event loop is released; reading this many takes 2 ms. */
+/** Number of alerts read before the event loop is released; takes 2 ms. */
 const READ_AT_ONCE = 250
 
-/** Returns the ids of an organization's alerts that were made or changed at an instant or later. */
+/** Returns the ids of an organization's alerts that were created or changed at or after `since`. */
 export function alertsChangedSince(db: Db, orgId: string, since: Instant): string[] {
   const rows = prepared<[string, Instant], { id: string }>(
     db,
@@ -217,13 +217,13 @@ export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promis
   }
 }
 
-/** Returns the enabled ones of these alerts. */
+/** Returns those of these alerts that are enabled. */
 export function activeAmong(db: Db, ids: readonly string[]): ActiveAlert[] {
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ? AND enabled = 1')
   return ids.flatMap((id) => find.get(id) ?? []).map(activeOf)
 }
 
-/** Stores when an alert is due whose due time was unknown, so that it is not read before then. */
+/** Stores the due time of an alert, so that it is not read before then. */
 export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
   const dueAt = nextDueAt(cursor, scheduleOf(alert))
   prepared<[object]>(
@@ -245,14 +245,14 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** Fails with `conflict` when the organization has as many alerts as it can. */
+/** Fails with `conflict` when the organization has the maximum number of alerts. */
 function checkCount(db: Db, orgId: string): void {
   const count = prepared<[string], { alerts: number }>(db, 'SELECT count(*) AS alerts FROM alert WHERE orgId = ?')
   if ((count.get(orgId)?.alerts ?? 0) < MAX_ALERTS) return
   throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
 }
 
-/** Fails with `conflict` when the alert, before it is written, is large and all together would take too much. */
+/** Fails with `conflict` when writing this alert would exceed the maximum size of all alerts. */
 function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
   const bytes = Buffer.byteLength(input)
   // Counting all bytes for each small alert would make bulk creation quadratic.
@@ -262,12 +262,12 @@ function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
     'SELECT sum(octet_length(input)) AS bytes FROM alert WHERE orgId = ? AND id <> ?',
   )
   if (bytes + (others.get(orgId, id)?.bytes ?? 0) <= MAX_BYTES) return
-  throw new AppError('conflict', `the alerts of an organization can take at most ${MAX_BYTES / 2 ** 20} MiB together`)
+  throw new AppError('conflict', `the alerts of an organization can use at most ${MAX_BYTES / 2 ** 20} MiB in total`)
 }
 
 /**
- * Creates the alert; it judges from now on. Fails with `conflict` when the organization's alerts are too many, or take
- * more than 256 MiB.
+ * Creates the alert; it judges from now on. Fails with `conflict` when the organization would have more than
+ * `MAX_ALERTS` alerts, or more than 256 MiB of them.
  */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {

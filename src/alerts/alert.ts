@@ -18,13 +18,13 @@ export const ChannelSchema = Closed(
     }),
     target: Text(1, 2000, {
       description:
-        'For `email`: comma-separated addresses, or `owners` of the organization. For others: the id of an integration, or a URL: an incoming webhook of Slack, a Teams workflow, a webhook. URLs are stored sealed',
+        'For `email`: comma-separated addresses, or `owners` for the owners of the organization. For other types: the id of an integration, or a URL: a Slack incoming webhook, a Teams workflow or a webhook. URLs are stored encrypted',
       examples: ['ann@example.com, ben@example.com', 'owners', 'https://hooks.example.com/tags'],
     }),
   },
   {
     $id: 'Channel',
-    description: 'Where an alert tells of its issues',
+    description: 'Where notifications about the issues of an alert are sent',
     examples: [{ type: 'email', target: 'ann@example.com' }],
   },
 )
@@ -33,36 +33,38 @@ export type Channel = Static<typeof ChannelSchema>
 const RunWindowsSchema = Closed(
   {
     hours: Type.Optional(
-      Type.Array(Int({ minimum: 0, maximum: 23, description: 'An hour of the day in `timezone`', examples: [8] }), {
+      Type.Array(Int({ minimum: 0, maximum: 23, description: 'Hour of the day in `timezone`', examples: [8] }), {
         minItems: 2,
         maxItems: 2,
-        description: 'From, and up to but without; may wrap midnight, equal ends mean all day',
+        description:
+          'First hour, and the hour at which the range ends; may wrap midnight. Equal values mean the whole day',
         examples: [[8, 20]],
       }),
     ),
     days: Type.Optional(
-      Type.Array(Int({ minimum: 0, maximum: 6, description: 'A day of the week, 0 is Sunday', examples: [1] }), {
+      Type.Array(Int({ minimum: 0, maximum: 6, description: 'Day of the week; 0 is Sunday', examples: [1] }), {
         maxItems: 7,
-        description: '0 is Sunday; none: every day',
+        description: 'Days of the week; 0 is Sunday. Empty: every day',
         examples: [[1, 2, 3, 4, 5]],
       }),
     ),
   },
   {
-    description: 'When it may open issues and tell people; left out: always. Outside, violations still count',
+    description:
+      'When the alert may open issues and send notifications; always when omitted. Violations at other times are still counted',
     examples: [{ hours: [8, 20], days: [1, 2, 3, 4, 5] }],
   },
 )
 
 const ThrottleSchema = Closed(
   {
-    count: Int({ minimum: 1, maximum: 1000, description: 'So many messages', examples: [1] }),
-    per: Int({ minimum: 1, maximum: 10_080, description: 'in so many', examples: [4] }),
-    unit: OneOf(['minutes', 'hours'], { description: 'of these', examples: ['hours'] }),
+    count: Int({ minimum: 1, maximum: 1000, description: 'Maximum number of messages', examples: [1] }),
+    per: Int({ minimum: 1, maximum: 10_080, description: 'Length of the time span, in `unit`', examples: [4] }),
+    unit: OneOf(['minutes', 'hours'], { description: 'Unit of `per`', examples: ['hours'] }),
   },
   {
     description:
-      'At most so many messages in a time, whatever the number of channels; others wait or are counted in the next',
+      'Maximum number of messages in a time span, regardless of the number of channels. Further messages wait, or are counted in the next one',
     examples: [{ count: 1, per: 4, unit: 'hours' }],
   },
 )
@@ -72,34 +74,43 @@ const DOMAIN_ID = 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta'
 const channels = Type.Array(ChannelSchema, {
   minItems: 1,
   maxItems: 10,
-  description: 'Who is told, and how',
+  description: 'Where notifications are sent',
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 
 /** The fields that alerts of every type have in requests. `AlertInputSchema` adds the types' own fields. */
 export const sharedFields = {
   name: Text(1, 200, {
-    description: 'Heads every message about it; say what is wrong',
+    description: 'Title of every message about the alert; say what is wrong',
     examples: ['Purchase without transaction id'],
   }),
-  domainId: Type.Optional(Type.String({ description: 'A property that it watches', examples: [DOMAIN_ID] })),
+  domainId: Type.Optional(Type.String({ description: 'Domain that the alert watches', examples: [DOMAIN_ID] })),
   domainIds: Type.Optional(
-    Type.Array(Type.String({ description: 'Id of a property', examples: [DOMAIN_ID] }), {
+    Type.Array(Type.String({ description: 'Id of a domain', examples: [DOMAIN_ID] }), {
       maxItems: 100,
-      description: 'Properties that it watches, beside `domainId`; neither: all of the organization',
+      description:
+        'Domains that the alert watches, in addition to `domainId`. Without both: all domains of the organization',
       examples: [[DOMAIN_ID]],
     }),
   ),
   alertType: Type.String(),
   severity: Type.Optional(
-    OneOf(SEVERITIES, { default: 'low', description: 'How grave its issues are; sorts them', examples: ['high'] }),
+    OneOf(SEVERITIES, {
+      default: 'low',
+      description: 'Severity of its issues; issues are sorted by it',
+      examples: ['high'],
+    }),
   ),
   vendors: Type.Optional(
     Type.Array(
-      Type.String({ maxLength: 200, description: 'A vendor, as in `docs/api/vendors.md`', examples: ['Meta Pixel'] }),
+      Type.String({
+        maxLength: 200,
+        description: 'Name of a vendor, as listed in `docs/api/vendors.md`',
+        examples: ['Meta Pixel'],
+      }),
       {
         maxItems: 100,
-        description: 'Only events of these vendors are looked at; none: all',
+        description: 'Only events of these vendors are evaluated. Empty: events of all vendors',
         examples: [['Google Analytics 4', 'Meta Pixel']],
       },
     ),
@@ -108,14 +119,15 @@ export const sharedFields = {
   filters: Type.Optional(
     Type.Array(ConditionSchema, {
       maxItems: 50,
-      description: 'Which events are looked at: those for which all of these hold',
+      description: 'Selects the events to evaluate: those that match all of these conditions',
       examples: [[{ parameter: '$event', op: 'equals', values: ['purchase'] }]],
     }),
   ),
   conditionGroups: Type.Optional(
     Type.Array(ConditionGroupSchema, {
       maxItems: 20,
-      description: 'More conditions in brackets: an event breaks the rule when `conditions` and each group hold',
+      description:
+        'Further groups of conditions: an event breaks the rule when it matches `conditions` and every group',
       examples: [[{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }]],
     }),
   ),
@@ -123,14 +135,14 @@ export const sharedFields = {
     minLength: 1,
     maxLength: 20,
     description:
-      'How long the windows are that it judges: a whole number and m, h, d or w, from 1m to 4w; or hourly, daily, weekly. Counts are judged when a window ended; a violation shows within seconds',
+      'Length of the evaluated windows: a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily, weekly. Counts are evaluated when a window has ended; a violation is reported within seconds',
     examples: ['1h', 'daily'],
   }),
   timezone: Type.Optional(
     Type.String({
       maxLength: 50,
       default: 'UTC',
-      description: 'Where days and weeks begin, and of `runWindows`: a name of the IANA database, or an offset',
+      description: 'Time zone of `runWindows`, and of the start of days and weeks: an IANA name or an offset',
       examples: ['Europe/Berlin'],
     }),
   ),
@@ -141,12 +153,16 @@ export const sharedFields = {
     Int({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'What an issue of it may cost, in a unit of your own; is shown with the issue',
+      description: 'Estimated cost of one issue, in a unit of your choice; shown with the issue',
       examples: [900],
     }),
   ),
   enabled: Type.Optional(
-    Type.Boolean({ default: true, description: 'False: it judges nothing and tells nobody', examples: [true] }),
+    Type.Boolean({
+      default: true,
+      description: 'When false, the alert is not evaluated and sends nothing',
+      examples: [true],
+    }),
   ),
 }
 

@@ -8,7 +8,7 @@ import { createAlert, deleteAlert, findAlert } from './alert-store.ts'
 import { alertTypeOf } from './types/index.ts'
 import { allSignals } from './types/volume/volume-anomaly.ts'
 
-/** A domain in the form that its automatic alert needs. */
+/** The fields of a domain that its automatic alert needs. */
 export interface AutoAlertDomain {
   id: string
   orgId: string
@@ -19,8 +19,7 @@ const NAME = 'Automatic signals: '
 const MAX_NAME_LENGTH = 200
 
 /**
- * Returns the input of a domain's automatic alert: it follows every signal, and notifies the owners of the
- * organization.
+ * Returns the input of a domain's automatic alert: it monitors every signal and notifies the owners of the organization.
  */
 export function autoAlertInput({ id, name }: AutoAlertDomain): AlertInput {
   return {
@@ -33,8 +32,8 @@ export function autoAlertInput({ id, name }: AutoAlertDomain): AlertInput {
 }
 
 /**
- * Returns the domains that never had an automatic alert and received at least `minEvents` events of any kind since
- * then.
+ * Returns the domains that never had an automatic alert and have received at least `minEvents` events of any kind after
+ * `since`.
  */
 export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoAlertDomain[] {
   return db
@@ -48,8 +47,8 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoA
 }
 
 /**
- * Creates a domain's automatic alert, once for ever. Returns null when it has had one, or while its organization has
- * too many alerts.
+ * Creates a domain's automatic alert, only once per domain. Returns null when the domain already had one, or while its
+ * organization has too many alerts.
  */
 export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): Alert | null {
   return tx(db, () => {
@@ -65,7 +64,7 @@ export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): 
   })
 }
 
-/** Returns the automatic alert of a domain as it is now; null when it has none yet, or it was deleted. */
+/** Returns the current automatic alert of a domain; null when it has none yet, or it was deleted. */
 export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domainId: string }): Alert | null {
   const found = prepared<[string, string], { alertId: string }>(
     db,
@@ -75,8 +74,7 @@ export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domain
 }
 
 /**
- * Returns the domains whose whole traffic is followed by an enabled automatic alert, with its sensitivity and time
- * zone.
+ * Returns the domains whose total traffic is monitored by an enabled automatic alert, with its sensitivity and time zone.
  */
 export function domainsWithAutoAlert(
   db: Db,
@@ -94,16 +92,16 @@ export function domainsWithAutoAlert(
 }
 
 /**
- * Returns the sensitivity of signals without one of their own. Accepts any type, because users may have changed the
- * alert's.
+ * Returns the sensitivity for signals without a sensitivity of their own. Accepts alerts of any type, because users may
+ * have changed the type of the automatic alert.
  */
 export function signalSensitivity(alert: Alert): number {
   return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY
 }
 
 /**
- * Removes the automatic alerts of deleted domains, unless a user made them watch another domain as well. `deleted` is
- * called first, in the same transaction. Returns true when there was one.
+ * Deletes the automatic alerts of deleted domains, unless a user made them watch another domain as well. `deleted` is
+ * called first, in the same transaction. Returns true when a domain with an automatic alert had been deleted.
  */
 export function removeOrphanedAutoAlerts(db: Db, deleted: (alert: Alert) => void): boolean {
   return tx(db, () => {

@@ -391,6 +391,6 @@ describe('a backtest of anomalies', () => {
       { name: 'x', channels, period: '1h', alertType: 'volume_threshold', volume: { op: 'lte', count: 0 } },
       1,
     )
-    expect(backtest(lte, 7, now, parts, [4])).rejects.toThrow(/^sensitivities: have no place beside a volume_threshold/)
+    expect(backtest(lte, 7, now, parts, [4])).rejects.toThrow(/^sensitivities: not supported for a volume_threshold/)
   })
 })

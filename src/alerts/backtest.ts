@@ -12,7 +12,7 @@ import { alertTypeOf, alertTypes } from './types/index.ts'
 import { describeByType, kindsWith } from './types/type-descriptions.ts'
 import { wholeWindows } from './windows.ts'
 
-/** The most rows of a series: the newest. */
+/** Maximum number of rows in a series; the newest are returned. */
 const MAX_POINTS = 1000
 
 export const AlertBacktestInputSchema = Closed(
@@ -25,10 +25,12 @@ export const AlertBacktestInputSchema = Closed(
       Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
         minItems: 1,
         maxItems: 13,
-        description: `Of ${kindsWith(({ series }) => series !== undefined)} only: others to be tried`,
+        description: `Only for ${kindsWith(({ series }) => series !== undefined)}: further sensitivities to try`,
       }),
     ),
-    series: Type.Optional(Type.Boolean({ default: false, description: 'With what was expected' })),
+    series: Type.Optional(
+      Type.Boolean({ default: false, description: 'True: also return the evaluated series with its expected values' }),
+    ),
   },
   {
     $id: 'AlertBacktestInput',
@@ -51,26 +53,25 @@ export const AlertBacktestSchema = Closed(
       Closed({
         start: InstantSchema,
         matchCount: Int({ description: describeByType(({ unit }) => unit.meaning) }),
-        wouldFire: Type.Boolean({ description: 'Whether somebody would have been told; run windows count' }),
+        wouldFire: Type.Boolean({ description: 'Whether a notification would have been sent, given `runWindows`' }),
       }),
     ),
-    exact: Type.Boolean({ description: 'False when not all there is was looked at' }),
-    from: Type.Number({ ...InstantSchema, description: 'Start of the first window that was judged' }),
+    exact: Type.Boolean({ description: 'False when only part of the events was evaluated' }),
+    from: Type.Number({ ...InstantSchema, description: 'Start of the first evaluated window' }),
     alternatives: Type.Optional(
       Type.Array(
         Closed({
           sensitivity: Type.Number(),
-          fired: Int({ description: 'How many times somebody would have been told' }),
+          fired: Int({ description: 'Number of notifications that would have been sent' }),
         }),
-        { description: 'For `sensitivities`, in their order' },
+        { description: 'One entry for each of `sensitivities`, in the same order' },
       ),
     ),
     series: Type.Optional(
       Nullable(
         Type.Array(Closed(pointFields), {
           maxItems: MAX_POINTS,
-          description:
-            'If asked for: the rows that it judges, oldest first; null unless it follows one count by its past',
+          description: 'If requested: the evaluated rows, oldest first. Null unless the alert monitors a single series',
         }),
       ),
     ),
@@ -93,8 +94,8 @@ export type AlertBacktest = Static<typeof AlertBacktestSchema>
 
 /**
  * Returns what the alert would have done in the last `days`: its whole windows that ended by `now`, judged as the
- * scheduler judges them. A bucket is a window, or an hour where windows are shorter. `sensitivities`: others to try;
- * refused with `invalid` for types without sensitivity.
+ * scheduler judges them. A bucket is a window, or an hour where windows are shorter. `sensitivities`: further ones to
+ * try; fails with `invalid` for types without a sensitivity.
  */
 export async function backtest(
   alert: Alert,
@@ -105,7 +106,7 @@ export async function backtest(
 ): Promise<AlertBacktest> {
   const { countsFirings, series } = alertTypeOf(alert.alertType)
   if (sensitivities && !series) {
-    throw new AppError('invalid', `sensitivities: have no place beside a ${alert.alertType} rule`)
+    throw new AppError('invalid', `sensitivities: not supported for a ${alert.alertType} rule`)
   }
   const period = parsePeriod(alert.period)
   const windows = wholeWindows(period, alert.timezone, now - days * DAY_MS, now)
@@ -132,8 +133,8 @@ export async function backtest(
 }
 
 /**
- * Returns the rows that the alert judged in the last `days` and the running one, each with its expectation: at most
- * `MAX_POINTS`, the newest. Null for alerts that follow no series, or several.
+ * Returns the rows of the last `days` with their expected values, including the current row: at most the newest
+ * `MAX_POINTS`. Null for alerts that monitor no series or more than one.
  */
 export async function backtestSeries(
   alert: Alert,

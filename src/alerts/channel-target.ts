@@ -6,46 +6,46 @@ import type { Principal } from '../http/principal.ts'
 import type { Channel } from './alert.ts'
 
 /**
- * Targets that are URLs often contain a credential, such as those of Slack and of workflows of Microsoft Teams, so they
- * are stored as `sealed:https://hooks.slack.com/<base64url>`: the origin can be read, the URL only with the master key.
- * Equal URLs are sealed equally, so the stored texts can be compared.
+ * Target URLs often contain a credential, as for Slack and Microsoft Teams workflows, so they are stored as
+ * `sealed:https://hooks.slack.com/<base64url>`: the origin is readable, the URL only with the master key. Equal URLs have
+ * equal sealed texts, so stored targets can be compared.
  */
 const SEALED = 'sealed:'
 const MASK = '***'
-/** Characters of a sealed target that tell masked targets of one origin apart: 48 bits of a MAC. */
+/** Number of characters of the sealed target in a masked one, to distinguish targets of one origin: 48 bits of a MAC. */
 const MASK_LENGTH = 8
 const MASKED_URL = /^https?:\/\/[^/?#]+\/\*{3}[\w-]{0,8}$/
 
-/** Returns a target as it is stored: a URL sealed, any other text as it is. */
+/** Returns a target for storage: URLs are sealed, other texts unchanged. */
 export function sealTarget(box: SecretBox, target: string): string {
   const url = URL.parse(target)
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return target
   return `${SEALED}${url.origin}/${box.sealEqually(target).toString('base64url')}`
 }
 
-/** Returns a stored target as it was entered. Fails with `invalid` when another master key sealed it. */
+/** Returns a stored target in clear. Fails with `invalid` when it was sealed with another master key. */
 export function unsealTarget(box: SecretBox, stored: string): string {
   if (!stored.startsWith(SEALED)) return stored
   try {
     return box.open(Buffer.from(new URL(unsealedPart(stored)).pathname.slice(1), 'base64url'))
   } catch {
-    throw new AppError('invalid', 'the URL can not be read any more; enter it again')
+    throw new AppError('invalid', 'the stored URL can not be decrypted with the current master key; enter it again')
   }
 }
 
-/** Returns a URL with the origin of a stored target; the text itself when it is no URL. */
+/** Returns a URL with the origin of a stored target; the text itself when it is not a URL. */
 export const unsealedPart = (stored: string): string =>
   stored.startsWith(SEALED) ? stored.slice(SEALED.length) : stored
 
 /**
- * Returns a stored channel as it is shown to those who may not see its target: a URL as `https://hooks.slack.com/***Ab3dE6gH`,
- * an e-mail address as `a***@e***.com`. `owners` and ids of integrations are not masked.
+ * Returns a stored channel with its target masked: a URL as `https://hooks.slack.com/***Ab3dE6gH`, an e-mail address as
+ * `a***@e***.com`. `owners` and ids of integrations are not masked.
  */
 export function maskChannel({ type, target }: Channel): Channel {
   return { type, target: type === 'email' ? maskPersonal(target) : maskUrl(target) }
 }
 
-/** Returns a stored URL masked; any other text as it is. */
+/** Returns a stored URL masked; other texts unchanged. */
 export function maskUrl(stored: string): string {
   const url = URL.parse(unsealedPart(stored))
   if (!url?.host) return stored
@@ -60,13 +60,13 @@ export function showChannels(box: SecretBox, channels: readonly Channel[], princ
   return channels.map(may(principal, 'seeTokens') ? (channel) => unsealChannel(box, channel) : maskChannel)
 }
 
-/** Returns a channel with its target as it was entered; masked where another master key sealed it. */
+/** Returns a channel with its target in clear; masked when it was sealed with another master key. */
 export const unsealChannel = (box: SecretBox, channel: Channel): Channel => ({
   ...channel,
   target: unsealOrMaskTarget(box, channel.target),
 })
 
-/** Returns a stored target as it was entered; masked where another master key sealed it. */
+/** Returns a stored target in clear; masked when it was sealed with another master key. */
 export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
   try {
     return unsealTarget(box, stored)
@@ -76,9 +76,9 @@ export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
 }
 
 /**
- * Returns entered channels as they are stored. One whose target is masked stays as it is in `stored`. Fails with `invalid`,
- * naming the place as in `channels[2].target`, for a masked one that `stored` does not have.
- * @param check throws an `AppError` that names the place of a channel that can't deliver
+ * Returns channels for storage. A channel with a masked target keeps the target in `stored`; fails with `invalid`, naming
+ * the field as in `channels[2].target`, when `stored` has none that matches.
+ * @param check throws an `AppError` that names the field of a channel that can't deliver
  */
 export function acceptChannels(
   box: SecretBox,
@@ -97,13 +97,13 @@ export function acceptChannels(
 
 const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
 
-/** Returns the target that a masked one stands for, or the target itself. */
+/** Returns the stored target that a masked one represents; an unmasked target unchanged. */
 function unmasked(channel: Channel, index: number, stored: readonly Channel[]): string {
   if (!isMasked(channel)) return channel.target
   const isMeant = (one: Channel) => one.type === channel.type && maskChannel(one).target === channel.target
-  const samePlace = stored.slice(index, index + 1).filter(isMeant)
-  const meant = samePlace.length > 0 ? samePlace : stored.filter(isMeant)
+  const sameIndex = stored.slice(index, index + 1).filter(isMeant)
+  const meant = sameIndex.length > 0 ? sameIndex : stored.filter(isMeant)
   const [first] = meant
   if (first && meant.length === 1) return first.target
-  throw new AppError('invalid', `is masked; enter the whole ${channel.type === 'email' ? 'address' : 'URL'}`)
+  throw new AppError('invalid', `is masked; enter the full ${channel.type === 'email' ? 'address' : 'URL'}`)
 }

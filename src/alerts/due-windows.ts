@@ -5,7 +5,7 @@ import type { Window } from './finding.ts'
 import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** The most windows that are evaluated late, after the program was down. */
+/** Maximum number of past windows that are evaluated after a downtime. */
 export const MAX_LATE_WINDOWS = 24
 
 /** How far an alert has been evaluated. */
@@ -46,12 +46,12 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
 }
 
 /**
- * Returns what is to be evaluated now, in order: the windows that ended, at most the last 24, and for an alert with
- * partial windows, when it is woken or at each tick, also the beginning of the current one. `watermark`: everything
+ * Returns the due evaluations, in order: the windows that have ended, at most the last 24; and for an alert with partial
+ * windows, when it is woken or at each tick, also the beginning of the current window. `watermark`: everything
  * received before it can be queried.
  *
  * Types that judge counts never judge windows before the last 24. For other types the first window reaches back to the
- * cursor, so that each event is in exactly one evaluation, whatever happened.
+ * cursor, so that each event is in exactly one evaluation, even after a crash.
  */
 export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instant, woken: boolean): DueWindow[] {
   const { period, timezone, partial, ticks = false } = schedule
@@ -89,7 +89,7 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instan
   return due
 }
 
-/** Returns the first `watermark` at which an alert that nothing woke is due. */
+/** Returns the first `watermark` at which the alert is due without being woken. */
 export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule: Schedule): Instant {
   const { period, timezone, partial, ticks = false } = schedule
   if (partial) {

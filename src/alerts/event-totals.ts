@@ -12,12 +12,12 @@ export interface TotalRow {
   count: number
 }
 
-/** With more findings than this at once, the totals are not queried and left out of the summaries. */
+/** Above this number of findings, totals are not queried, and summaries omit them. */
 const MAX_FINDINGS = 100
 
 /**
- * Returns the query for how many events there were of the findings' domains, vendors and names. Null when there is no
- * finding to ask for, and when counts, which are kept by the minute, don't cover the window.
+ * Returns the query for the number of events of the findings' domains, vendors and names. Null when no finding has a
+ * domain, when there are too many findings, or when the window does not begin at a whole minute, as counts do.
  */
 export function totalsQuery(orgId: string, findings: readonly Finding[], window: Query['window']): Query | null {
   const domainIds = findings.flatMap(({ domainId }) => domainId ?? [])
@@ -43,7 +43,7 @@ export function totalsQuery(orgId: string, findings: readonly Finding[], window:
   })
 }
 
-/** Returns how many events there were of the finding's vendor and name, violating ones included; null when unknown. */
+/** Returns the number of events of the finding's vendor and name, violating ones included; null when unknown. */
 export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows: readonly TotalRow[]): number | null {
   const like = rows.filter(
     (row) =>
@@ -58,7 +58,7 @@ export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows:
 export interface ExplainContext {
   /** The event of the finding's sample; null when it no longer exists. */
   event: StoredEvent | null
-  /** The common name of all events of the finding, with personal data masked; null when there are several. */
+  /** The name common to all events of the finding, with personal data masked; null when names differ. */
   name: string | null
   /** The result of `totalsQuery`. */
   totals: readonly TotalRow[]

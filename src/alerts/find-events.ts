@@ -3,7 +3,7 @@ import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** The position of an event in the history; `receivedAt` makes the lookup cheap. */
+/** Position of an event in the history; `receivedAt` makes the lookup fast. */
 export interface EventPosition {
   seq: number
   receivedAt: Instant
@@ -12,10 +12,10 @@ export interface EventPosition {
 /** An event without its organization. */
 export type EventWithoutOrg = Omit<StoredEvent, 'orgId'>
 
-/** Returns the query for the whole events (`StoredEvent`) at these places, at least one, in no order. */
-export function eventsQuery(orgId: string, places: readonly EventPosition[]): Query {
-  const times = places.map(({ receivedAt }) => receivedAt)
-  const seqs = [...new Set(places.map(({ seq }) => seq))]
+/** Returns the query for the complete events (`StoredEvent`) at these positions (at least one), in no particular order. */
+export function eventsQuery(orgId: string, positions: readonly EventPosition[]): Query {
+  const times = positions.map(({ receivedAt }) => receivedAt)
+  const seqs = [...new Set(positions.map(({ seq }) => seq))]
   return query('alerts.events-at', {
     orgId,
     window: { from: Math.min(...times), to: Math.max(...times) + 1 },
@@ -29,14 +29,14 @@ export function eventsQuery(orgId: string, places: readonly EventPosition[]): Qu
   })
 }
 
-/** Returns the whole events at these places, in the places' order. Events that no longer exist are left out. */
+/** Returns the complete events at these positions, in the same order. Events that no longer exist are omitted. */
 export async function findEvents(
   orgId: string,
-  places: readonly EventPosition[],
+  positions: readonly EventPosition[],
   history: History,
 ): Promise<EventWithoutOrg[]> {
-  if (places.length === 0) return []
-  const events = await history.query<StoredEvent>(eventsQuery(orgId, places))
+  if (positions.length === 0) return []
+  const events = await history.query<StoredEvent>(eventsQuery(orgId, positions))
   const bySeq = new Map(events.map(({ orgId: _, ...event }) => [event.seq, event]))
-  return places.flatMap(({ seq }) => bySeq.get(seq) ?? [])
+  return positions.flatMap(({ seq }) => bySeq.get(seq) ?? [])
 }

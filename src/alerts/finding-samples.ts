@@ -9,7 +9,7 @@ import { eventsQuery } from './find-events.ts'
 import type { Finding } from './finding.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** Returns the query for the events that `sampleSeq` of these findings names; null when there is none. */
+/** Returns the query for the sample events (`sampleSeq`) of these findings; null when there are none. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
   // The newest violation is the one that was received last.
   const places = findings.flatMap(({ sampleSeq, lastAt, sampleAt = lastAt }) =>
@@ -28,8 +28,8 @@ export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compil
 }
 
 /**
- * Returns the alert's findings with their samples, from the result of `samplesQuery`, and explained by their type with
- * these and the result of `totalsQuery`. Personal data is masked, also in the names of vendor, event and hosts. The
+ * Returns the alert's findings with samples from the result of `samplesQuery`, explained by their type with these and the
+ * result of `totalsQuery`. Personal data is masked, also in the names of vendor, event and hosts. The
  * sample is null when its event no longer exists.
  */
 export function withSamples(
@@ -51,7 +51,7 @@ export function withSamples(
     const { orgId, violations, ...sample } = masked
     return {
       ...known,
-      // They are common to all events, or of the rule where an event is missing.
+      // Masked only when they are common to all events of the finding.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
       event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],

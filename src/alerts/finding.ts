@@ -3,7 +3,7 @@ import type { Instant } from '../core/clock.ts'
 /** The result of one evaluation for one subject of an alert. A subject without a finding is clear. */
 export interface Finding {
   domainId: string | null
-  /** The part of the issue's key beside alert and domain: `vendor event` for volume types, empty for validation. */
+  /** Part of the issue's key, with alert and domain: `vendor event` for volume types, empty for validation. */
   subject: string
   vendor: string | null
   event: string | null
@@ -16,17 +16,17 @@ export interface Finding {
    * name it.
    */
   fault?: string
-  /** What the violating events did, as text that follows `events`, with what only the latest did. */
+  /** What the violating events did, as text that follows `events`; includes what only the latest one did. */
   did?: string
   /** Events of the finding's vendor and name in the alert's window so far, violating ones included; null when unknown. */
   total?: number | null
   observed: number | null
   expected: number | null
-  /** `expected` as text, where the number is a bound and not the usual count: `more than 10`. */
+  /** `expected` as text when the number is a bound: `more than 10`. */
   expectation?: string
-  /** What was observed as text, where no number says it: `currency is missing`. */
+  /** The observation as text when no number expresses it: `currency is missing`. */
   observation?: string
-  /** Id of the run that found it; absent when an alert did. */
+  /** Id of the run that made the finding; absent for findings of alerts. */
   runId?: string
   firstAt: Instant
   lastAt: Instant
@@ -34,7 +34,7 @@ export interface Finding {
   hosts: string[]
   /** One violating event with personal data masked; null for types without samples. */
   sample: Record<string, unknown> | null
-  /** `seq` of the event from which `sample` is made, the newest violating one; null for types without samples. */
+  /** `seq` of the newest violating event, which is the `sample`; null for types without samples. */
   sampleSeq: number | null
   /** When that event was received; `lastAt` when absent. */
   sampleAt?: Instant

@@ -8,7 +8,7 @@ import type { AlertType } from './types/alert-type.ts'
 /** Returns the collection gaps in a time range; in order, without overlaps. */
 export type GapsOf = (from: Instant, to: Instant) => readonly Gap[]
 
-/** True when collection gaps cover too much of the time that decides about the window. */
+/** True when collection gaps cover too much of the time on which the verdict on the window depends. */
 export function isWindowUnreliable(
   { countedRanges }: Pick<AlertType, 'countedRanges'>,
   alert: Alert,
@@ -19,8 +19,8 @@ export function isWindowUnreliable(
 }
 
 /**
- * The same for a type that follows series. A row that touches a gap is not judged, so it counts as lost in whole. The
- * other rows and silences are still judged; but where too much is lost, the window does not clear an issue.
+ * As `isWindowUnreliable`, for a type that monitors series. A row that touches a gap is not judged, so it counts as
+ * completely covered. Other rows and silences are still judged, but an unreliable window does not clear an issue.
  */
 export function areRowsUnreliable(
   scope: Pick<SeriesScope, 'stepMs' | 'offsetMs'> | undefined,

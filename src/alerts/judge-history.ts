@@ -17,12 +17,12 @@ import { scopeTests } from './types/event-scope.ts'
 import { alertTypeOf } from './types/index.ts'
 import { spanOf } from './windows.ts'
 
-/** More events in scope than this are sampled, so that an answer comes in seconds. */
+/** Above this number of events in scope, events are sampled, so that the answer takes only seconds. */
 const MAX_SCANNED_EVENTS = 20_000_000
 
 export interface HistoryDeps {
   warehouse: History
-  /** All of the organization's. */
+  /** All domains of the organization. */
   domains: readonly WatchedDomain[]
   privacy: Privacy
   /** Members of the organization's labels; none when absent. */
@@ -33,7 +33,7 @@ export interface HistoryDeps {
   settingsOf?(orgId: string): readonly SignalSetting[]
 }
 
-/** The findings of an alert in windows of the past. */
+/** The findings of an alert in past windows. */
 export interface HistoryFindings {
   /** One list for each window, in order. */
   findings: Finding[][]
@@ -48,9 +48,9 @@ export interface HistoryFindings {
 }
 
 /**
- * Judges adjacent windows of the past with the code that judges current ones. Alert types with `past` query many
- * windows at once, the others one after the other. Windows that collection gaps cover too much are not judged.
- * `sensitivities`: others to try, for types that follow series. Fails with `unavailable` when the warehouse does.
+ * Judges adjacent past windows with the code that judges current ones. Alert types with `historyQuery` query many windows
+ * at once, other types one window at a time. Windows with too many collection gaps are not judged. `sensitivities`:
+ * further ones to try, for types that monitor series. Fails with `unavailable` when the warehouse does.
  */
 export async function judgeHistory(
   saved: Alert,
@@ -69,7 +69,7 @@ export async function judgeHistory(
   return { ...found, findings: judged }
 }
 
-/** Returns the findings of a type that follows series, by a seriesMonitor of its own. */
+/** Returns the findings of a type that monitors series, from a separate series monitor. */
 async function followHistory(
   type: AlertType,
   alert: Alert,
@@ -95,8 +95,8 @@ async function followHistory(
 }
 
 /**
- * Returns the rows of the one series that the alert follows, with their expectations, from when its domain was made. Null
- * for alerts that follow none or several. Fails with `unavailable` when the warehouse does.
+ * Returns the rows of the series that the alert monitors, with expected values, from the creation of its domain. Null for
+ * alerts that monitor no series or several. Fails with `unavailable` when the warehouse does.
  */
 export async function chartHistory(
   alert: Alert,
@@ -120,7 +120,7 @@ async function measureHistory(
   const { warehouse, domains, privacy, membersOf } = parts
   const { regions } = privacy
   if (windows.length === 0 || !type.historyQuery) return measureEachWindow(type, alert, windows, parts)
-  // Compiled once where nothing is sampled or split: large rules take a while.
+  // Compiling a large rule takes a while, so the query is reused unless events are sampled or windows split.
   const whole = type.historyQuery(alert, windows, { regions, oneIn: 1 }, membersOf)
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0

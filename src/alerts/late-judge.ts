@@ -9,29 +9,29 @@ import { Yielder } from '../core/yielding.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, OrganizationRules } from './organization-rules.ts'
 
-/** Sent to the judging process. Rules are sent before the events that are judged by them. */
+/** Message to the judging process. Rules are sent before the events they apply to. */
 type Request =
   | { kind: 'rule'; orgId: string; id: string; rule: AlertRule | null }
   | { kind: 'judge'; number: number; orgId: string; regions: PhoneRegions; events: readonly StoredEvent[] }
 
-/** Sent back: for each event, the ids of the alerts that it breaks. */
+/** Answer: for each event, the ids of the alerts whose rules it breaks. */
 interface Verdict {
   number: number
   violations: Verdicts
 }
 
 export interface LateJudgeDeps {
-  /** Reads changed rules and reports them by `changed`; is called before events are judged. */
+  /** Reads changed rules and passes them to `changed`; called before events are judged. */
   refresh(): void
   rulesOf(orgId: string): Iterable<AlertRule>
   regionsOf(orgId: string): PhoneRegions
 }
 
-/** Lowest-priority work on the machine. */
+/** Nice value of the process, so that other work goes first. */
 const NICENESS = 10
 /**
- * The time one event may take, and at worst as much again; a large event under the most expensive rules would take
- * hours.
+ * Time that judging one event may take; at worst it takes twice as long. Without a limit, a large event would take hours
+ * under the most expensive rules.
  */
 const MAX_EVENT_MS = 30_000
 /** The process ends after this long without work. */
@@ -43,7 +43,7 @@ const IDLE_MS = 10_000
  */
 export class LateJudge {
   private child: Subprocess | null = null
-  /** By organization; settles when its rules were sent to the process. */
+  /** By organization; resolves once its rules have been sent to the process. */
   private readonly loaded = new Map<string, Promise<void>>()
   private readonly pending = new Map<number, PromiseWithResolvers<Verdicts>>()
   private number = 0
@@ -51,7 +51,7 @@ export class LateJudge {
 
   constructor(private readonly parts: LateJudgeDeps) {}
 
-  /** Returns the verdict on each event. Fails when the process ends before it has answered. */
+  /** Returns the verdict on each event. Fails when the process ends before answering. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
     const { child } = this
@@ -82,7 +82,7 @@ export class LateJudge {
     this.onEnd()
   }
 
-  /** Sends the rules one by one, each as it is at that moment; those of one organization may be hundreds of megabytes. */
+  /** Sends the current rules one by one; the rules of one organization may take hundreds of megabytes. */
   private async sendRules(child: Subprocess, orgId: string): Promise<void> {
     const yielder = new Yielder()
     for (const rule of this.parts.rulesOf(orgId)) {
@@ -160,7 +160,7 @@ async function verdictOf(request: Request & { kind: 'judge' }, known: Organizati
   const violations: (string[] | null)[] = []
   for (const event of request.events) {
     violations.push(known.book.brokenBy(event, meterOf(MAX_EVENT_MS, stopwatch)))
-    // Lets requests of other organizations proceed, and notices the end of the pipe.
+    // Gives way to requests of other organizations, and detects that the pipe was closed.
     await new Promise(setImmediate)
   }
   return { number: request.number, violations }

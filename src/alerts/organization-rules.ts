@@ -18,7 +18,7 @@ export type AlertRule = Pick<
 export class OrganizationRules {
   private readonly shared: RuleSet
   private readonly byDomain = new Map<string, RuleSet>()
-  /** The domain of each rule that is in a domain's own set; null for rules in the shared set. */
+  /** The domain by rule id; null for rules in the shared set. */
   private readonly domainOfRule = new Map<string, string | null>()
 
   /** `regions`: returns the countries whose national phone numbers the organization recognises. */
@@ -49,15 +49,15 @@ export class OrganizationRules {
     if (place !== null && set.size === 0) this.byDomain.delete(place)
   }
 
-  /** Compiles changed rules, so that the next event does not wait for it. */
+  /** Compiles changed rules, so that the next event does not have to wait for that. */
   prepare(): void {
     this.shared.prepare()
     for (const set of this.byDomain.values()) set.prepare()
   }
 
   /**
-   * Returns the ids of the alerts whose rule the event breaks, ascending; the same empty list object when none. Null:
-   * out of time.
+   * Returns the ids of the alerts whose rule the event breaks, ascending; always the same object when the list is empty.
+   * Null when time has run out.
    */
   brokenBy(event: StoredEvent, meter: Meter = UNLIMITED): string[] | null {
     const shared = this.shared.brokenBy(event, meter)

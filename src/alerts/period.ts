@@ -32,15 +32,15 @@ export function parsePeriod(text: string): Period {
   if (!(lengthMs <= LONGEST_MS)) {
     throw new AppError(
       'invalid',
-      'period: Expected a whole number and m, h, d or w, from 1m to 4w, or hourly, daily, weekly',
+      'period: Expected a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily or weekly',
     )
   }
   return { count, unit: unit as Unit, lengthMs }
 }
 
-/** Time zones that were found to exist: to ask again takes a hundred times as long. */
+/** Time zones known to exist; checking one again takes a hundred times as long. */
 const timezones = new Set<string>()
-/** Names are read in any case, so that there is no end of them. */
+/** Limits the cache: names are case-insensitive, so a zone has many spellings. */
 const MAX_TIMEZONES = 1000
 
 /**
@@ -53,7 +53,7 @@ export function checkTimezone(timezone: string): void {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new AppError('invalid', `timezone: ${timezone} is no known time zone; expected one such as Europe/Berlin`)
+    throw new AppError('invalid', `timezone: ${timezone} is not a known time zone; use one such as Europe/Berlin`)
   }
   if (timezones.size < MAX_TIMEZONES) timezones.add(timezone)
 }

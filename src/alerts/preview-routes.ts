@@ -21,7 +21,7 @@ export interface PreviewRouteDeps {
   db: Db
   clock: Clock
   warehouse: History
-  /** Returns the countries whose national phone numbers an organization recognises. */
+  /** Returns the organization's privacy settings. */
   privacyOf(orgId: string): Privacy
   gapsOf: GapsOf
   settingsOf(orgId: string): readonly SignalSetting[]
@@ -29,7 +29,7 @@ export interface PreviewRouteDeps {
 
 const tag = 'Alerts'
 
-/** Preview and backtest: the results of a rule for the past, before it is saved. */
+/** Preview and backtest: what a rule would have found, before it is saved. */
 export function previewRoutes(parts: PreviewRouteDeps): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
   const pastOf = (principal: Principal, signal: AbortSignal): HistoryDeps => {
@@ -50,7 +50,7 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
       path: '/v1/alerts/preview',
       access: 'read',
       tag,
-      summary: 'Preview a rule on the last hours; nothing is saved',
+      summary: 'Preview a rule on the last hours without saving it',
       refusals: ['unavailable'],
       tool: true,
       question: true,
@@ -66,10 +66,10 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
       path: '/v1/alerts/backtest',
       access: 'read',
       tag,
-      summary: 'Backtest a rule: when it would have fired in the last days; nothing is saved',
+      summary: 'Backtest a rule on the last days without saving it',
       description:
-        "The rule's own whole windows that ended by now are judged as the scheduler judges them. Counts by minute are " +
-        'kept longer than events, so a rule about events sees those that are still there.',
+        "Evaluates the rule's windows that have ended, as the scheduler does. Counts by minute are retained longer than " +
+        'events, so a rule on single events covers only the events that are still stored.',
       refusals: ['unavailable'],
       tool: true,
       question: true,

@@ -14,7 +14,7 @@ import { alertTypeOf } from './types/index.ts'
 import { describeByType } from './types/type-descriptions.ts'
 import { lastWindow, wholeWindows } from './windows.ts'
 
-/** The most samples that are shown. */
+/** Maximum number of samples in the answer. */
 const MAX_SAMPLES = 20
 
 export const AlertPreviewInputSchema = Closed(
@@ -27,12 +27,13 @@ export const AlertPreviewInputSchema = Closed(
 
 export const AlertPreviewSchema = Closed(
   {
-    scanned: Int({ description: "Events of the rule's domains, vendors and event, by weight" }),
+    scanned: Int({ description: "Number of events of the rule's domains, vendors and event, weighted for sampling" }),
     matched: Int({ description: describeByType(({ unit }) => unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,
-      description: 'Newest first, personal values masked: events, of volume types the windows that would have fired',
+      description:
+        'Newest first, with personal data masked: violating events, or for volume types the windows that would have fired',
     }),
   },
   {
@@ -43,8 +44,8 @@ export const AlertPreviewSchema = Closed(
 export type AlertPreview = Static<typeof AlertPreviewSchema>
 
 /**
- * Returns what the rule finds in the last hours. Types that judge counts are shown their own windows that ended by now,
- * at least the last one; the others the hours as one window.
+ * Returns what the rule finds in the last hours. Types that judge counts are evaluated over their own windows that have
+ * ended, at least the last one; other types over all hours as one window.
  */
 export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
   const alert = resolveLabels(saved, parts.membersOf ?? noMembers)

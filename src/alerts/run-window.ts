@@ -7,7 +7,7 @@ export type RunWindows = AlertInput['runWindows']
 
 /** Local hours begin at multiples of this everywhere, https://data.iana.org/time-zones/theory.html. */
 const STEP_MS = 15 * MINUTE_MS
-/** A range of this length contains every hour of every weekday, whatever clocks do in it. */
+/** A range of this length contains every hour of every weekday, even when clocks change in it. */
 const WEEK_AND_DAY_MS = 8 * DAY_MS
 
 /**

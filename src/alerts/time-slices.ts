@@ -1,16 +1,16 @@
 import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/meter.ts'
 
 /**
- * The time one batch may take while no other organization sends, and at worst as much again; the server answers nothing
- * meanwhile.
+ * Time that one batch may take while no other organization sends; at worst it takes twice as long. The server answers no
+ * requests meanwhile.
  */
 const ALONE_MS = 25
-/** The time one batch may take while another organization sends too. */
+/** Time that one batch may take while another organization is sending. */
 const SHARED_MS = 3
-/** The part of shared time that refills an organization's account, and the most the account holds. */
+/** Share of elapsed time that is credited to an organization's account, and maximum balance. */
 const SHARE = 0.25
 const BURST_MS = 50
-/** Batches that cost less per event are not charged: with 10,000 different rules an event costs half of this. */
+/** Batches that take less time per event are not charged; with 10,000 different rules an event takes half of this. */
 const FREE_MS = 0.1
 /** An organization that sent nothing for this long does not count as sending. */
 const ACTIVE_MS = 1000
@@ -21,8 +21,8 @@ interface Account {
 }
 
 /**
- * Limits how long the events of an organization may be judged on arrival. Measures real time, not the clock of events,
- * because it shares out the server's own work.
+ * Limits how long the events of an organization may be judged on arrival. Measures real time, not event time, because it
+ * shares the server's processing time.
  */
 export class TimeSlices {
   private readonly accounts = new Map<string, Account>()
@@ -38,8 +38,7 @@ export class TimeSlices {
     const account = this.accountOf(orgId, startedAt)
     const isShared = this.isShared(orgId, startedAt)
     const meter = meterOf(isShared ? Math.min(SHARED_MS, account.leftMs) : ALONE_MS, this.watch)
-    // An organization that used much time before is measured by processor time, without the time the machine spent on
-    // other work.
+    // For an organization with a reduced balance only processor time counts, without time spent on other work.
     const clock = account.leftMs < BURST_MS ? this.watch.processorMs : this.watch.wallMs
     const from = clock()
     return {

@@ -4,13 +4,13 @@ import type { AlertInput } from './alert.ts'
 import type { AlertType, Configuration } from './types/alert-type.ts'
 import { alertTypes } from './types/index.ts'
 
-/** A type that has a field of its own. */
+/** An alert type with a type-specific field. */
 interface Configured {
   kind: string
   configuration: Configuration
 }
 
-/** The types that have a field of their own, by its name. */
+/** The types with a type-specific field, by the field's name. */
 const byField = Map.groupBy(
   alertTypes.flatMap(({ kind, configuration }): Configured[] => (configuration ? [{ kind, configuration }] : [])),
   ({ configuration: { field } }) => field,
@@ -21,7 +21,7 @@ export const configurationFields: Readonly<Record<string, TSchema>> = Object.fro
   [...byField].map(([field, types]) => [field, Type.Optional(schemaOf(types))]),
 )
 
-/** Names of the fields that have one shape for each of several types. */
+/** Names of the fields whose shape depends on the alert type. */
 export const FIELDS_SHAPED_BY_TYPE: readonly string[] = Object.entries(configurationFields).flatMap(
   ([field, { anyOf }]) => (anyOf ? [field] : []),
 )
@@ -35,7 +35,7 @@ function schemaOf(types: readonly Configured[]): TSchema {
     return `${needed.join(' and ')} for \`${kind}\``
   })
   return Type.Union(schemas, {
-    description: `${first?.about ?? 'By type'}: ${shapes.join(', ')}. No other type takes it`,
+    description: `${first?.about ?? 'By type'}: ${shapes.join(', ')}. Not allowed for other types`,
     examples: schemas.flatMap(({ examples = [] }) => examples),
   })
 }
@@ -55,12 +55,12 @@ export function checkConfiguration({ kind, configuration }: AlertType, input: Al
   const foreign = Object.keys(configurationFields).find(
     (field) => field !== configuration?.field && input[field] !== undefined,
   )
-  if (foreign !== undefined) throw new AppError('invalid', `${foreign}: has no place in a ${kind} alert`)
+  if (foreign !== undefined) throw new AppError('invalid', `${foreign}: not allowed in a ${kind} alert`)
   if (!configuration) return
   const { field, schema } = configuration
   const value = input[field]
   const needs = requiredIn(schema).join(' and ')
-  if (value === undefined) throw new AppError('invalid', `${field}: a ${kind} alert needs ${needs}`)
+  if (value === undefined) throw new AppError('invalid', `${field}: a ${kind} alert requires ${needs}`)
   refuseOtherShape({ kind, configuration }, value, needs)
   configuration.read(value, field)
 }
@@ -78,11 +78,11 @@ function refuseOtherShape({ kind, configuration: { field, schema } }: Configured
   const theirs = distinctiveFields(other).filter(has)
   throw new AppError(
     'invalid',
-    `${field}.${requiredIn(schema)[0]}: a ${kind} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${other.kind}`,
+    `${field}.${requiredIn(schema)[0]}: a ${kind} alert requires ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${other.kind}`,
   )
 }
 
-/** Returns the field names that no other type has in the same field; they identify the shape. */
+/** Returns the property names that only this type has in the field; they identify its shape. */
 function distinctiveFields({ kind, configuration: { field, schema } }: Configured): string[] {
   const others = (byField.get(field) ?? []).filter((type) => type.kind !== kind)
   const theirs = new Set(others.flatMap((type) => Object.keys(type.configuration.schema.properties ?? {})))

@@ -2,7 +2,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Window } from './finding.ts'
 import { nextWindow, type Period, previousWindow, windowAt } from './period.ts'
 
-/** Returns the windows of an alert that lie entirely in `[from, to)`, in order; they are adjacent. */
+/** Returns the windows of an alert that lie entirely in `[from, to)`, in order. */
 export function wholeWindows(period: Period, timezone: string, from: Instant, to: Instant): Window[] {
   const windows: Window[] = []
   const first = windowAt(period, timezone, from)
@@ -13,7 +13,7 @@ export function wholeWindows(period: Period, timezone: string, from: Instant, to
   return windows
 }
 
-/** Returns the newest window that ended by `to`. */
+/** Returns the last window that ended at or before `to`. */
 export function lastWindow(period: Period, timezone: string, to: Instant): Window {
   const { start, end } = previousWindow(period, timezone, windowAt(period, timezone, to))
   return { from: start, to: end, complete: true }

@@ -175,7 +175,7 @@ describe('the whole traffic of a domain', () => {
     await world.until(NOON + hours(9))
     expect(world.transitions()).toEqual(['opened all', 'resolved all'])
     expect(world.issues()).toMatchObject([{ subject: '', status: 'resolved' }])
-    expect(world.issues()[0]?.title).toStartWith('Signals: the whole traffic of the domain fell: no event since')
+    expect(world.issues()[0]?.title).toStartWith('Signals: all traffic of the domain dropped: no event since')
   })
 
   test('came back, and one tag did not: then that one is named', async () => {

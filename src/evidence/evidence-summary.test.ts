@@ -55,7 +55,7 @@ test.each<[IssueRecord, string | null, string]>([
   [
     issueOfAlert({ ...validationAlert, alertType: 'journey' }, {}),
     'Shop',
-    'Purchase has a value: sessions do not go as expected on Shop, 5 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
+    'Purchase has a value: sessions do not follow the journey on Shop, 5 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
   ],
 ])('an issue in one sentence: %#', (issue, domain, expected) => {
   expect(summaryOf(issue, { domain, explainedBy: null })).toBe(expected)

@@ -88,7 +88,7 @@ describe('refused expectations', () => {
     [{ event: 'a', data: [{ parameter: 'x', op: 'regex', values: ['('] }] }, 'expectations[1].data[0].values[0]: '],
     [
       { event: 'a', data: [{ parameter: 'tel', op: 'contains_phone' }] },
-      'expectations[1].data[0].op: contains_phone works in data_validation alerts only, where each event is looked at',
+      'expectations[1].data[0].op: contains_phone is only supported in data_validation alerts, which evaluate each event',
     ],
   ])('%j', (expectation, message) => {
     expect(() => checkExpectations([{ event: 'fine' }, expectation], 5)).toThrow(message)

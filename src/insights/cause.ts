@@ -146,7 +146,7 @@ export function causeSentence(facts: IssueFacts, { kind, title }: Rung): string 
   const failures = hasFailures(facts) ? facts.failures : null
   const sentences: Readonly<Record<CauseKind, string | null>> = {
     pipeline: `${title} when it began.`,
-    traffic: `The whole traffic of the domain fell: ${title}.`,
+    traffic: `All traffic of the domain dropped: ${title}.`,
     container: `${title}, while other events went on.`,
     consent: `${title}, within 2 hours before it began.`,
     vendor: failures
@@ -204,7 +204,7 @@ function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): strin
   const failures = Math.max(0, ...members.map((member) => (hasFailures(member) ? (member.failures?.since ?? 0) : 0)))
   const why: Readonly<Record<CauseKind, string>> = {
     pipeline: 'began when this server could not collect',
-    traffic: 'began when the whole traffic of the domain fell',
+    traffic: 'began when all traffic of the domain dropped',
     container: 'began when the tag manager stopped reporting, while other events went on',
     consent: 'began within 2 hours after consent changed',
     vendor:

@@ -190,8 +190,8 @@ test('the whole traffic of a domain falls: what falls with it has that cause, wh
   const [anomalies, thresholds] = [idsOf('volume_anomaly'), idsOf('volume_threshold')]
   // Signals fall with their domain, and are no issues beside it.
   expect([anomalies.length, thresholds.length]).toEqual([1, 1])
-  const title = expect.stringContaining('the whole traffic of the domain fell')
-  const detail = '2 issues began when the whole traffic of the domain fell.'
+  const title = expect.stringContaining('all traffic of the domain dropped')
+  const detail = '2 issues began when all traffic of the domain dropped.'
   const found = await causes(world)
   expect(found).toMatchObject([
     { kind: 'traffic', title, detail, domainId: shop.id },

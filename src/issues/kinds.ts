@@ -57,7 +57,7 @@ export function issueKindOf(kind: string): IssueKind {
   return found
 }
 
-/** Joins descriptions of all kinds, grouping equal ones: ``Of `a`: violating events; of `b`, `c`: windows that fired``. */
+/** Joins descriptions of all kinds, grouping equal ones: ``For `a`: violating events; for `b`, `c`: windows that fired``. */
 export function describeByKind(describe: (kind: IssueKind) => string): string {
   return describeKindGroups(issueKinds, describe)
 }

@@ -376,7 +376,7 @@ describe('titles', () => {
     [
       'journey',
       { vendor: null, event: null, hosts: ['a.example', 'b.example'] },
-      'Purchase has a value: sessions do not go as expected on a.example and 1 more host',
+      'Purchase has a value: sessions do not follow the journey on a.example and 1 more host',
     ],
     [
       'volume_threshold',

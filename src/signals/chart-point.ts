@@ -5,19 +5,23 @@ import type { RowNumbers, SeriesPoint } from './verdict-row.ts'
 export const pointFields = {
   start: InstantSchema,
   observed: Int({ description: 'Weighted count, rounded to whole events' }),
-  expected: Nullable(Type.Number({ description: 'Null where nothing in particular is expected, or not known yet' })),
+  expected: Nullable(Type.Number({ description: 'Null when no particular value is expected, or it is not known yet' })),
   low: Nullable(
     Type.Number({
       description:
-        'A threshold or change fires at this count and below; of an anomaly, counts from here to `high` are usual. ' +
-        'Null: there is no such limit, or it is not known yet',
+        'A threshold or change fires at this count or below; for an anomaly, counts from here to `high` are normal. ' +
+        'Null when there is no such limit, or it is not known yet',
     }),
   ),
-  high: Nullable(Type.Number({ description: 'A threshold or change fires at this count and above; else as `low`' })),
-  partial: Type.Boolean({ description: 'The bucket still runs, or something of it is missing because of us' }),
+  high: Nullable(
+    Type.Number({ description: 'A threshold or change fires at this count or above; otherwise as `low`' }),
+  ),
+  partial: Type.Boolean({
+    description: 'True when the bucket has not ended, or events of it are missing because of a collection gap',
+  }),
 }
 
-/** What a count is held against. */
+/** The values that a count is compared with. */
 type BoundsOfCount = Omit<RowNumbers, 'observed'>
 
 const PointObject = Type.Object(pointFields)

@@ -1,8 +1,8 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /**
- * `down`: the program did not run; `refused`: the collector could not store events, and refused them;
- * `clock`: the clock showed this time twice, and counts are of both.
+ * `down`: the program did not run. `refused`: the collector could not store events and rejected them. `clock`: the clock
+ * showed this time twice, so counts include both.
  */
 export type GapCause = 'down' | 'refused' | 'clock'
 
@@ -16,10 +16,10 @@ export interface Gap {
 
 export type TimeSpan = Pick<Gap, 'fromAt' | 'toAt'>
 
-/** A shorter pause is no gap: senders repeat what they could not send. Gaps closer to each other are merged. */
+/** A shorter pause is not a gap, because senders retry. Gaps closer to each other than this are merged. */
 export const MIN_GAP_MS = 2 * MINUTE_MS
 
-/** A window of which gaps cover this share or more is not judged. */
+/** A window is not judged when gaps cover this share of it or more. */
 const MAX_COVERED_SHARE = 0.05
 
 /** Returns the message to the operator about a gap, sent once. */
@@ -27,13 +27,13 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
   const since = new Date(fromAt).toISOString()
   if (cause === 'refused') {
     return {
-      subject: `the collector has been refusing what comes in since ${since}`,
-      text: 'It could not store it; is the disk full? Senders are answered 503 and repeat. Until it can store again, counts are not judged.',
+      subject: `the collector has been rejecting events since ${since}`,
+      text: 'Events can not be stored; check whether the disk is full. Senders receive 503 and retry. Counts are not evaluated until events can be stored again.',
     }
   }
   return {
     subject: `nothing was collected from ${since} to ${new Date(toAt).toISOString()}`,
-    text: 'The program was stopped, or stood still, or the clock was set on: is it right? Counts of that time are not judged, and nobody else is told of it. Nothing grows old by it for 7 days, so that a wrong clock deletes nothing.',
+    text: 'The program was stopped or suspended, or the clock was set forward; check that the clock is right. Counts of that time are not evaluated, and only the operator is notified. For 7 days this time does not count towards the age of stored data, so that a wrong clock deletes nothing.',
   }
 }
 
@@ -54,7 +54,7 @@ export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   return kept
 }
 
-/** A jump of the clock counts for the age of data only after the program has run this long since. */
+/** A clock jump counts towards the age of data only after the program has run this long since. */
 export const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
@@ -76,7 +76,7 @@ export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant 
   return at
 }
 
-/** Returns the parts of a time range outside of others, in order. The others are in any order. */
+/** Returns the parts of a time range that none of the others covers, in order. The others may be in any order. */
 export function subtractSpans(time: TimeSpan, others: readonly TimeSpan[]): TimeSpan[] {
   let pieces = [time]
   for (const { fromAt, toAt } of others) {

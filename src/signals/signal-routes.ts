@@ -16,7 +16,7 @@ const SignalInputSchema = Closed(
         Int({
           minimum: 2,
           maximum: 8,
-          description: '2 is the most sensitive; null: that of the alert; left out, it stays as it is',
+          description: '2 is the most sensitive. Null: the sensitivity of the alert. Omitted: unchanged',
         }),
       ),
     ),
@@ -44,10 +44,10 @@ export function signalRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/auto/signals',
       access: 'edit',
       tag: 'Signals',
-      summary: 'Say how a signal is watched',
+      summary: 'Set how a signal is monitored',
       description:
-        'A signal is the volume of one vendor and event in one domain. `auto`: it is watched; `muted`: it is followed ' +
-        'and opens no issue; `off`: it is ignored. With `auto` and without a sensitivity it is as nobody had said a thing.',
+        'A signal is the volume of one vendor and event in one domain. `auto`: monitored, and anomalies open issues; ' +
+        '`muted`: monitored without opening issues; `off`: not monitored. `auto` without a sensitivity removes the setting.',
       tool: true,
       refusals: ['notFound', 'conflict'],
       body: SignalInputSchema,

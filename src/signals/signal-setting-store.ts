@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { SignalSetting } from './signal.ts'
 
-/** The most signals of a domain that can have settings. */
+/** Maximum number of signals with settings in a domain. */
 export const MAX_SETTINGS = 1000
 
 /** Returns all settings of the organization. Signals without one are `auto`, with the sensitivity of their alert. */
@@ -56,5 +56,5 @@ export function saveSetting(
 function refuseTooMany(db: Db, domainId: string): void {
   const find = db.prepare<[string], number>('SELECT count(*) FROM signalSetting WHERE domainId = ?').pluck()
   if ((find.get(domainId) ?? 0) < MAX_SETTINGS) return
-  throw new AppError('conflict', `a domain can have settings of at most ${MAX_SETTINGS} signals`)
+  throw new AppError('conflict', `a domain can have settings for at most ${MAX_SETTINGS} signals`)
 }

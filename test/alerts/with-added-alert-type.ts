@@ -33,7 +33,7 @@ test('the type is documented wherever types are', async () => {
     AlertPreview.properties.matched,
     IssueEvidence.properties.series,
   ]) {
-    expect(description).toContain('; of `order_limit`: orders above the limit')
+    expect(description).toContain('; for `order_limit`: orders above the limit')
   }
   const { parameters } = api.paths['/v1/issues'].get
   const kinds = parameters.find(({ name }: { name: string }) => name === 'alertType').schema.items.enum
@@ -59,7 +59,7 @@ test('it has a form, which says what is filled in', async () => {
 })
 
 test.each<[string, object]>([
-  ['limit: a order_limit alert needs parameter and most', order],
+  ['limit: a order_limit alert requires parameter and most', order],
   ['limit: must be an object', { ...order, limit: 7 }],
   ['limit.parameter: is missing', { ...order, limit: {} }],
   ['limit.parameter: must not be empty', { ...order, limit: { parameter: '', most: 1 } }],
@@ -67,12 +67,12 @@ test.each<[string, object]>([
   ['limit.most: must be a number', { ...order, limit: { parameter: 'value', most: '5' } }],
   ['limit.least: there is no such field', { ...order, limit: { parameter: 'value', most: 5, least: 1 } }],
   ['limit.parameter: name one', { ...order, limit: { parameter: '*', most: 5 } }],
-  ['conditions: has no place in an order_limit alert', { ...limited, ...validation }],
-  ['volume: has no place in a order_limit alert', { ...limited, volume: { op: 'lte', count: 1 } }],
-  ['journey: has no place in a order_limit alert', { ...limited, journey: { steps: [{ event: 'a' }] } }],
-  ['limit: has no place in a data_validation alert', { ...limited, ...validation, alertType: 'data_validation' }],
-  ['limit: has no place in a journey alert', { ...limited, alertType: 'journey' }],
-  ['limit: has no place in a volume_anomaly alert', { ...limited, alertType: 'volume_anomaly' }],
+  ['conditions: not allowed in an order_limit alert', { ...limited, ...validation }],
+  ['volume: not allowed in a order_limit alert', { ...limited, volume: { op: 'lte', count: 1 } }],
+  ['journey: not allowed in a order_limit alert', { ...limited, journey: { steps: [{ event: 'a' }] } }],
+  ['limit: not allowed in a data_validation alert', { ...limited, ...validation, alertType: 'data_validation' }],
+  ['limit: not allowed in a journey alert', { ...limited, alertType: 'journey' }],
+  ['limit: not allowed in a volume_anomaly alert', { ...limited, alertType: 'volume_anomaly' }],
 ])('refused at save: %s', async (error, body) => {
   await using world = await testApp()
   expect(await save(world, body)).toMatchObject({ status: 400, body: { error } })

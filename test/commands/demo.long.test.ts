@@ -89,7 +89,7 @@ test('a stranger first sees an organization with a past: what was solved, what i
   expect(domains.map(({ name }: { name: string }) => name).sort()).toEqual([
     ...['magazine.example', 'outlet.example', 'shop.example'],
   ])
-  const fallen = issueOf('Automatic signals: outlet.example: the whole traffic of the domain fell')
+  const fallen = issueOf('Automatic signals: outlet.example: all traffic of the domain dropped')
   expect(daysAgo(fallen)).toBeGreaterThan(0.7)
   expect(issues.filter(({ title }) => title.includes('signals: shop') || title.includes('signals: magazine'))).toEqual(
     [],

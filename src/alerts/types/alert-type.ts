@@ -23,7 +23,7 @@ export interface Configuration {
    * does not fit.
    */
   read(value: unknown, path: string): unknown
-  /** What the field is about, where types share it: `Which count is wrong`. */
+  /** Introduces the description of the field when types share it: `Which counts fire`. */
   about?: string
 }
 
@@ -34,23 +34,23 @@ export interface WatchedDomain {
 }
 
 /**
- * Everything about one type of alert, in a file or folder of its own and a line in `index.ts`: its configuration, its
- * queries and findings, its words, its evidence. All functions are pure: they return queries for the event history, and
- * turn the rows of a query into findings.
+ * An alert type: its configuration, queries, findings, texts and evidence. Each type has its own file or folder, and is
+ * listed in `index.ts`. All functions are pure: they return queries for the event history, and turn the rows of a query
+ * into findings.
  */
 export interface AlertType<Row = unknown> {
   kind: AlertKind
   /** The name that users see. */
   title: string
-  /** For the documentation: what the type looks at and by which field, such as ``single events by `conditions` ``. */
+  /** For the documentation: what the type judges and by which field, such as ``single events by `conditions` ``. */
   judges: string
   /** Its row in the guide (`docs/use/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
   guide: { fires: string; needs: string }
   /** Type-specific notes that are appended to the descriptions of shared fields; keyed by field name. */
   notes?: Readonly<Record<string, string>>
-  /** An example alert, as callers create it. */
+  /** Example input. */
   example: object
-  /** Absent when the type has no field of its own. */
+  /** Absent when the type has no type-specific field. */
   configuration?: Configuration
   unit: Unit
   text: AlertText
@@ -67,42 +67,41 @@ export interface AlertType<Row = unknown> {
    */
   judgedOnArrival?: boolean
   /**
-   * True when an issue of it without a subject is about the whole traffic of its domain. Such an issue explains falls
-   * of single signals.
+   * True when its issues without a subject are about all traffic of their domain. Such an issue explains the drops of
+   * single signals.
    */
   explainsDrops?: boolean
   /**
-   * Throws `AppError('invalid')` naming the field of `input` that this type requires or does not allow. Is called after
-   * `input` passed its schema, with the type's own field present. `rule` checks conditions in the type's own field.
+   * Throws `AppError('invalid')` naming a field of `input` that this type requires or does not allow. Called after `input`
+   * passed its schema and the type-specific field was read. `rule` checks conditions in the type-specific field.
    */
   check(input: AlertInput, rule: RuleCheck): void
   /**
-   * Returns the conditions in the type's own field. Parameters that these call personal are masked, as with all
+   * Returns the conditions in the type-specific field. Parameters that they test for personal data are masked, as for all
    * conditions.
    */
   ownConditions?(alert: Alert): readonly Condition[]
   /**
-   * Returns which events the alert looks at, without regard to its filters. `finding`: only those that the finding is
-   * about.
+   * Returns which events the alert evaluates, ignoring its filters. `finding`: only the events that the finding is about.
    */
   scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
   /**
-   * Returns the direction that is wrong: true when the alert fires on more. When absent, a finding that observed more
-   * than was expected is a rise.
+   * True when the alert fires on counts that are too high. When absent, a finding with more observed than expected is a
+   * rise.
    */
   isRise?(alert: Alert): boolean
-  /** Returns the sensitivity in deviations. Only for types that follow series. */
+  /** Returns the sensitivity in deviations. Only for types that monitor series. */
   sensitivityOf?(alert: Alert): number
   /**
    * Returns the series that the alert follows, for types that judge a count by its past. Their rows come from a
    * `SeriesMonitor`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
-  /** How long after its last event something is judged, such as a session that ended by then; 0 when absent. */
+  /** Delay between the last event and its evaluation, such as the time after which a session has ended; 0 when absent. */
   settlingMs?: number
   /**
-   * Returns the time ranges whose counts decide about a window. When collection gaps cover too much of one, the window
-   * is not judged. When absent, gaps are ignored.
+   * Returns the time ranges whose counts determine the verdict on a window. When collection gaps cover too much of one,
+   * the window is not judged. When absent, gaps are ignored.
    */
   countedRanges?(alert: Alert, window: Window): readonly Query['window'][]
   /**
@@ -112,13 +111,13 @@ export interface AlertType<Row = unknown> {
   scanKey?(alert: Alert, window: Window): string
   /**
    * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
-   * window. `domains`: all of the organization's. `membersOf`: of its labels; none when absent. Conditions of the alerts
+   * window. `domains`: all domains of the organization. `membersOf`: members of its labels; none when absent. Conditions of the alerts
    * have been through `resolveLabels`.
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**
-   * As `measure`, for alerts that begin at different instants: `begins` has one for each alert, none before the
-   * window's start. When absent, only alerts that begin together are measured together.
+   * As `measure`, for alerts that begin at different instants: `begins` has one instant per alert, not before the window's
+   * start. When absent, only alerts that begin together are measured together.
    */
   measureSince?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
@@ -137,13 +136,12 @@ export interface AlertType<Row = unknown> {
    */
   historyLimits?: { events?: number; rows?: number }
   /**
-   * Returns the finding completed with what its looked-up events show: which condition they broke, and out of how many
-   * events.
+   * Returns the finding completed from its events: which condition they broke, and out of how many events.
    */
   explain?(alert: Alert, finding: Finding, known: ExplainContext): Finding
   /**
-   * Returns the summary of a finding that `explain` completed and whose figures are those of several parts of a window.
-   * When absent, the summary of the latest part stays.
+   * Returns the summary of a finding that `explain` completed, and whose figures were added up from several parts of a
+   * window. When absent, the summary of the latest part is kept.
    */
   summarize?(finding: Finding): string
   /**
@@ -163,11 +161,11 @@ export type MeasuredType<Row = unknown> = AlertType<Row> & Required<Pick<AlertTy
 
 /** Calls the type's `measure`. Throws for types that have none. */
 export function measure(type: AlertType, ...args: Parameters<MeasuredType['measure']>): Query {
-  if (!type.measure) throw new Error(`${type.kind} follows series, and has nothing to measure`)
+  if (!type.measure) throw new Error(`${type.kind} monitors series and has no query`)
   return type.measure(...args)
 }
 
-/** Returns `build` with its result cached for each array of rows, because many alerts are judged by the same array. */
+/** Returns `build` with results cached by array of rows, because many alerts are judged with the same array. */
 export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {

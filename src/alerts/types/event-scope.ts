@@ -10,7 +10,7 @@ export interface NamedEvents {
   event: string | null
 }
 
-/** A selection of events by name and domain, beside time and organization. An empty list means all domains. */
+/** A selection of events by name and domain, in addition to time and organization. An empty list means all domains. */
 export interface EventScope extends NamedEvents {
   domainIds: readonly string[]
 }
@@ -24,7 +24,7 @@ export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Bi
   ]
 }
 
-/** Returns the events that the rule looks at, restricted to the issue's domain, vendor and event. */
+/** Returns the named events, restricted to the issue's domain, or to the rule's domains when it has none. */
 export function scopeOfIssue({ issue, rule }: EvidenceContext & { rule: Alert }, named: NamedEvents): EventScope {
   return { domainIds: issue.domainId === null ? domainsOf(rule) : [issue.domainId], ...named }
 }
@@ -43,8 +43,8 @@ export function filteredSql(
 }
 
 /**
- * Returns `isGood`, which decides for an event that `filteredSql` let through, where SQL alone is not exact; otherwise
- * nothing.
+ * Returns `isValid`, which decides about an event that `filteredSql` selected, when SQL alone is not exact; otherwise an
+ * empty object.
  */
 export function exactFilter({ rule, privacy }: EvidenceContext & { rule: Alert }): Pick<ValidEvents, 'isValid'> {
   const { filters = [] } = rule

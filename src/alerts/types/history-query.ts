@@ -1,17 +1,17 @@
 import type { PhoneRegions } from '../../conditions/phone.ts'
 import type { Query } from '../../warehouse/query.ts'
 
-/** The most rows that are held in memory at once, however many windows and domains there are. */
+/** Maximum number of rows in memory at once, for any number of windows and domains. */
 export const MAX_ROWS_AT_ONCE = 100_000
 
 /** How past events are queried. */
 export interface HistoryOptions {
   regions: PhoneRegions
-  /** One of this many events is read and counts for all of them; 1: every event is read. */
+  /** Sampling: one in this many events is read and counts for all of them; 1 reads every event. */
   oneIn: number
 }
 
-/** The query for what one alert would have judged in many windows of the past, and how to read its rows. */
+/** The query for the rows of one alert in many past windows, and how to read its result. */
 export interface HistoryQuery<Row> {
   /** `rollup`: from counts by minute; `sql`: from the events themselves. */
   method: 'rollup' | 'sql'
@@ -22,7 +22,7 @@ export interface HistoryQuery<Row> {
   isComplete(answer: readonly never[]): boolean
 }
 
-/** `limit`: the most events to return, newest first. */
+/** `limit`: maximum number of events to return, newest first. */
 export interface NewestOptions {
   regions: PhoneRegions
   limit: number

@@ -81,7 +81,7 @@ export const orderLimit: AlertType<OrderRow> = {
   },
 
   check(input) {
-    rejectConditions(input, 'has no place in an order_limit alert')
+    rejectConditions(input, 'not allowed in an order_limit alert')
     if (readLimit(input.limit, 'limit').parameter !== '*') return
     throw new AppError('invalid', 'limit.parameter: name one')
   },

@@ -4,8 +4,8 @@ import { AppError } from '../../core/error.ts'
 import type { AlertInput } from '../alert.ts'
 
 /**
- * Throws `AppError('invalid')` when an alert has conditions that its type has no use for; `why` follows the field's
- * name in the message.
+ * Throws `AppError('invalid')` when an alert has conditions that its type does not use; `why` follows the field's name in
+ * the message.
  */
 export function rejectConditions({ conditions, conditionGroups = [] }: AlertInput, why: string): void {
   const refusal = (field: string) => new AppError('invalid', `${field}: ${why}`)
@@ -23,7 +23,7 @@ export function rejectInexactConditions(conditions: readonly Condition[], path: 
     if (isExact(condition)) continue
     throw new AppError(
       'invalid',
-      `${path}[${index}].op: ${condition.op} works in data_validation alerts only, where each event is looked at`,
+      `${path}[${index}].op: ${condition.op} is only supported in data_validation alerts, which evaluate each event`,
     )
   }
 }

@@ -3,31 +3,31 @@ import { alertTypes } from './index.ts'
 
 const quoted = (name: string) => `\`${name}\``
 
-/** Returns a text for each group of kinds for which `describe` returns the same: `[['a', 'b'], 'counts']`. */
+/** Groups kinds for which `describe` returns the same text: ``[['`a`, `b`', 'counts']]``. */
 function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kind: K) => string) {
   const groups = Map.groupBy(kinds, describe)
   return [...groups].map(([text, alike]) => [alike.map(({ kind }) => quoted(kind)).join(', '), text] as const)
 }
 
-/** Returns what each type looks at: `` `a`: single events by `conditions`. `b`, `c`: counts, by `volume` ``. */
+/** Returns what each type judges: `` `a`: single events by `conditions`. `b`, `c`: counts, by `volume` ``. */
 export function describeJudgedData(): string {
   return grouped(alertTypes, ({ judges }) => judges)
     .map(([kinds, text]) => `${kinds}: ${text}`)
     .join('. ')
 }
 
-/** Returns a text that describes all types: ``Of `a`: violating events; of `b`, `c`: windows that fired``. */
+/** Returns a text that describes all types: ``For `a`: violating events; for `b`, `c`: windows that fired``. */
 export function describeByType(describe: (type: AlertType) => string): string {
   return describeKindGroups(alertTypes, describe)
 }
 
-/** As `describeByType`, of these kinds. */
+/** As `describeByType`, for these kinds. */
 export function describeKindGroups<K extends { kind: string }>(
   kinds: readonly K[],
   describe: (kind: K) => string,
 ): string {
-  const parts = grouped(kinds, describe).map(([names, text]) => `of ${names}: ${text}`)
-  return parts.join('; ').replace(/^o/, 'O')
+  const parts = grouped(kinds, describe).map(([names, text]) => `for ${names}: ${text}`)
+  return parts.join('; ').replace(/^f/, 'F')
 }
 
 /** Returns the kinds of the types for which `holds` is true: `` `a`, `b` ``. */

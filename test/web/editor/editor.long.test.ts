@@ -198,7 +198,7 @@ test('an error in a collapsed section expands it; invalid JSON is not saved', as
   await screen.page.keyboard.press('Tab')
   await screen.press('Active hours always, Atlantis')
   await screen.press('Save as disabled')
-  await screen.reads('Atlantis is no known time zone')
+  await screen.reads('Atlantis is not a known time zone')
   await screen.sees('combobox', 'Time zone')
   await (await screen.page.$('input[type=radio][value=fields]'))?.focus()
   await screen.page.keyboard.press('ArrowRight')

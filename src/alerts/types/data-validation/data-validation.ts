@@ -15,12 +15,12 @@ import { newestViolationsQuery, validationHistoryQuery } from './violation-histo
 
 const MAX_HOSTS = 20
 /**
- * With more alerts than this an id filter costs more than reading the violations of all alerts; `judge` ignores those
- * of others.
+ * Above this number of alerts an id filter costs more than reading the violations of all alerts; `judge` ignores those of
+ * other alerts.
  */
 const MAX_FILTERED_ALERTS = 100
 
-/** Shows the events that broke the rule, by the `violations` stored when they arrived. */
+/** Shows the events that broke the rule, from the `violations` stored when they arrived. */
 const validationEvidence: Evidence = {
   seriesDescription: 'violating events',
 
@@ -59,12 +59,12 @@ function violating({ issue }: EvidenceContext, binder: Binder): EventFilter {
   return { sql: tests.join(' AND ') }
 }
 
-/** Returns SQL for events that complied when they arrived, and that comply with the current rule. */
+/** Returns SQL for events that were valid when they arrived, and that comply with the current rule. */
 function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
-  // Whether it complies with a rule that changed since is not asked where that would take seconds.
+  // Compiling an expensive rule takes seconds, so events are not checked against a rule that has changed since.
   if (isCostly(rule)) return { keys: [], wholeParams: false, sql: `NOT ${broke}` }
-  // Where SQL is not exact it also matches compliant events, so every event that it does not match complies.
+  // When SQL is not exact, it also matches valid events; so every event that it does not match is valid.
   const breaks = violationSql({ ...rule, filters: [] }, binder, privacy.regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }
@@ -110,7 +110,7 @@ export const dataValidation: AlertType<ViolationRow> = {
 
   check({ conditions, conditionGroups = [] }) {
     if (conditions || conditionGroups.length > 0) return
-    throw new AppError('invalid', 'conditions: a data_validation alert needs conditions or conditionGroups')
+    throw new AppError('invalid', 'conditions: a data_validation alert requires conditions or conditionGroups')
   },
 
   measure(alerts, window) {

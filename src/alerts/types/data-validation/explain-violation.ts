@@ -6,7 +6,7 @@ import { type ExplainContext, totalOf } from '../../event-totals.ts'
 import type { Finding } from '../../finding.ts'
 
 /**
- * Returns the finding with a summary that says which condition was broken and by how many of all events: ``12 of 340
+ * Returns the finding with a summary that names the broken condition and the share of events that broke it: ``12 of 340
  * purchase events had no `transaction_id`; expected none``.
  */
 export function explainViolation(
@@ -14,7 +14,7 @@ export function explainViolation(
   finding: Finding,
   { event, name, totals, regions }: ExplainContext,
 ): Finding {
-  // To compile the conditions again would take seconds.
+  // Compiling expensive conditions again would take seconds.
   const broken = isCostly(alert) ? { always: [], here: [] } : describeViolation(alert, event, regions)
   const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
   const known = { ...finding, ...fault, did: describeFault(broken), total: totalOf(finding, totals) }

@@ -11,7 +11,7 @@ import { parsePeriod } from '../../period.ts'
 import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../windows.ts'
 import type { HistoryOptions, HistoryQuery, NewestOptions } from '../history-query.ts'
 
-/** The most events, newest first, that are checked in code where SQL can't evaluate the rule exactly. */
+/** Maximum number of events, newest first, that are checked in code when SQL can't evaluate the rule exactly. */
 const MAX_CANDIDATES = 100_000
 
 /** Violations of one domain in one bucket. */
@@ -19,7 +19,7 @@ type BucketRow = Bucketed & Pick<ViolationRow, 'domainId' | 'occurrences' | 'fir
 
 const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
 
-/** Evaluates the rule anew on the stored events; the `violations` stored when they arrived are not read. */
+/** Evaluates the rule on the stored events; the `violations` stored when they arrived are not read. */
 export function validationHistoryQuery(
   alert: Alert,
   windows: readonly Window[],
@@ -55,7 +55,7 @@ export function validationHistoryQuery(
   }
 }
 
-/** Returns the query for the places of the newest events that break the rule. */
+/** Returns the query for the positions of the newest events that break the rule. */
 export function newestViolationsQuery(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
   const options = { regions, oneIn: 1 }
   if (isDecidedBySql(alert)) {
@@ -96,7 +96,7 @@ function candidatesQuery(
   })
 }
 
-/** Returns a SELECT of the events that break the alert's rule, or that may where SQL is not exact. */
+/** Returns a SELECT of the events that break the alert's rule, or that may break it when SQL is not exact. */
 function selectViolations(
   alert: Alert,
   binder: Binder,
@@ -126,7 +126,7 @@ const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow =>
   ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
 })
 
-/** Returns one row for each domain. Vendor, event and hosts are left out: only notifications need them. */
+/** Returns one row for each domain. Vendor, event and hosts are omitted: only notifications need them. */
 function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: number): ViolationRow[] {
   return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, group]) => ({
     alertId,

@@ -23,7 +23,7 @@ export interface AlertSql {
   hit: string
   code: string
   text: string
-  /** The session's id where the alert looks at the session. */
+  /** The alert's id when the alert evaluates the session, else NULL. */
   inScope: string
   /** Aggregate over the events of one sender: false when the alert can't apply to any session among them. */
   matters: string
@@ -31,7 +31,7 @@ export interface AlertSql {
   fromStart: boolean
 }
 
-/** Collects the columns with the matchers that each event matches; columns that alerts share occur once. */
+/** Collects one boolean column per matcher and filter; alerts share equal columns. */
 export class JourneyColumns {
   /** Boolean expressions by the name of their column. */
   readonly columns = new Map<string, string>()
@@ -100,7 +100,7 @@ export class JourneyColumns {
       ...this.named({ vendor, event }),
       ...(data.length > 0 ? [this.conditions(data)] : []),
     ]
-    // One that names nothing stands for any event.
+    // A matcher without requirements matches any event.
     return tests.length > 0 ? `(${tests.join(' AND ')})` : ALWAYS
   }
 
@@ -135,7 +135,7 @@ export class JourneyColumns {
     return sql
   }
 
-  /** Returns null for a text that no event has. */
+  /** Returns null for a text that no event can contain. */
   private text(text: string): string | null {
     return isStorable(text) ? this.binder.bind(text) : null
   }

@@ -4,14 +4,14 @@ import { Closed, OneOf, parser, type Static, Text, Type } from '../../../core/sc
 const vendor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The vendor, as in `docs/api/vendors.md`; left out or empty: every one',
+    description: 'Vendor, as listed in `docs/api/vendors.md`; omitted or empty: any',
     examples: ['Google Analytics 4'],
   }),
 )
 const event = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The event’s name; left out or empty: every one',
+    description: 'Name of the event; omitted or empty: any',
     examples: ['purchase'],
   }),
 )
@@ -28,20 +28,20 @@ const AnchorSchema = Type.Union(
       op: Type.Optional(
         OneOf(['equals', 'contains', 'starts_with'], {
           title: 'Comparison',
-          description: 'How the path is compared; `equals` when left out',
+          description: 'How the path is compared; `equals` when omitted',
           examples: ['starts_with'],
         }),
       ),
     }),
     Closed({
-      kind: kindOf('label', 'The first event that has a label; an unknown label matches nothing'),
-      label: Text(1, 80, { description: 'The label', examples: ['Checkout'] }),
+      kind: kindOf('label', 'The first event with this label; an unknown label matches nothing'),
+      label: Text(1, 80, { description: 'Name of the label', examples: ['Checkout'] }),
     }),
     Closed({ kind: kindOf('event', 'The first event of this vendor and name'), vendor, event }),
   ],
   {
     title: 'Begins at',
-    description: 'Where the step begins. A session that never comes there is not judged by this step',
+    description: 'Where the step begins. A session that never reaches it is not checked against this step',
     examples: [{ kind: 'page', path: '/checkout/thanks' }],
   },
 )
@@ -51,7 +51,7 @@ const ExpectSchema = Closed(
     label: Type.Optional(
       Type.String({
         maxLength: 80,
-        description: 'A label that the event must have; no event has an unknown one',
+        description: 'Label that the event must have; an unknown label matches nothing',
         examples: ['Checkout'],
       }),
     ),
@@ -60,7 +60,7 @@ const ExpectSchema = Closed(
     ordered: Type.Optional(
       Type.Boolean({
         title: 'In this order',
-        description: 'True: it must come behind the expectations before it. Left out: anywhere behind the anchor',
+        description: 'True: the event must follow the preceding ordered events. Omitted: anywhere after the anchor',
         examples: [true],
       }),
     ),
@@ -69,14 +69,14 @@ const ExpectSchema = Closed(
         title: 'Conditions',
         maxItems: 20,
         description:
-          'How the event must be: all of these hold. Here, unlike in `conditions`, they say what is right; without `contains_phone`',
+          'Conditions that the event must all match. Unlike in `conditions`, they describe the correct event; `contains_phone` is not supported',
         examples: [[{ parameter: 'epn.value', op: 'gt', values: ['0'] }]],
       }),
     ),
   },
   {
     title: 'Expected event',
-    description: 'An event that must come',
+    description: 'An event that must occur',
     examples: [{ vendor: 'Meta Pixel', event: 'Purchase' }],
   },
 )
@@ -87,7 +87,7 @@ const StepSchema = Closed(
     expect: Type.Array(ExpectSchema, {
       title: 'Expected events',
       maxItems: 20,
-      description: 'What must come behind the anchor in the same session; each of them',
+      description: 'Events that must all occur after the anchor in the same session',
       examples: [[{ vendor: 'Meta Pixel', event: 'Purchase' }]],
     }),
   },
@@ -99,23 +99,24 @@ const StepSchema = Closed(
 )
 
 const SteppedSchema = Closed({
-  version: Type.Literal(2, { description: 'Names this form', examples: [2] }),
+  version: Type.Literal(2, { description: 'Selects this form', examples: [2] }),
   steps: Type.Array(StepSchema, {
     minItems: 1,
     maxItems: 10,
-    description: 'In the order in which a session comes to them',
+    description: 'Steps, in the order in which a session reaches them',
     examples: [[{ anchor: { kind: 'page', path: '/thanks' }, expect: [{ vendor: 'Meta Pixel', event: 'Purchase' }] }]],
   }),
 })
 
-/** Without a version: a session that shows the last step must have shown all others, in order. */
+/** Without a version: a session with the last step must have all other steps before it, in order. */
 const LegacySchema = Closed({
   steps: Type.Array(
     Closed({ vendor, event }, { title: 'Step', description: 'An event', examples: [{ event: 'add_to_cart' }] }),
     {
       minItems: 1,
       maxItems: 10,
-      description: 'The form without a version: a session that shows the last one must have shown all others before',
+      description:
+        'Form without a version: a session with the last event must have all other events before it, in order',
       examples: [[{ event: 'add_to_cart' }, { event: 'purchase' }]],
     },
   ),
@@ -123,7 +124,7 @@ const LegacySchema = Closed({
 
 export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
   $id: 'JourneySpec',
-  description: 'How a session must go, for the type `journey`. It fires for sessions that go otherwise',
+  description: 'For `journey`: the steps that a session must follow. The alert fires for sessions that do not',
   examples: [
     {
       version: 2,

@@ -7,11 +7,11 @@ import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-colu
 
 /** A session ends after this long without an event; later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS
-/** Of a longer session only the events of this long before its last one are evaluated. */
+/** Of a longer session, only the events within this time before its last one are evaluated. */
 export const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
-/** A session with more events comes from a program and is not judged: cut, it would seem to fail. */
+/** A session with more events comes from a bot and is not judged: truncated, it would seem to fail. */
 export const MAX_SESSION_EVENTS = 5000
-/** The most shapes of an alert's sessions that are evaluated in one window, the most frequent first. */
+/** Maximum number of session shapes evaluated per alert and window, most frequent first. */
 export const MAX_SHAPES = 10_000
 
 /** Sessions of one alert in one domain with the same shape. */
@@ -40,7 +40,7 @@ type Span = Query['window']
 
 export interface JourneyOptions {
   membersOf: MembersOf
-  /** One sender of this many is read and counts for all of them. */
+  /** Sampling: one in this many senders is read and counts for all of them. */
   oneIn?: number
 }
 

@@ -33,8 +33,8 @@ describe('refused', () => {
     return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
   }
   const cases: [string, object][] = [
-    ['volume: has no place', { volume: { op: 'lte', count: 1 } }],
-    ['journey: a journey alert needs steps', { journey: undefined }],
+    ['volume: not allowed', { volume: { op: 'lte', count: 1 } }],
+    ['journey: a journey alert requires steps', { journey: undefined }],
     ['journey', { journey: 7 }],
     ['journey.steps: ', { journey: { steps: [] } }],
     ['journey.steps: ', { journey: { version: 2, steps: Array.from({ length: 11 }, () => thanks.steps[0]) } }],
@@ -64,7 +64,7 @@ describe('refused', () => {
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
-    ['conditions: has no place', { conditions: { logic: 'all', items: [equal('a', 'b')] } }],
+    ['conditions: not allowed', { conditions: { logic: 'all', items: [equal('a', 'b')] } }],
     [
       'conditionGroups[1]: has',
       {
@@ -147,7 +147,7 @@ describe('a finding', () => {
       'a part of a path',
       stepped([page('/t', 'contains'), wants('m.P')]),
       [bad],
-      '… missed m P after a page with /t',
+      '… missed m P after a page containing /t',
       'm',
       'P',
     ],
@@ -155,7 +155,7 @@ describe('a finding', () => {
       'a path',
       stepped([page('/t', 'starts_with'), wants('m.P')]),
       [bad],
-      '… missed m P after a page under /t',
+      '… missed m P after a page starting with /t',
       'm',
       'P',
     ],
@@ -195,7 +195,7 @@ describe('a finding', () => {
       'different faults of one vendor',
       stepped([page('/a'), wants('m.A')], [page('/b'), wants('m.B')]),
       ['x.x@/a m.A x.x@/b', 'x.x@/a m.A x.x@/b', 'x.x@/a', 'x.x@/a m.A', 'x.x@/c'],
-      '3 of 4 sessions did not go as expected, 2 of them missed m B after page /b',
+      '3 of 4 sessions did not follow the journey, 2 of them missed m B after page /b',
       'm',
       null,
     ],

@@ -21,11 +21,11 @@ import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './jour
 const MAX_HOSTS = 20
 /** Alerts with longer windows are measured in several queries. */
 const LONG_WINDOW_MS = 6 * HOUR_MS
-/** The sessions of this many events fit into the engine's memory; more would spill to disk. */
+/** Maximum number of events per query: the sessions of more events would spill to disk. */
 const EVENTS_AT_ONCE = 2_000_000
 
 const byAlert = cachedByRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
-const FAULT_TEXT = 'sessions do not go as expected'
+const FAULT_TEXT = 'sessions do not follow the journey'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 
 /** One expected event of a journey, in either form. */
@@ -33,7 +33,7 @@ type Expectation = Extract<JourneySpec, { version: 2 }>['steps'][number]['expect
 
 /** The series is the issue's own occurrences, because the events do not show which sessions failed. */
 const journeyEvidence: Evidence = {
-  seriesDescription: 'sessions that did not go as expected',
+  seriesDescription: 'sessions that did not follow the journey',
 
   series: () => 'occurrences',
 
@@ -45,8 +45,8 @@ const journeyEvidence: Evidence = {
 }
 
 /**
- * Returns a filter for events that the sessions of the last firing should have had. It matches none when these missed
- * several expectations.
+ * Returns a filter for the events that the sessions of the last finding missed. Matches no event when they missed several
+ * expectations.
  */
 function missedEventsSql(incident: EvidenceContext & { rule: Alert }, binder: Binder): EventFilter {
   const { vendor = null, event = null } = incident.issue.evidence ?? {}
@@ -70,27 +70,30 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
 /**
  * Fires for each domain in which a session that ended in the window does not follow the journey.
  *
- * An alert looks at the sessions of its domains in which at least one event passes all of its `filters`; in these every
- * event counts, whatever its kind, environment and vendor. `vendors` restrict nothing: with the events of one vendor
- * alone, an alert could not see that this vendor is missing.
+ * An alert evaluates the sessions of its domains in which at least one event passes all of its `filters`; in these, all
+ * events count, whatever their kind, environment and vendor. `vendors` is ignored: from the events of one vendor alone,
+ * an alert could not see that another vendor's event is missing.
  */
 export const journey = {
   kind: 'journey',
   title: 'Journey',
   judges: 'sessions, by `journey`',
-  guide: { fires: 'for sessions that do not go as they must', needs: '`journey`' },
-  notes: { vendors: 'Without effect on a journey', filters: 'For a journey: sessions with such an event' },
+  guide: { fires: 'for sessions that do not follow the expected steps', needs: '`journey`' },
+  notes: {
+    vendors: 'Ignored by journeys',
+    filters: 'For a journey: selects sessions with at least one matching event',
+  },
   configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,
   countsFirings: false,
   settlingMs: SESSION_GAP_MS,
-  unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not go as expected' },
+  unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not follow the journey' },
   evidence: journeyEvidence,
 
   text: {
     title: ({ name, where }: TitleParts) => `${name}: ${FAULT_TEXT}${where}`,
     summary: () => FAULT_TEXT,
-    expected: 'no session that breaks the rule',
+    expected: 'every session follows the journey',
   },
 
   example: {
@@ -117,7 +120,7 @@ export const journey = {
   check(input: AlertInput, rule: RuleCheck): void {
     rejectConditions(
       input,
-      'has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions',
+      'not allowed in a journey alert; use `data` for conditions of an expected event, and filters to select sessions',
     )
     rejectInexactConditions(input.filters ?? [], 'filters')
     checkSpec(readSpec(input.journey), rule)
@@ -144,7 +147,7 @@ export const journey = {
 
   historyLimits: { events: EVENTS_AT_ONCE },
 
-  /** As `measure`. Sampling selects senders, with all of their sessions. */
+  /** As `measure`. Samples senders, each with all of its sessions. */
   historyQuery(
     alert: Alert,
     windows: readonly Window[],
@@ -175,8 +178,7 @@ export const journey = {
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 /**
- * Throws `AppError('invalid')` for a condition of an expectation that is invalid or can't be compared exactly. Steps and
- * expectations that name nothing are met by any event.
+ * Throws `AppError('invalid')` for a condition of an expectation that is invalid or can't be compared exactly.
  */
 function checkSpec(spec: JourneySpec, rule: RuleCheck): void {
   if (!('version' in spec)) return
@@ -231,7 +233,7 @@ function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isC
 
 const sumOf = (walked: readonly { row: ShapeRow }[]) => walked.reduce((sum, { row }) => sum + row.sessions, 0)
 
-/** Returns the failed expectations, those with most sessions first. */
+/** Returns the unmet expectations, those with the most sessions first. */
 function missesOf(failed: readonly JudgedSessions[]): Miss[] {
   const byPlace = Map.groupBy(failed, ({ unmet }) => unmet.step * 1000 + unmet.expect)
   return [...byPlace.values()]
@@ -244,7 +246,7 @@ function missesOf(failed: readonly JudgedSessions[]): Miss[] {
     .sort((a, b) => b.sessions - a.sessions || a.unmet.step - b.unmet.step || a.unmet.expect - b.unmet.expect)
 }
 
-/** Returns the event that began the failed step: it shows what should have followed. */
+/** Returns the event that began the failed step. */
 function sampleOf({ row, hits, unmet }: JudgedSessions): { sampleSeq: number; sampleAt: number } {
   const { seq = 0, receivedAt = 0 } = hits[unmet.at] ?? {}
   return { sampleSeq: row.startSeq + seq, sampleAt: row.startAt + receivedAt }
@@ -272,7 +274,7 @@ interface Miss {
   unmet: Unmet
   /** Whole, at least 1. */
   sessions: number
-  /** True when every one of them has the expected event, in the wrong order. */
+  /** True when all of these sessions have the expected event, in the wrong order. */
   misplaced: boolean
 }
 
@@ -288,7 +290,7 @@ function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: 
   const what = fault + anchorText(plan, most.unmet)
   return others.length === 0
     ? `${share} ${what}`
-    : `${share} did not go as expected, ${countText(most.sessions)} of them ${what}`
+    : `${share} did not follow the journey, ${countText(most.sessions)} of them ${what}`
 }
 
 function anchorText(plan: Plan, { anchor }: Unmet): string {
@@ -297,13 +299,16 @@ function anchorText(plan: Plan, { anchor }: Unmet): string {
 }
 
 function matcherText({ page, label, vendor, event, data }: Matcher): string {
-  if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
+  if (page)
+    return (
+      { equals: 'page ', contains: 'a page containing ', starts_with: 'a page starting with ' }[page.op] + page.path
+    )
   const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
   const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${parameterNames(data)}`] : [])]
   return parts.length > 0 ? parts.join(' ') : 'any event'
 }
 
-/** Values are left out: the rule may treat them as personal. */
+/** Values are omitted: the rule may treat them as personal data. */
 function parameterNames(data: Matcher['data']): string {
   const isNamed = data.every((condition) => targetOf(condition).kind !== 'any')
   return isNamed ? [...new Set(data.map(({ parameter }) => parameter))].join(', ') : 'data'

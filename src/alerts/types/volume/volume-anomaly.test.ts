@@ -111,17 +111,17 @@ describe('a finding', () => {
     [
       'low over some hours',
       { ...low, observed: 70 },
-      '70 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; too few over the last hours',
+      '70 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; too few over recent hours',
     ],
     [
-      'not over yet',
+      'still ongoing',
       { ...low, alarm: false, observed: 90 },
-      '90 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; not over yet',
+      '90 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; still ongoing',
     ],
     [
       'while nothing is known',
       { state: 'high', alarm: true, observed: 900, expected: null, low: null, high: 300 },
-      '900 events from 2026-04-01 11:00 UTC to 12:00, it is not known how many are usual',
+      '900 events from 2026-04-01 11:00 UTC to 12:00, expected count unknown',
     ],
   ])('%s', (_, values, expected) => {
     expect(summaryOf(values)).toBe(expected)
@@ -172,9 +172,9 @@ describe('of every signal', () => {
       rowOf({ ...low, explained: true }),
     ])
     expect(cause?.summary).toBe(
-      'the whole traffic of the domain fell: 13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+      'all traffic of the domain dropped: 13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
     )
-    expect(finding?.summary).toEndWith('about 95 expected; the whole traffic of the domain fell')
+    expect(finding?.summary).toEndWith('about 95 expected; all traffic of the domain dropped')
     expect(cause).toMatchObject({ vendor: null, event: null })
   })
 })

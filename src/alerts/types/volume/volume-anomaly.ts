@@ -28,7 +28,7 @@ export const AnomalySchema = Closed(
     vendor: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'The vendor whose events are followed. `*`: each event of each vendor, by itself',
+      description: 'Vendor whose events are monitored. `*`: each event of each vendor, separately',
       examples: ['Google Analytics 4', '*'],
     }),
     event: CountedEventSchema,
@@ -38,20 +38,20 @@ export const AnomalySchema = Closed(
         maximum: 8,
         default: 4,
         'x-unit': 'deviations',
-        description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
+        description: 'Robust standard deviations from the expected count: 2 is the most sensitive, 8 the least',
         examples: [5],
       }),
     ),
   },
   {
-    description: 'For `volume_anomaly`: the count against what its own past makes likely',
+    description: 'For `volume_anomaly`: the count is compared with the range expected from its own history',
     examples: [{ vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 }],
   },
 )
 
 const readAnomaly = parser(AnomalySchema)
 
-/** Returns the configuration of an alert that follows every signal of its domains. */
+/** Returns the configuration of an alert that monitors every signal of its domains. */
 export function allSignals(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
   return { alertType: volumeAnomaly.kind, volume: { vendor: ALL_SIGNALS, sensitivity }, period: '1h' }
 }
@@ -69,26 +69,26 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 }
 
 /**
- * Fires when a count deviates from its baseline. One alert follows all events of a vendor in a domain, one event of it,
- * or (`*`) each event of each vendor that is a signal. When the whole traffic of a domain fell, that is the finding,
- * and it explains the falls of the domain's signals.
+ * Fires when a count deviates from its baseline. One alert monitors all events of a vendor in a domain, one event of
+ * the vendor, or (`*`) each event of each vendor that is a signal. When all traffic of a domain dropped, there is one
+ * finding for the domain, which explains the drops of its signals.
  */
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
   title: 'Volume anomaly',
   judges: JUDGES_COUNTS,
   guide: {
-    fires: 'when a count is not what its own past makes likely, or stops',
+    fires: 'when a count leaves the range expected from its own history, or stops',
     needs: '`volume`: `{"vendor": "Meta Pixel"}`',
   },
-  notes: { vendors: 'Not for `volume_anomaly`' },
+  notes: { vendors: 'Not used by `volume_anomaly`' },
   configuration: volumeConfiguration(AnomalySchema),
   partial: true,
   countsFirings: true,
   explainsDrops: true,
   unit: windowUnit,
   text: volumeText,
-  evidence: volumeEvidence('the rows by which an anomaly is judged', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
+  evidence: volumeEvidence('the rows in which anomalies are detected', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
 
   example: {
     name: 'Page views are not as usual',
@@ -105,12 +105,9 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
     const { vendor, event } = readAnomaly(input.volume, 'volume')
     rejectScope(input, vendor)
     if (vendor !== ALL_SIGNALS) return
-    if (event) throw new AppError('invalid', 'volume.event: has no place beside vendor *, which stands for every event')
+    if (event) throw new AppError('invalid', 'volume.event: not allowed with vendor *, which covers every event')
     if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
-      throw new AppError(
-        'invalid',
-        'period: Expected whole hours, days or weeks, because vendor * is judged by the hour',
-      )
+      throw new AppError('invalid', 'period: Expected whole hours, days or weeks, because vendor * is evaluated hourly')
     }
   },
 
@@ -138,17 +135,17 @@ function rejectScope({ filters = [], vendors = [] }: AlertInput, vendor: string)
   if (filters.length > 0) {
     throw new AppError(
       'invalid',
-      'filters: have no place in a volume_anomaly alert, which follows counts by vendor and event',
+      'filters: not allowed in a volume_anomaly alert, which monitors counts by vendor and event',
     )
   }
   if (vendors.length > 0 && (vendors.length > 1 || vendors[0] !== vendor)) {
-    throw new AppError('invalid', 'vendors: a volume_anomaly alert follows volume.vendor; leave vendors out')
+    throw new AppError('invalid', 'vendors: a volume_anomaly alert monitors volume.vendor; omit vendors')
   }
 }
 
 /**
- * Returns where rows begin, so that days of the time zone are whole rows. Constant over time, whatever the zone's
- * clocks do.
+ * Returns the offset of row starts, so that days of the time zone are whole rows. Constant, also when the zone's clocks
+ * change.
  */
 function offsetOf(period: Period, timezone: string, stepMs: number): number {
   if (period.unit === 'm' || period.unit === 'h') return 0
@@ -156,7 +153,7 @@ function offsetOf(period: Period, timezone: string, stepMs: number): number {
 }
 
 /**
- * Returns the findings. When the whole traffic of a domain fell, that is one finding, and it explains the falls of its
+ * Returns the findings. When all traffic of a domain dropped, one finding for the domain explains the drops of its
  * signals.
  */
 function findingsIn(rows: readonly VerdictRow[]): Finding[] {
@@ -173,7 +170,7 @@ function findingOf(row: VerdictRow): Finding {
     vendor,
     event: event || null,
     occurrences: 1,
-    summary: explained ? `${summaryOf(row)}; the whole traffic of the domain fell` : summaryOf(row),
+    summary: explained ? `${summaryOf(row)}; all traffic of the domain dropped` : summaryOf(row),
     observed: Math.round(observed),
     expected: expected === null ? null : rounded(expected),
     firstAt: since,
@@ -187,21 +184,20 @@ function findingOf(row: VerdictRow): Finding {
 }
 
 function domainDropFinding(row: VerdictRow): Finding {
-  return { ...findingOf(row), summary: `the whole traffic of the domain fell: ${summaryOf(row)}` }
+  return { ...findingOf(row), summary: `all traffic of the domain dropped: ${summaryOf(row)}` }
 }
 
 function summaryOf(row: VerdictRow): string {
   const { state, observed, expected, silentSince, since, at } = row
-  const about =
-    expected === null ? 'it is not known how many are usual' : `about ${countText(rounded(expected))} expected`
+  const about = expected === null ? 'expected count unknown' : `about ${countText(rounded(expected))} expected`
   if (state === 'silent' && silentSince !== null) return `no event since ${timeText(silentSince)}, ${about}`
   return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
-/** Returns a note where the row alone lies within its band. */
+/** Returns a note when the row itself lies within its band. */
 function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
   if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
-  return alarm ? `; too ${down ? 'few' : 'many'} over the last hours` : '; not over yet'
+  return alarm ? `; too ${down ? 'few' : 'many'} over recent hours` : '; still ongoing'
 }
 
 /** Rounds to whole numbers from 10 on, to one decimal below. */

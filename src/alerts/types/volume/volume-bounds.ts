@@ -1,6 +1,6 @@
 import { type Bounds, NO_BOUNDS } from '../evidence.ts'
 
-/** Where both windows have fewer events than this, a change is chance. */
+/** When both windows have fewer events than this, a change is regarded as chance. */
 export const MIN_EVENTS = 20
 
 /** Returns the bounds of a threshold. */
@@ -8,7 +8,7 @@ export function thresholdBounds({ op, count }: { op: 'lte' | 'gte'; count: numbe
   return op === 'lte' ? { ...NO_BOUNDS, low: count } : { ...NO_BOUNDS, high: count }
 }
 
-/** Returns the bounds of a change. `before`: whole events in the window before, null when unknown. */
+/** Returns the bounds of a change. `before`: number of events in the previous window; null when unknown. */
 export function changeBounds(
   { direction, percent }: { direction: 'increase' | 'decrease'; percent: number },
   before: number | null,

@@ -31,29 +31,29 @@ const firedOn = async (alert: Alert, before: number, now: number) => {
 
 test.each<['increase' | 'decrease', number, number, number, string]>([
   ['decrease', 50, 100, 51, ''],
-  ['decrease', 50, 100, 50, '50 events, 50% fewer than the 100 of the window before'],
-  ['decrease', 50, 3000, 1, '1 event, 99.9% fewer than the 3,000 of the window before'],
-  ['decrease', 100, 100, 0, '0 events, 100% fewer than the 100 of the window before'],
+  ['decrease', 50, 100, 50, '50 events, 50% fewer than the 100 of the previous window'],
+  ['decrease', 50, 3000, 1, '1 event, 99.9% fewer than the 3,000 of the previous window'],
+  ['decrease', 100, 100, 0, '0 events, 100% fewer than the 100 of the previous window'],
   ['decrease', 100, 100, 1, ''],
   ['decrease', 100.5, 100, 0, ''],
-  ['decrease', 33.33, 3000, 2000, '2,000 events, 33.3% fewer than the 3,000 of the window before'],
+  ['decrease', 33.33, 3000, 2000, '2,000 events, 33.3% fewer than the 3,000 of the previous window'],
   ['decrease', 33.34, 3000, 2000, ''],
   ['decrease', 10, 100, 300, ''],
   ['increase', 50, 100, 149, ''],
-  ['increase', 50, 100, 150, '150 events, 50% more than the 100 of the window before'],
-  ['increase', 10_000, 1, 101, '101 events, 10,000% more than the 1 of the window before'],
+  ['increase', 50, 100, 150, '150 events, 50% more than the 100 of the previous window'],
+  ['increase', 10_000, 1, 101, '101 events, 10,000% more than the 1 of the previous window'],
   ['increase', 10_000, 1, 100, ''],
   ['increase', 10, 100, 0, ''],
-  ['increase', 0.1, 1000, 1001, '1,001 events, 0.1% more than the 1,000 of the window before'],
+  ['increase', 0.1, 1000, 1001, '1,001 events, 0.1% more than the 1,000 of the previous window'],
   ['increase', 0.1, 1000, 1000, ''],
   ['increase', 1, 0, 1000, ''],
   ['increase', 1, 0.4, 1000, ''],
   ['decrease', 1, 0, 0, ''],
   // Fewer than 20 in both windows.
   ['decrease', 50, 19, 0, ''],
-  ['decrease', 50, 20, 0, '0 events, 100% fewer than the 20 of the window before'],
+  ['decrease', 50, 20, 0, '0 events, 100% fewer than the 20 of the previous window'],
   ['increase', 50, 1, 19, ''],
-  ['increase', 50, 1, 20, '20 events, 1,900% more than the 1 of the window before'],
+  ['increase', 50, 1, 20, '20 events, 1,900% more than the 1 of the previous window'],
   ['increase', 50, 19.6, 19.4, ''],
 ])('%s of at least %p%%, from %p to %p: %s', async (direction, percent, before, now, summary) => {
   expect(await firedOn(change({ volume: { direction, percent } }), before, now)).toBe(summary)
@@ -71,7 +71,7 @@ test('a finding says how many, of what, where, and in which window', async () =>
         vendor: 'ga4',
         event: 'purchase',
         occurrences: 1,
-        summary: '10 events, 75% fewer than the 40 of the window before',
+        summary: '10 events, 75% fewer than the 40 of the previous window',
         observed: 10,
         expected: 40,
         firstAt: NOON - HOUR_MS,
@@ -184,7 +184,7 @@ describe('the window before', () => {
 })
 
 test.each<[string, object, string]>([
-  ['no volume', { volume: undefined }, 'volume: a tag_volume_change alert needs direction and percent'],
+  ['no volume', { volume: undefined }, 'volume: a tag_volume_change alert requires direction and percent'],
   ['a count', { volume: { op: 'lte', count: 3 } }, 'volume.'],
   ['a sensitivity', { volume: { vendor: 'ga4' } }, 'volume.'],
   ['0 per cent', { volume: { direction: 'decrease', percent: 0 } }, 'volume.percent: '],
@@ -193,18 +193,18 @@ test.each<[string, object, string]>([
   [
     'conditions',
     { conditions: { logic: 'any', items: [{ parameter: 'k', op: 'is_blank' }] } },
-    'conditions: a tag_volume_change alert counts what its filters let through; use filters',
+    'conditions: not allowed in a tag_volume_change alert; use filters to select the events to count',
   ],
   [
     'a group of conditions',
     { conditionGroups: [{ op: 'any', items: [{ parameter: 'k', op: 'is_blank' }] }] },
     'conditionGroups[0]: a tag_volume_change alert counts',
   ],
-  ['a journey', { journey: { steps: [{ event: 'purchase' }] } }, 'journey: has no place in a tag_volume_change alert'],
+  ['a journey', { journey: { steps: [{ event: 'purchase' }] } }, 'journey: not allowed in a tag_volume_change alert'],
   [
     'a filter on phone numbers',
     { filters: [{ parameter: 'k', op: 'contains_phone' }] },
-    'filters[0].op: contains_phone works in data_validation alerts only',
+    'filters[0].op: contains_phone is only supported in data_validation alerts',
   ],
 ])('refused at save: %s', (_, values, message) => {
   const read = () => readAlertInput(JSON.parse(JSON.stringify({ ...input, ...values })))

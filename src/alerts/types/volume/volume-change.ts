@@ -27,7 +27,7 @@ export const PercentageChangeSchema = Closed(
   {
     direction: OneOf(['increase', 'decrease'], {
       title: 'Fires for',
-      description: 'Which way is wrong',
+      description: 'Direction of the change that fires',
       examples: ['decrease'],
     }),
     percent: Type.Number({
@@ -35,13 +35,13 @@ export const PercentageChangeSchema = Closed(
       maximum: 10_000,
       title: 'By at least',
       'x-unit': '%',
-      description: 'By how many per cent of the window before, at least',
+      description: 'Minimum change, in percent of the previous window',
       examples: [50],
     }),
     event: CountedEventSchema,
   },
   {
-    description: 'For `tag_volume_change`: the count against that of the period before',
+    description: 'For `tag_volume_change`: the count is compared with that of the previous period',
     examples: [{ direction: 'decrease', percent: 50, event: 'purchase' }],
   },
 )
@@ -50,7 +50,7 @@ type PercentageChange = Static<typeof PercentageChangeSchema>
 const readChange = parser(PercentageChangeSchema)
 
 /**
- * Fires for each domain whose count of events in scope fell or rose by so many per cent from one window to the next.
+ * Fires for each domain whose count of events in scope fell or rose by at least this percentage from one window to the next.
  * Days and weeks are compared with the previous calendar day or week without correction: a day of 23 hours has fewer
  * events.
  */
@@ -59,7 +59,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   title: 'Volume change',
   judges: JUDGES_COUNTS,
   guide: {
-    fires: "when a period's count fell or rose against the period before",
+    fires: "when a period's count fell or rose compared with the previous period",
     needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
   },
   configuration: volumeConfiguration(PercentageChangeSchema),
@@ -113,13 +113,13 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
       const volume = volumeIn(alert, rows, domain.id)
       if (!isFiring(change, volume)) return []
       const { count, before } = volume
-      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} of the window before`
+      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} of the previous window`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: before })]
     })
   },
 }
 
-/** The window before one of the alert's own. */
+/** Returns the window before one of the alert's windows. */
 function windowBefore({ period, timezone }: Alert, { from, to }: Window): PeriodWindow {
   return previousWindow(parsePeriod(period), timezone, { start: from, end: to })
 }

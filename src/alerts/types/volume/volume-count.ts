@@ -11,9 +11,9 @@ import { type Configuration, cachedByRows, organizationOf, type WatchedDomain } 
 import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 
 /**
- * What the types of alert share that count events: scope, subject, and how the history is queried. Alerts without filters
- * read `counts`, where an hour is a few rows; parameters are known to `events` only, so alerts with filters go through
- * these. Both count the same: every environment, and no loads of a vendor's code.
+ * Shared by the alert types that count events: scope, subject, and queries of the history. Alerts without filters read
+ * `counts`, where an hour takes a few rows; alerts with filters read `events`, because only these have parameters. Both
+ * include all environments and exclude loads of vendor libraries.
  */
 
 /** Whole events in one domain: in the window, and in the one before it (0 when that was not queried). */
@@ -34,7 +34,7 @@ export interface VolumeRow {
   [alertColumn: string]: string | number | null | undefined
 }
 
-/** Longer lists of names are left out of the query: it then returns all names, and those not needed are ignored. */
+/** Longer lists of names are not used as filters: the query then returns all names, and unneeded ones are ignored. */
 const MAX_NAMES = 500
 
 /** Returns the relation that the alert's count is read from. Alerts measured together have the same one. */
@@ -52,8 +52,8 @@ export function volumeQuery(alerts: readonly Alert[], window: Window, before: Pe
 }
 
 /**
- * The same for one alert, counted by bucket (`bucketAt`, its start). Where single events are read, one of `oneIn` is
- * read and counts for all of them.
+ * As `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is read
+ * and counts for all of them.
  */
 export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
   const window = { ...span, complete: true }
@@ -75,7 +75,7 @@ interface Spans {
   window: Window
   from: number
   hasBefore: boolean
-  /** Null and absent: one count for the whole span. */
+  /** When absent, there is one count for the whole span. */
   buckets?: { bucketMs: number; oneIn: number }
 }
 
@@ -209,8 +209,8 @@ function addTo(sums: Map<string, Volume>, name: string, volume: Volume): void {
 }
 
 /**
- * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time, however many rows there
- * are.
+ * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time for any number of
+ * rows.
  */
 export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: string): Volume {
   const sum = { count: 0, before: 0 }
@@ -253,8 +253,8 @@ export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): read
 export const countedEventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
 
 /**
- * Returns the finding of a window that fired, about the vendor and the event that the alert counts, where there is only
- * one.
+ * Returns the finding of a window that fired. Its vendor is the alert's vendor when there is exactly one, its event the
+ * counted event.
  */
 export function volumeFinding(
   alert: Alert,
@@ -282,25 +282,25 @@ export function volumeFinding(
 export const CountedEventSchema = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The event whose count is meant; left out or empty: all events in scope',
+    description: 'Event to count; omitted or empty: all events in scope',
     examples: ['purchase'],
   }),
 )
 
 /** Returns the configuration with one shape of `volume`. */
 export function volumeConfiguration(schema: TSchema): Configuration {
-  return { field: 'volume', about: 'Which count is wrong', schema, read: parser(schema) }
+  return { field: 'volume', about: 'Which counts fire', schema, read: parser(schema) }
 }
 
 /** Throws `AppError('invalid')`, naming the field, for fields that an alert that counts does not use. */
 export function rejectForVolume(input: AlertInput): void {
-  rejectConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
+  rejectConditions(input, `not allowed in a ${input.alertType} alert; use filters to select the events to count`)
   rejectInexactConditions(input.filters ?? [], 'filters')
 }
 
 export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'windows that fired' }
 
-/** For types that judge the count of a window: the finding has the numbers of the window that opened the issue. */
+/** Texts for types that judge the count of a window; the finding has the numbers of the window that opened the issue. */
 export const volumeText: AlertText = {
   title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
   summary: ({ subject, summary }) => `${summary ?? 'the volume is wrong'}${subject ? ` (${subject})` : ''}`,

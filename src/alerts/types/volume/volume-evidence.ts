@@ -5,10 +5,10 @@ import { exactFilter, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } 
 import type { CountedSeries, Evidence, EvidenceContext } from '../evidence.ts'
 import { countedEventOf, volumeSource } from './volume-count.ts'
 
-/** `AlertType.looksAt` of types that count. */
+/** `AlertType.judges` of types that count. */
 export const JUDGES_COUNTS = 'counts, by `volume`'
-/** `Evidence.counted` of types that judge each window by itself. */
-export const EVENTS_PER_WINDOW = 'events in scope in each of its own windows'
+/** `Evidence.seriesDescription` of types that judge each window separately. */
+export const EVENTS_PER_WINDOW = 'events in scope, per window of the alert'
 
 type ContextWithRule = EvidenceContext & { rule: Alert }
 
@@ -18,7 +18,7 @@ export const volumeScope = (alert: Alert): NamedEvents => ({
   event: countedEventOf(alert),
 })
 
-/** Shows the counts of the alert's own windows. `scope`: as the type's; `limits`: the bounds of each window. */
+/** Shows the counts of the alert's windows. `scope`: as the type's; `limits`: the bounds of each window. */
 export function volumeEvidence(
   counted: string,
   scope: (alert: Alert, finding: Finding | null) => NamedEvents,

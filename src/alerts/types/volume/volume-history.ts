@@ -6,8 +6,8 @@ import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
 import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
 
 /**
- * Counts each window. `before`: the window before the first, where each is compared with the one before it; windows are
- * adjacent, so the others are among them.
+ * Returns the query that counts each window. `before`: the window before the first one, for types that compare each window
+ * with the previous one.
  */
 export function volumeHistoryQuery(
   alert: Alert,

@@ -23,20 +23,20 @@ export const CountThresholdSchema = Closed(
   {
     op: OneOf(['lte', 'gte'], {
       title: 'Fires at',
-      description: 'Fires when the count is so much or less, or so much or more',
+      description: '`lte`: fires at this count or below. `gte`: fires at this count or above',
       examples: ['lte'],
     }),
     count: Int({
       minimum: 0,
       maximum: 100_000_000,
       'x-unit': 'events',
-      description: 'Events in one period',
+      description: 'Number of events per period',
       examples: [20],
     }),
     event: CountedEventSchema,
   },
   {
-    description: 'For `volume_threshold`: the count against a fixed number',
+    description: 'For `volume_threshold`: the count is compared with a fixed number',
     examples: [{ op: 'lte', count: 20, event: 'purchase' }],
   },
 )
