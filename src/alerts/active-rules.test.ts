@@ -12,13 +12,13 @@ function setUp(regionsOf: (orgId: string) => PhoneRegions = () => []) {
   const { orgId, mallory } = cast(db, clock)
   const rules = new ActiveRules(db, regionsOf)
   const create = (input: AlertInput = validationInput, at = orgId) => createAlert(db, clock, at, input).id
-  /** Ids of the alerts that an event without a value breaks. */
+  /** Ids of the alerts that an event without a value violates. */
   const broken = (values: Parameters<typeof eventOf>[0] = {}) => rules.judge(eventOf({ orgId, ...values }))
   return { db, clock, orgId, mallory, rules, create, broken }
 }
 
-describe('the rules in force', () => {
-  test('are those of the first event after a change', () => {
+describe('the active rules', () => {
+  test('apply to the first event after a change', () => {
     const { rules, create, broken } = setUp()
     expect(broken()).toEqual([])
     const first = create()
@@ -49,20 +49,20 @@ describe('the rules in force', () => {
     expect(world.broken()).toEqual([])
   })
 
-  test('are there at once for a program that starts', () => {
+  test('are available right after startup', () => {
     const { db, create, orgId } = setUp()
     const id = create()
     expect(new ActiveRules(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
   })
 
-  test('are of the organization whose event it is', () => {
+  test('are those of the organization of the event', () => {
     const { create, broken, mallory } = setUp()
     const [ours, theirs] = [create(), create(validationInput, mallory.orgId)]
     expect(broken()).toEqual([ours])
     expect(broken({ orgId: mallory.orgId })).toEqual([theirs])
   })
 
-  test('look for the phone numbers of the countries that each organization asks for', () => {
+  test('recognise the phone numbers of the countries of each organization', () => {
     const phone: AlertInput = {
       ...validationInput,
       conditions: { logic: 'any', items: [{ parameter: 'note', op: 'contains_phone' }] },

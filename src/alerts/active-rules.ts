@@ -146,18 +146,18 @@ export class ActiveRules {
     this.isAllStale = false
     for (const [orgId, entry] of this.entries) entry.regions = this.regionsOf(orgId)
     const gone = new Set(this.known.keys())
-    for (const kept of storedAlerts(this.db)) {
-      gone.delete(kept.id)
-      this.put(kept)
+    for (const stored of storedAlerts(this.db)) {
+      gone.delete(stored.id)
+      this.put(stored)
     }
     for (const id of gone) this.remove(id)
   }
 
   private read(ids: readonly string[]): void {
-    const found = new Map(storedAlerts(this.db, ids).map((kept) => [kept.id, kept]))
+    const found = new Map(storedAlerts(this.db, ids).map((stored) => [stored.id, stored]))
     for (const id of ids) {
-      const kept = found.get(id)
-      if (kept) this.put(kept)
+      const stored = found.get(id)
+      if (stored) this.put(stored)
       else this.remove(id)
     }
   }

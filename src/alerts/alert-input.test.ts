@@ -19,7 +19,7 @@ const volume = (values: object) => ({ ...volumeInput, volume: { op: 'lte', count
 const throttle = (values: object) => ({ throttle: { count: 1, per: 1, unit: 'hours', ...values } })
 const group = { op: 'any', items: [condition] }
 
-/** What is changed about an alert that is right, and what is just right about it. */
+/** Changes to a valid alert that keep it valid. */
 const ACCEPTED: [string, object][] = [
   ['name of 1', { name: 'x' }],
   ['name of 200', { name: text(200) }],
@@ -67,7 +67,7 @@ const ACCEPTED: [string, object][] = [
   ['volume with no conditions', { ...volumeInput, conditions: conditions(0), conditionGroups: [] }],
 ]
 
-/** As it comes out of JSON: a validation alert with these changes, or a volume alert as it stands. */
+/** As parsed from JSON: a validation alert with these changes, or a volume alert unchanged. */
 function alertWith(values: object): unknown {
   const isWhole = 'alertType' in values && values.alertType === 'volume_threshold'
   return JSON.parse(JSON.stringify(isWhole ? values : { ...validationInput, ...values }))
@@ -78,7 +78,7 @@ test.each(ACCEPTED)('%s: accepted', (_, values) => {
   expect<unknown>(readAlertInput(value)).toEqual(value)
 })
 
-/** Field that the refusal names, and what is changed about an alert that is right. */
+/** The field named by the error, and the change to a valid alert. */
 const REFUSED: [string, object][] = [
   ['name', { name: '' }],
   ['name', { name: text(201) }],
@@ -181,7 +181,7 @@ const REFUSED: [string, object][] = [
   ['filters[1].op', { ...volumeInput, filters: [condition, { parameter: 'tel', op: 'contains_phone' }] }],
 ]
 
-describe('an alert that is not right', () => {
+describe('an invalid alert', () => {
   test.each<[string, object, string]>([
     ['no channel', { channels: [] }, 'channels: name at least one'],
     [
@@ -210,12 +210,12 @@ describe('an alert that is not right', () => {
       'volume.direction: a tag_volume_change alert requires direction and percent; op and count are for volume_threshold',
     ],
     ['no shape at all', { ...volumeInput, volume: {} }, 'volume.op: is missing'],
-  ])('is refused in our words: %s', (_, values, message) => {
+  ])('is rejected with a readable message: %s', (_, values, message) => {
     expect(() => readAlertInput(alertWith(values))).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })
 
   const cases = REFUSED.map(([field, values]) => [field, JSON.stringify(values).slice(0, 80), values] as const)
-  test.each(cases)('is refused, naming %s: %s', (field, _, values) => {
+  test.each(cases)('is rejected, naming %s: %s', (field, _, values) => {
     const value = alertWith(values)
     for (const [root, name] of [
       ['', field],
@@ -258,6 +258,6 @@ describe('an alert that is not right', () => {
   })
 })
 
-test('an empty time zone stands for UTC', () => {
+test('an empty time zone means UTC', () => {
   expect(readAlertInput({ ...validationInput, timezone: '' }).timezone).toBe('UTC')
 })

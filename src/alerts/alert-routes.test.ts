@@ -24,7 +24,7 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  /** How often alerts changed, and which were deleted by whom. */
+  /** Number of change notifications, and deleted alerts with the deleting user. */
   const calls = { changes: 0, deleted: [] as [string, string][] }
   const call = client(
     { db, clock },
@@ -89,7 +89,7 @@ describe('who may call', () => {
     expect(calls.changes).toBe(isChange ? 1 : 0)
   })
 
-  test('the list of another organization shows nothing of this one', async () => {
+  test('the list of another organization does not show these alerts', async () => {
     const { call, cast, create } = setUp()
     create()
     const theirs = create(volumeInput, cast.mallory.orgId)
@@ -120,7 +120,7 @@ test.each(ROUTES.filter(([, path]) => path.includes('{id}')))(
   },
 )
 
-test('replacing another organization’s alert tells nothing about the body', async () => {
+test('replacing an alert of another organization does not validate the body', async () => {
   const { call, cast, create } = setUp()
   const answer = await call('PUT', `/v1/alerts/${create()}`, { as: cast.mallory.key, body: {} })
   expect(answer.status).toBe(404)
@@ -152,7 +152,7 @@ describe('an alert', () => {
     updatedAt: clock.now(),
   })
 
-  test('is answered as it was given, read the same, and written back unchanged', async () => {
+  test('is returned as it was given, read the same, and can be written back unchanged', async () => {
     const { call, cast, clock, domain } = setUp()
     const input = full([domain('Shop'), domain('Blog')])
     const made = await call('POST', '/v1/alerts', { as: cast.bob.key, body: input })
@@ -165,7 +165,7 @@ describe('an alert', () => {
     expect((await call('GET', path, { as: cast.bob.key })).body).toEqual(again.body)
   })
 
-  test('gets the defaults, also for what a replacement leaves out', async () => {
+  test('gets the defaults, also for fields that a replacement omits', async () => {
     const { call, cast, clock, domain } = setUp()
     const defaults = { severity: 'low', timezone: 'UTC', enabled: true }
     const made = await call('POST', '/v1/alerts', { as: cast.bob.key, body: validationInput })
@@ -214,7 +214,7 @@ describe('an alert', () => {
     expect(JSON.stringify(db.prepare('SELECT * FROM alert').all())).toBe(before)
   })
 
-  test('stays when its domain is gone', async () => {
+  test('is kept when its domain is deleted', async () => {
     const { call, cast, create, domain, db } = setUp()
     const id = domain('Shop')
     const alert = create({ ...validationInput, domainId: id })
@@ -268,7 +268,7 @@ describe('an alert begins to judge', () => {
     ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'anew'],
     ['type', { ...volumeInput }, 'anew'],
   ]
-  test.each(changes)('anew, or goes on, when it changes: %s', async (_, values, expected) => {
+  test.each(changes)('from now on, or continues, when it changes: %s', async (_, values, expected) => {
     const { call, cast, clock, create, db } = setUp()
     const id = create()
     const cursor = () =>
@@ -282,7 +282,7 @@ describe('an alert begins to judge', () => {
     else expect(cursor().evaluatedThrough).toBe(clock.now())
   })
 
-  test('when it is switched on, by itself or in a replacement, and not when it is on already', async () => {
+  test('when it is enabled, directly or by a replacement, but not when it already was', async () => {
     const { call, cast, clock, create, cursors } = setUp()
     const id = create()
     const enabled = (enabled: boolean) =>
@@ -312,7 +312,7 @@ describe('an alert begins to judge', () => {
   )
 })
 
-test('deleting tells who did it, once, and the alert is gone', async () => {
+test('deleting passes on the user once, and the alert is gone', async () => {
   const { call, cast, create, calls } = setUp()
   const id = create()
   const path = `/v1/alerts/${id}`
@@ -323,7 +323,7 @@ test('deleting tells who did it, once, and the alert is gone', async () => {
 })
 
 describe('many alerts at once', () => {
-  test('each by itself, with one notice of change', async () => {
+  test('are created separately, with one change notification', async () => {
     const { call, cast, calls } = setUp()
     const alerts = [
       validationInput,
@@ -364,7 +364,7 @@ describe('many alerts at once', () => {
     else expect(answer.body).toEqual({ created: count, failed: 0, errors: [] })
   })
 
-  test('500 of them, of which some are refused: each by its place, the others are there', async () => {
+  test('report rejected ones by index, and create the others', async () => {
     const { call, cast, calls } = setUp()
     const refused: [unknown, string][] = [
       [null, ': '],

@@ -30,7 +30,7 @@ function setUp() {
   return { db, clock, key, cursor }
 }
 
-test('an evaluation moves the cursor on from where it began', () => {
+test('an evaluation moves the cursor only from where it began', () => {
   const { db, clock, key, cursor } = setUp()
   const next = { evaluatedThrough: clock.now() + HOUR_MS, windowStartAt: clock.now() + HOUR_MS }
   expect(advanceAlert(db, key.id, cursor(), next)).toBe(true)
@@ -81,7 +81,7 @@ test.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
   expect(db.prepare('SELECT * FROM alert').all()).toEqual(rows)
 })
 
-test('an alert stays when what hangs on it can not be settled', () => {
+test('an alert is kept when its dependent rows can not be updated', () => {
   const { db, key } = setUp()
   const fails = () => {
     throw new AppError('conflict', 'no')
@@ -90,7 +90,7 @@ test('an alert stays when what hangs on it can not be settled', () => {
   expect(findAlert(db, key).id).toBe(key.id)
 })
 
-test('an organization can not have more than the limit; another one can have its own', () => {
+test('the limit of alerts applies per organization', () => {
   const { db, clock, key } = setUp()
   db.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -101,11 +101,11 @@ test('an organization can not have more than the limit; another one can have its
   expect(createAlert(db, clock, other, validationInput).orgId).toBe(other)
 })
 
-test('a round reads what is due, soonest first, and nothing else, however much there is', async () => {
+test('a round reads only due alerts, earliest first', async () => {
   const { db, clock, key } = setUp()
   const now = clock.now()
   deleteAlert(db, key, () => undefined)
-  // More than are read at once, and as many that are not due, are of another type or are switched off.
+  // More alerts than are read at once, and as many that are not due, have another type or are disabled.
   const due = (n: number) => createAlert(db, clock, key.orgId, { ...validationInput, name: `${n}` }).id
   const ids = Array.from({ length: 1200 }, (_, n) => due(n))
   const set = db.prepare('UPDATE alert SET dueAt = ?, enabled = ? WHERE id = ?')

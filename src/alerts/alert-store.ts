@@ -44,8 +44,8 @@ export interface ActiveAlert {
 const noSuchAlert = () => new AppError('notFound', 'no such alert')
 
 function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow): Alert {
-  const kept = JSON.parse(input) as AlertInput & Pick<Alert, 'severity' | 'timezone'>
-  return { ...kept, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
+  const stored = JSON.parse(input) as AlertInput & Pick<Alert, 'severity' | 'timezone'>
+  return { ...stored, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
 }
 
 /** Returns the alert with defaults filled in. */

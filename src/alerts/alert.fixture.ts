@@ -54,7 +54,7 @@ const BATCH: BatchRecord = {
   ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
 }
 
-/** Returns a warehouse of its own with these events: the first half in Parquet, the others still in the spool. */
+/** Returns a new warehouse with these events: the first half in Parquet, the others still in the spool. */
 export async function warehouseWith(events: readonly StoredEvent[]) {
   const root = mkdtempSync(join(tmpdir(), 'alerts-'))
   const folder = join(root, 'events')

@@ -42,7 +42,7 @@ const scope = fc.record(
   { requiredKeys: [] },
 )
 
-/** Rules of every type that there is. */
+/** Rules of every type. */
 const rule = fc
   .tuple(
     fc.constantFrom(...PERIODS),
@@ -110,7 +110,7 @@ const rule = fc
 
 const isEvery = (volume: object) => 'vendor' in volume && volume.vendor === '*'
 
-/** What came for some weeks before, so that something is expected. */
+/** Traffic of the preceding weeks, from which expected counts are learned. */
 async function addHistory(stand: WarehouseFixture): Promise<void> {
   const past = { from: START - 5 * 7 * DAY_MS, to: START, domainId: 'dom_1' }
   await addTraffic(stand, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
@@ -125,10 +125,10 @@ const event = fc.record({
     { requiredKeys: [] },
   ),
 })
-/** What comes in, and how long after the batch before. */
+/** The events of a batch, and the time since the previous batch. */
 const traffic = fc.array(
   fc.record({
-    // Sessions go on, over midnight too, and end.
+    // Sessions continue, also across midnight, and end.
     afterMs: fc.oneof(
       fc.integer({ min: 1, max: 29 * MINUTE_MS }),
       fc.integer({ min: 29 * MINUTE_MS, max: 31 * MINUTE_MS }),
@@ -143,7 +143,7 @@ const traffic = fc.array(
 
 const DOMAINS = ['dom_1', 'dom_2'].map((id) => ({ id, createdAt: 0 }))
 const START = Date.UTC(2026, 0, 5)
-/** Asking window by window takes its time. */
+/** Querying window by window takes long. */
 const DAYS = 2
 
 const alertOfInput = (input: unknown, index: number): Alert =>
@@ -156,7 +156,7 @@ interface Sent {
   events: { vendor: string; event: string; params: Record<string, string> }[]
 }
 
-/** Takes it in while the alerts are in force, as the collector does; now and then files are written and merged. */
+/** Stores it while the alerts are active, as the collector does; occasionally files are written and merged. */
 async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
   const judge = judgeOf(alerts)
   for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
@@ -174,7 +174,7 @@ async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: r
   }
 }
 
-/** Which window would have fired how, as the scheduler finds it: window by window. */
+/** The findings of the scheduler, window by window. */
 async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
   const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
@@ -236,7 +236,7 @@ test('a backtest has the findings that the scheduler had at the time', async () 
 type Said = Pick<Finding, 'domainId' | 'subject'>
 const byDomain = (a: Said, b: Said) => (`${a.domainId} ${a.subject}` < `${b.domainId} ${b.subject}` ? -1 : 1)
 
-describe('the way of a backtest', () => {
+describe('the method of a backtest', () => {
   const shape = async (input: object, days = 7) => {
     await using stand = await WarehouseFixture.open()
     stand.clock.set(START + 40 * DAY_MS)
@@ -286,7 +286,7 @@ describe('a backtest of anomalies', () => {
     alertOfInput({ name: 'x', channels, alertType: 'volume_anomaly', period: '1h', volume, ...more }, 1)
   const view = { vendor: 'Shop', event: 'view' }
 
-  test('fires where the trouble is new, and shows where it goes on', async () => {
+  test('fires when a deviation is new, and shows where it continues', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     for (const volume of [view, { vendor: '*' }]) {
@@ -322,7 +322,7 @@ describe('a backtest of anomalies', () => {
     })
   })
 
-  test('shows the rows that it judges, with a band as wide as its sensitivity; of several series none', async () => {
+  test('returns the judged rows with a band for its sensitivity; null for several series', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const domainId = 'dom_1'
@@ -355,7 +355,7 @@ describe('a backtest of anomalies', () => {
     }
   })
 
-  test('finds nothing where we collected nothing, nor does any rule that counts', async () => {
+  test('finds nothing in a collection gap, nor does any rule that counts', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const gap: Gap = { fromAt: deadAt, toAt: deadAt + 5 * HOUR_MS, cause: 'refused' }

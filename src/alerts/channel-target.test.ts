@@ -43,7 +43,7 @@ describe('a stored target', () => {
     expect(unsealedPart(target)).toBe(target)
   })
 
-  test('comes back whatever URL it was', () => {
+  test('can be decrypted for any URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
         expect(unsealTarget(box, sealTarget(box, url))).toBe(url)
@@ -51,7 +51,7 @@ describe('a stored target', () => {
     )
   })
 
-  test('of another master key is masked where it is shown, and refused where it is called', () => {
+  test('sealed with another master key is masked for display, and refused for delivery', () => {
     const other = secretBox(Buffer.alloc(32, 9))
     const stored = sealedHook(SLACK)
     expect(unsealChannel(other, stored)).toEqual(maskChannel(stored))
@@ -62,20 +62,20 @@ describe('a stored target', () => {
 describe('a masked target', () => {
   test.each<[Channel, string | RegExp]>([
     [sealedHook(SLACK), /^https:\/\/hooks\.slack\.com\/\*{3}[\w-]{8}$/],
-    // From before targets were sealed.
+    // Stored by a version that did not seal targets.
     [hook(SLACK), 'https://hooks.slack.com/***'],
     [hook('int_01ke:WEB'), 'int_01ke:WEB'],
     [{ type: 'email', target: 'ann@example.com, ben@x.example' }, 'a***@e***.com, b***@x***.example'],
     [{ type: 'email', target: 'owners' }, 'owners'],
   ])('%j', (channel, masked) => expect(maskChannel(channel).target).toMatch(masked))
 
-  test('tells two URLs of one origin apart', () => {
+  test('distinguishes two URLs of one origin', () => {
     const [one, other] = [sealedHook(SLACK), sealedHook(`${SLACK}2`)].map(maskChannel)
     expect(one?.target).not.toBe(other?.target)
   })
 })
 
-describe('entered channels', () => {
+describe('channels in a request', () => {
   const anns: Channel[] = [
     { type: 'email', target: 'ann@example.com' },
     { type: 'email', target: 'abe@example.com' },
@@ -86,7 +86,7 @@ describe('entered channels', () => {
     expect(accept([hook(SLACK), hook('int_01ke')])).toEqual([sealedHook(SLACK), hook('int_01ke')])
   })
 
-  test('that come back masked stay, in any order of URLs', () => {
+  test('with masked targets keep the stored ones, in any order of URLs', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2]), (order) => {
         const meant = order.flatMap((index) => stored[index] ?? [])
@@ -96,7 +96,7 @@ describe('entered channels', () => {
     expect(accept(stored.map(maskChannel), stored)).toEqual(stored)
   })
 
-  test('are checked as they were entered', () => {
+  test('are checked in clear', () => {
     const checked: Channel[] = []
     const check = (channels: readonly Channel[]) => void checked.push(...channels)
     acceptChannels(box, stored.slice(0, 1).map(maskChannel), { stored, check })
@@ -111,7 +111,7 @@ describe('entered channels', () => {
     expect(() => accept([hook('int_01ke'), channel], stored)).toThrow(/^channels\[1\]\.target: is masked/)
   })
 
-  test('with a URL that only looks masked are taken', () => {
+  test('with a URL that only looks masked are accepted', () => {
     const target = 'https://x.example/***/in?a=***'
     expect(accept([hook(target)])).toEqual([sealedHook(target)])
   })

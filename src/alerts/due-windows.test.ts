@@ -53,7 +53,7 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
     expect(spans(firstCursor(anomaly, at('10:30')), anomaly, at(time), false)).toEqual(expected)
   })
 
-  test('knows in which window it is', () => {
+  test('has the current window', () => {
     const [whole, part] = dueWindows(firstCursor(validation, at('10:30')), validation, at('11:20'), true)
     expect(whole).toMatchObject({
       windowStartAt: at('10:00'),
@@ -66,7 +66,7 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
   })
 })
 
-test('saved as a window begins, the first whole one is that', () => {
+test('begins with the current window when saved at its start', () => {
   const rule = schedule('1h', false)
   expect(spans(firstCursor(rule, at('11:00')), rule, at('12:00'), false)).toEqual(['11:00-12:00'])
 })
@@ -83,10 +83,10 @@ test('days follow the time zone', () => {
   expect(second?.window.to).toBe(Date.parse('2026-03-10T04:00Z'))
 })
 
-describe('after more than 24 windows without the program', () => {
+describe('after a downtime of more than 24 windows', () => {
   const back = at('10:30') + 3 * DAY_MS
 
-  test('the last 24 whole ones are judged', () => {
+  test('the last 24 windows are judged', () => {
     const rule = schedule('1h', false)
     const due = dueWindows(firstCursor(rule, at('10:30')), rule, back, true)
     expect(due).toHaveLength(MAX_LATE_WINDOWS)
@@ -95,7 +95,7 @@ describe('after more than 24 windows without the program', () => {
     expect(due.at(-1)?.window.to).toBe(at('10:00') + 3 * DAY_MS)
   })
 
-  test('violations from before are in the first of them', () => {
+  test('earlier violations are included in the first of them', () => {
     const rule = schedule('1h', true)
     const due = dueWindows(firstCursor(rule, at('10:30')), rule, back, false)
     expect(due).toHaveLength(MAX_LATE_WINDOWS)
@@ -107,7 +107,7 @@ describe('after more than 24 windows without the program', () => {
   })
 })
 
-test('nothing is due while the clock is set back', () => {
+test('nothing is due after the clock was set back', () => {
   for (const partial of [true, false]) {
     const rule = schedule('5m', partial)
     expect(dueWindows(firstCursor(rule, at('10:30')), rule, at('10:10'), true)).toEqual([])
@@ -126,14 +126,14 @@ const life = fc.record({
   ticks: fc.array(
     fc.record({
       woken: fc.boolean(),
-      // A tick, a pause of about a window, a clock set back, a long time down.
+      // A tick, a pause of about one window, a clock that is set back, a long downtime.
       afterMs: fc.oneof(
         fc.integer({ min: 0, max: 5000 }),
         fc.integer({ min: 0, max: 2 * HOUR_MS }),
         fc.integer({ min: -MINUTE_MS, max: 0 }),
         fc.integer({ min: 0, max: 60 * DAY_MS }),
       ),
-      // The program dies before this many of the due evaluations are written down.
+      // The program dies before this many of the due evaluations are stored.
       written: fc.oneof(fc.constant(100), fc.integer({ min: 0, max: 3 })),
     }),
     { maxLength: 40 },
@@ -163,7 +163,7 @@ interface Life {
   ticks: { woken: boolean; afterMs: number; written: number }[]
 }
 
-test('whatever happens, evaluations of a validation alert divide time without gap or overlap', () => {
+test('evaluations of a validation alert cover time without gap or overlap, in any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, cursor, evaluated } = live(life, true)
@@ -184,7 +184,7 @@ test('whatever happens, evaluations of a validation alert divide time without ga
   )
 })
 
-test('whatever happens, an anomaly alert judges the last 24 windows up to the last tick, without overlap', () => {
+test('an anomaly alert judges the last 24 windows up to the last tick, without overlap, in any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, true, { ticks: true })
@@ -192,7 +192,7 @@ test('whatever happens, an anomaly alert judges the last 24 windows up to the la
       for (const { window, windowStartAt, watermark, next } of evaluated) {
         const whole = windowAt(rule.period, rule.timezone, window.from)
         expect(window.from).toBeGreaterThanOrEqual(through)
-        // What is left out are whole windows.
+        // Skipped time consists of whole windows.
         if (window.from !== through) expect(window.from).toBe(whole.start)
         expect(window.to).toBeLessThanOrEqual(whole.end)
         expect(windowStartAt).toBe(whole.start)
@@ -206,7 +206,7 @@ test('whatever happens, an anomaly alert judges the last 24 windows up to the la
   )
 })
 
-test('whatever happens, a volume alert judges whole windows, in order, each once, none that began before it', () => {
+test('a volume alert judges whole windows once, in order, none that began before it, in any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, false)
@@ -224,7 +224,7 @@ test('whatever happens, a volume alert judges whole windows, in order, each once
   )
 })
 
-test('whatever happens, nothing is due before nextDueAt says so, and something is from then on', () => {
+test('an alert is due exactly from nextDueAt on', () => {
   fc.assert(
     fc.property(life, fc.constantFrom('partial', 'whole', 'ticks'), (life, kind) => {
       const { rule, cursor } = live(life, kind !== 'whole', kind === 'ticks' ? { ticks: true } : {})
@@ -237,7 +237,7 @@ test('whatever happens, nothing is due before nextDueAt says so, and something i
   )
 })
 
-test('a program that never stops judges every window of a volume alert after the first cut one', () => {
+test('without downtime every window of a volume alert is judged after the first partial one', () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.constantFrom('1h', '1d', '1w'), (timezone, period) => {
       const start = Date.UTC(2026, 2, 20, 12, 34)

@@ -5,12 +5,12 @@ import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
 import { eventsQuery, findEvents } from './find-events.ts'
 
 const ORG = 'org_a'
-/** As far apart as they may be: below 2^31, as in production, and above 2^52. */
+/** Extreme values: below 2^31, as in production, and above 2^52. */
 const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_SAFE_INTEGER]
 const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
 const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })
 
-test('events come whole, in the order of the places; those that are gone or of others are left out', async () => {
+test('complete events are returned in the order of positions, without missing and foreign ones', async () => {
   using history = await warehouseWith([...EVENTS, THEIRS])
   const places = [...EVENTS, THEIRS, eventOf({ seq: 6, receivedAt: NOON + 2 })]
   await fc.assert(
@@ -25,11 +25,11 @@ test('events come whole, in the order of the places; those that are gone or of o
   )
 })
 
-test('without places there is no query', async () => {
+test('without positions there is no query', async () => {
   expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
 })
 
-test('places are bound as integers, so that the engine can skip what lies elsewhere', async () => {
+test('positions are bound as integers, so that the engine can skip other files', async () => {
   using history = await warehouseWith(EVENTS)
   const query = eventsQuery(ORG, EVENTS)
   const { sql, params } = inSql(query)

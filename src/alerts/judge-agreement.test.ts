@@ -19,7 +19,7 @@ const RUNS = 5
 const DOMAINS = ['dom_1', 'dom_2', 'dom_3']
 const VENDORS = ['GA4', 'ab', "it's"]
 
-/** So long that SQL looks through the map for it. */
+/** A name so long that SQL searches the parameter map for it. */
 const LONG = {
   op: 'any' as const,
   items: [
@@ -57,7 +57,7 @@ const aSent = fc.record({
   vendor: fc.constantFrom(...VENDORS),
 })
 
-/** One event a minute: some in a sorted and shredded file, some in two as they came, the others still in the spool. */
+/** One event a minute: some in a sorted and shredded file, some in two unsorted files, the others still in the spool. */
 async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
   for (const [index, event] of events.entries()) {
     await stand.add([event])
@@ -67,7 +67,7 @@ async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEven
   }
 }
 
-test('what is decided at the door is what SQL says later: scope, filters, conditions and groups', async () => {
+test('the verdict on arrival equals the SQL: scope, filters, conditions and groups', async () => {
   let pairs = 0
   let violations = 0
   const compare = async (
@@ -114,11 +114,11 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
       fc.constantFrom<'DE'[]>([], ['DE']),
       compare,
     ),
-    // The difference alone: the events and rules around it would hide it, and shrinking them takes hours.
+    // Only the difference: other events and rules would hide it, and shrinking them takes hours.
     { numRuns: RUNS, endOnFailure: true, reporter: report },
   )
   expect(pairs).toBeGreaterThanOrEqual(20_000)
-  // Agreement in saying no would be worth little.
+  // Agreement on events without violations alone would prove little.
   expect(violations).toBeGreaterThan(pairs / 20)
 })
 

@@ -8,7 +8,7 @@ import { createAlert } from './alert-store.ts'
 import { LateJudge } from './late-judge.ts'
 import type { AlertRule } from './organization-rules.ts'
 
-test('what waited is judged by the rules and the countries of the moment it is judged', async () => {
+test('late batches are judged by the rules and countries at the time of judging', async () => {
   const phone = {
     ...validationInput,
     conditions: { logic: 'any' as const, items: [{ parameter: '*', op: 'contains_phone' as const }] },
@@ -17,7 +17,7 @@ test('what waited is judged by the rules and the countries of the moment it is j
   let regions: PhoneRegions = []
   let isDeleted = false
   const judge = new LateJudge({
-    // As the rules in force do: they report a change at the next refresh.
+    // As `ActiveRules` does: it reports a change at the next refresh.
     refresh() {
       if (isDeleted && rules.delete('alr_1')) judge.changed('org_a', 'alr_1', null)
     },
@@ -33,7 +33,7 @@ test('what waited is judged by the rules and the countries of the moment it is j
   judge.close()
 })
 
-test('what waited is judged by the labels of the moment it is judged', async () => {
+test('late batches are judged by the labels at the time of judging', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { orgId, mallory } = cast(db, clock)

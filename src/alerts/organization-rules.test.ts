@@ -59,7 +59,7 @@ describe('an event is judged by', () => {
     expect(judge(eventOf(values))).toEqual(expected.toSorted())
   })
 
-  test('no rule that is out of scope looks at it', () => {
+  test('no rule outside of its scope', () => {
     const inScope = Array.from({ length: 50 }, (_, n) =>
       blankValue(`in ${n}`, { domainId: 'dom_shop', vendors: ['ga4'], conditions: longerThan(100 + n) }),
     )
@@ -70,11 +70,11 @@ describe('an event is judged by', () => {
     let reads = 0
     const params = counted({ value: '12' }, () => reads++)
     expect(judge(eventOf({ params }))).toEqual([])
-    // All of them are of one kind on one parameter.
+    // All are conditions of one kind on one parameter.
     expect(reads).toBe(1)
   })
 
-  test('what its rules have in common once, and anew for the next event', () => {
+  test('shared conditions once per event', () => {
     const judge = judgeOf(
       Array.from({ length: 50 }, (_, n) => blankValue(`alr_${n}`, { conditions: longerThan(n % 2) })),
     )
@@ -91,7 +91,7 @@ describe('an event is judged by', () => {
     }
   })
 
-  test('conditions last: what the filters leave out is not looked at', () => {
+  test('filters first: conditions are not evaluated when filters do not match', () => {
     const filters = [{ parameter: '$event', op: 'equals' as const, values: ['view'] }]
     const judge = judgeOf([blankValue('views', { filters })])
     let reads = 0
@@ -100,13 +100,13 @@ describe('an event is judged by', () => {
     expect(reads).toBe(0)
   })
 
-  test('without a violation the result is always the same frozen empty list', () => {
+  test('the same frozen empty list when there is no violation', () => {
     const none = judge(eventOf({ params: { value: '1' } }))
     expect(judgeOf([])(eventOf())).toBe(none)
     expect(() => none.push('x')).toThrow(TypeError)
   })
 
-  test('its own list each time', () => {
+  test('a new list each time', () => {
     judge(eventOf()).push('more')
     expect(judge(eventOf())).not.toContain('more')
   })
@@ -120,7 +120,7 @@ describe('an event is judged by', () => {
   })
 })
 
-test('the index changes nothing: each alert is judged as if it were alone', () => {
+test('the index does not change results: each alert is judged as if it were alone', () => {
   const words = fc.constantFrom('a', 'b', 'c', 'd')
   const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
   const alert = fc

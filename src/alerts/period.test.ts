@@ -36,7 +36,7 @@ describe('a period', () => {
 
 describe('a time zone', () => {
   const names = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'europe/berlin', 'US/Pacific', 'EST5EDT', '+05:30']
-  test('is accepted when windows can be cut by it', () => {
+  test('is accepted when windows can be computed with it', () => {
     const day = parsePeriod('1d')
     for (const name of names) {
       expect(() => checkTimezone(name)).not.toThrow()
@@ -60,7 +60,7 @@ describe('a time zone', () => {
   })
 })
 
-/** Zones whose clocks change in unlike ways: at night, at midnight, by half an hour, by a whole day, not at all. */
+/** Zones with different clock changes: at night, at midnight, by half an hour, by a whole day, none. */
 const ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -92,13 +92,13 @@ const period = fc
 const zone = fc.constantFrom(...ZONES)
 const instant = fc.oneof(
   fc.integer({ min: Date.UTC(1985, 0, 1), max: Date.UTC(2045, 0, 1) }),
-  // Around the day that Samoa left out, and around a change of clocks at 00:01.
+  // Around the day that Samoa skipped, and around a clock change at 00:01.
   fc.integer({ min: Date.UTC(2011, 11, 27), max: Date.UTC(2012, 0, 3) }),
   fc.integer({ min: Date.UTC(2006, 9, 28), max: Date.UTC(2006, 9, 31) }),
 )
 
 describe('windows', () => {
-  test('touch, and every instant is in exactly one', () => {
+  test('are adjacent, and every instant is in exactly one', () => {
     fc.assert(
       fc.property(period, zone, instant, fc.nat(), (period, timezone, at, somewhere) => {
         const window = windowAt(period, timezone, at)
@@ -295,7 +295,7 @@ describe('windows', () => {
         ['2018-11-05 00:00:00', 24],
       ],
     ],
-    // Midnight comes twice.
+    // Midnight occurs twice.
     [
       'America/Havana',
       '1d',

@@ -20,7 +20,7 @@ async function shop(world: TestApp) {
 }
 
 describe('a preview', () => {
-  test('counts what the rule finds in the last hours, and shows the newest of it, masked', async () => {
+  test('counts the findings of the last hours, and shows the newest events, masked', async () => {
     await using world = await testApp()
     const { send, ask } = await shop(world)
     await send([{ id: 'old', vendor: 'Shop', event: 'a', params: { to: 'ann@example.com' } }])
@@ -40,12 +40,12 @@ describe('a preview', () => {
     )
     expect(JSON.stringify(body)).not.toContain('@example.com')
     expect((await ask('preview', {})).body).toMatchObject({ scanned: 51, matched: 26, windowHours: 24 })
-    // Nothing of it was kept.
+    // Nothing was stored.
     expect((await world.call('GET', '/v1/alerts')).body.alerts).toEqual([])
     expect((await world.call('GET', '/v1/issues')).body.issues).toEqual([])
   })
 
-  test('counts a sampled event by its weight, scanned or matched', async () => {
+  test('counts a sampled event with its weight, scanned or matched', async () => {
     await using world = await testApp()
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Sampled' } })
     const events = ['ann@example.com', 'bob@example.com', 'nobody'].map((to) => ({
@@ -58,7 +58,7 @@ describe('a preview', () => {
     expect(body).toMatchObject({ scanned: 30, matched: 20 })
   })
 
-  test('looks at events one by one where SQL can not tell', async () => {
+  test('checks single events when SQL is not exact', async () => {
     await using world = await testApp()
     const { send, ask } = await shop(world)
     const conditions = { logic: 'any', items: [{ parameter: 'tel', op: 'contains_phone' }] }

@@ -79,11 +79,11 @@ describe('an instant is in the run windows', () => {
       true,
     ],
     ['not behind a night of Kolkata', { hours: [23, 1], days: [MONDAY] }, 'Asia/Kolkata', '2026-01-05T19:30Z', false],
-    // Half an hour forward at 02:00 on 2026-10-04: 02:00 to 02:30 is left out.
+    // Half an hour forward at 02:00 on 2026-10-04: 02:00 to 02:30 is skipped.
     ['in what is left of an hour', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T15:30Z', true],
     ['not before it', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T15:29:59Z', false],
     ['not behind it there', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T16:00Z', false],
-    // Half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 comes twice.
+    // Half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 occurs twice.
     ['in the half hour that comes twice', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:15Z', true],
     ['not behind that', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:30Z', false],
   ])('%s', (_, runWindows, timezone, at, expected) => {
@@ -93,7 +93,7 @@ describe('an instant is in the run windows', () => {
   const hours = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 }))
   const week = Array.from({ length: 7 * 24 * 4 }, (_, quarter) => Date.UTC(2026, 0, 4) + quarter * 15 * MINUTE_MS)
 
-  test('each hour of a week on exactly the days that are named', () => {
+  test('each hour of a week on exactly the given days', () => {
     fc.assert(
       fc.property(hours, fc.uniqueArray(fc.integer({ min: 0, max: 6 })), ([from, to], days) => {
         const length = (to - from + 24) % 24 || 24
@@ -104,7 +104,7 @@ describe('an instant is in the run windows', () => {
     )
   })
 
-  test('each instant in one of two that complete each other', () => {
+  test('each instant in exactly one of two complementary ones', () => {
     const zone = fc.constantFrom('UTC', BERLIN, 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe')
     const instant = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) })
     fc.assert(
@@ -150,7 +150,7 @@ describe('a window meets the run windows', () => {
     expect(meetsRunWindow(runWindows, timezone, window(from, to))).toBe(expected)
   })
 
-  test('exactly when one of its minutes is in them', () => {
+  test('exactly when one of its minutes does', () => {
     const runWindows = fc.record({
       hours: fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 })),
       days: fc.uniqueArray(fc.integer({ min: 0, max: 6 })),
@@ -176,7 +176,7 @@ describe('a window meets the run windows', () => {
     )
   })
 
-  test('as any stretch of eight days, whatever clocks do', () => {
+  test('when it has eight days or more, even when clocks change', () => {
     const from = Date.parse('2026-03-22T00:30Z')
     for (let hour = 0; hour < 24; hour++) {
       const only = { hours: [hour, (hour + 1) % 24], days: [SUNDAY] }

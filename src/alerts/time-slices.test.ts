@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { OutOfTime } from '../conditions/meter.ts'
 import { TimeSlices } from './time-slices.ts'
 
-/** Slices by a stopwatch that is moved by hand. */
+/** Time slices with a manual stopwatch. */
 function setUp() {
   let [wall, processor] = [1000, 0]
   const slices = new TimeSlices({ wallMs: () => wall, processorMs: () => processor })
-  /** Works on a batch in steps until the meter ends it; answers how long it worked. */
+  /** Works on a batch in steps until the meter stops it; returns the time worked. */
   const work = (orgId: string, ms: number, { events = 1, stepMs = 0.5, busy = 1 } = {}) => {
     const { meter, end } = slices.begin(orgId)
     let done = 0
@@ -30,17 +30,17 @@ function setUp() {
 }
 
 describe('a batch may take', () => {
-  test('a slice and as much again when no other organization sends, however often', () => {
+  test('twice its slice when no other organization sends', () => {
     const { work } = setUp()
     for (let n = 0; n < 20; n++) expect(work('org_a', 1000)).toBeWithin(25, 51)
   })
 
-  test('all that it needs below that', () => {
+  test('all the time that it needs below that', () => {
     const { work } = setUp()
     expect(work('org_a', 20)).toBe(20)
   })
 
-  test('much less when another organization sends, and nothing of it when its share is used up', () => {
+  test('much less when another organization sends, and nothing when its balance is used up', () => {
     const { work } = setUp()
     work('org_b', 0.5)
     expect(work('org_a', 1000)).toBeWithin(3, 7)
@@ -50,11 +50,11 @@ describe('a batch may take', () => {
       worked += work('org_a', 1000)
     }
     expect(worked).toBeLessThan(100)
-    // A neighbour that costs little is not touched by it.
+    // An organization with cheap events is not affected.
     expect(work('org_b', 2, { events: 100 })).toBe(2)
   })
 
-  test('again what it may when the others went away', () => {
+  test('its full slice again when the others stopped sending', () => {
     const { work, pass } = setUp()
     work('org_b', 0.5)
     for (let n = 0; n < 50; n++) work('org_a', 1000)
@@ -62,7 +62,7 @@ describe('a batch may take', () => {
     expect(work('org_a', 1000)).toBeWithin(25, 51)
   })
 
-  test('its share again when time has passed', () => {
+  test('its share again after some time', () => {
     const { work, pass } = setUp()
     for (let n = 0; n < 50; n++) {
       work('org_b', 0.5)
@@ -73,13 +73,13 @@ describe('a batch may take', () => {
     expect(work('org_a', 1000)).toBeWithin(3, 7)
   })
 
-  test('as much when the machine is busy with other things meanwhile', () => {
+  test('as much when the machine is busy with other work', () => {
     const { work } = setUp()
     work('org_b', 0.5)
     expect(work('org_a', 3, { busy: 50 })).toBe(3)
   })
 
-  test('what many cheap events take, without being charged', () => {
+  test('the time of many cheap events without being charged', () => {
     const { work } = setUp()
     for (let n = 0; n < 200; n++) {
       work('org_b', 0.5)

@@ -3,7 +3,7 @@ import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared, Spread } from './baseline.ts'
 import type { Reading } from './row-statistics.ts'
 
-/** After an alarm none of the same direction is raised for this long. */
+/** Minimum time between alarms of the same direction. */
 export const REST_MS = 12 * HOUR_MS
 const ESCALATION = 2
 const CALM_ROWS = 2
@@ -21,7 +21,7 @@ const REPEAT_SCORE = 0.99
 export interface Judgement {
   up: number
   down: number
-  /** The larger of both for a row that raises an alarm or is no anomaly; just below the sensitivity for other rows. */
+  /** The larger of both for a row that raises an alarm or is not an anomaly; just below the sensitivity for other rows. */
   score: number
   anomaly: boolean
   alarm: boolean
@@ -30,7 +30,7 @@ export interface Judgement {
   silent: boolean
 }
 
-/** The part of a detector that depends on its sensitivity: raises alarms, and decides when they are over. */
+/** The part of a detector that depends on the sensitivity: raises alarms and decides when they are over. */
 export class Alarm {
   private isOpen = false
   private calm = 0
@@ -89,9 +89,9 @@ export class Alarm {
   }
 
   /**
-   * One alarm for one deviation: none of the same direction for half a day, unless a burst becomes much worse. All
-   * other measures grow by themselves: silences and sums with every row, and deviations from a season with the traffic
-   * of the hour.
+   * Raises one alarm per deviation: none of the same direction for half a day, unless a burst becomes much worse. Other
+   * measures grow without a new cause: silences and sums with every row, and deviations from a season with the traffic of
+   * the hour.
    */
   private raises({ t, scale }: Reading, up: number, down: number): boolean {
     if (down > up) {
@@ -129,7 +129,7 @@ export class Alarm {
     if (!one || Number.isNaN(one.residual)) return 0
     const root = anscombe(one.count)
     const expected = root - one.residual + this.levelOf(at, one.root)
-    // Unusual both for this series and by chance.
+    // Unusual both for this series and for clustered Poisson events.
     const deviations = nearerToZero(noise.deviations(root, expected), clusters.deviations(root, expected))
     return ignoreSmallChange(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
@@ -149,10 +149,10 @@ export class Alarm {
   }
 }
 
-/** Returns the one that is nearer to 0. */
+/** Returns the value nearer to 0. */
 const nearerToZero = (a: number, b: number) => (Math.abs(a) < Math.abs(b) ? a : b)
 
-/** Returns 0 where the change is too small in itself, however unlikely it is. */
+/** Returns 0 when the change is too small to matter, even if it is unlikely. */
 function ignoreSmallChange(deviations: number, { count, root }: Compared): number {
   const expected = inverseAnscombe(root)
   if (deviations < 0) {

@@ -6,12 +6,12 @@ import { medianOf, toDistances } from './quantile.ts'
 const MAX_WEEKS = 8
 const MIN_WEEKS = 4
 export const HISTORY_DAYS = 14
-/** The least values that a median is taken of. */
+/** Minimum number of values for a median. */
 export const MIN_HISTORY_VALUES = 2
 const MIN_LEVEL_VALUES = 12
-/** The most deviations by which one hour of the week is drawn towards the same hour of other days. */
+/** Maximum deviations by which an hour of the week is shrunk towards the same hour of other days. */
 const MAX_SHRINKAGE = 0.5
-/** Weekdays and weekends are separate where they differ by this many deviations. */
+/** Weekdays and weekends are treated separately when they differ by this many deviations. */
 const MIN_DAY_KIND_DIFFERENCE = 3
 
 const scratch = new Float64Array(MAX_SCALE_BLOCKS)
@@ -20,12 +20,12 @@ const historyRoots = new Float64Array(MAX_WEEKS * 7)
 
 /** The distribution of residuals. */
 export interface Spread {
-  /** The median absolute deviation of the residuals, and that of the values that they are residuals of. */
+  /** The median absolute deviation of the residuals, and that of the values themselves. */
   deviation: number
   whole: number
   /** The usual noise, by the size of the baseline. */
   noise: Noise
-  /** How many times heavier the tails are than those of a normal distribution, at least 1. */
+  /** Factor by which the tails are heavier than those of a normal distribution, at least 1. */
   heavy: number
 }
 
@@ -87,8 +87,8 @@ export class Baseline {
   }
 
   /**
-   * Returns the spread of the four weeks before a block; null while there are too few residuals. `cluster`: how many events
-   * come together.
+   * Returns the spread of the four weeks before a block; null while there are too few residuals. `cluster`: number of events
+   * that occur together.
    */
   spreadBefore(block: number, cluster: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
@@ -126,8 +126,8 @@ export class Baseline {
   }
 
   /**
-   * A median of few weeks is unstable: it is drawn halfway to that of the same hour on all days of its kind, by a
-   * limited amount, so that a weekday with a shape of its own keeps it.
+   * Shrinks a median of few weeks, which is unstable, halfway towards that of the same hour on all days of its kind. The
+   * amount is limited, so that a weekday with a distinct shape keeps it.
    */
   private shrunk(slot: number, weekly: number): number {
     const like = this.medianOfSameDayKind(slot, historyRoots.length)
@@ -166,7 +166,7 @@ export class Baseline {
   }
 }
 
-/** The values of the newest slots of a series. A slot without a value, or too old, is NaN. */
+/** Ring buffer with the values of the newest slots of a series. Slots that are too old or have no value are NaN. */
 export class SlotRing {
   private readonly values: Float32Array
   private newest = -1
@@ -175,7 +175,7 @@ export class SlotRing {
     this.values = new Float32Array(size).fill(Number.NaN)
   }
 
-  /** Slots come in rising order; a slot may be written again while it is kept. */
+  /** Slots come in ascending order; a slot in the buffer may be overwritten. */
   set(slot: number, value: number): void {
     const size = this.values.length
     if (slot > this.newest) {

@@ -2,7 +2,7 @@ const BIN = 0.02
 /** Up to e^22, 3.6 billion events a row. */
 const BINS = 1100
 const LAST_BIN = BINS - 1
-/** With fewer rows, none can be called one in 500. */
+/** Minimum number of rows; with fewer, no row can be called one in 500. */
 const LEARNING_ROWS = 500
 const QUANTILE = 0.99
 /** Beyond the quantile a row is one in 10^2. */
@@ -27,7 +27,7 @@ export class Burst {
   /** Number of rows that the slope is estimated from. */
   private above = 0
 
-  /** `width`: of how many rows the judged counts are sums. `memory`: of how many rows the tail is made. */
+  /** `width`: number of rows that a judged count sums up. `memory`: number of rows from which the tail is estimated. */
   constructor(
     private readonly width: number,
     memory: number,

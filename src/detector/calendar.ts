@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 const WEEK_MS = 7 * DAY_MS
 const SCALE_DAYS = 28
 const SCALE_ROWS = 84
-/** Three days of hours, less what is lost where a sum reaches into a day of another kind. */
+/** Three days of hours, minus those lost when a sum extends into a day of another kind. */
 const MIN_RESIDUALS = 60
 const MIN_DAYS = 3
 
@@ -12,7 +12,7 @@ export interface Calendar {
   day: number
   week: number
   block: number
-  /** In blocks: a day, the period that scales are estimated from, and the least that they need. */
+  /** In blocks: a day, the period from which scales are estimated, and the minimum for that. */
   dayBlocks: number
   scaleBlocks: number
   minBlocks: number
@@ -32,5 +32,5 @@ export function calendarOf(stepMs: number): Calendar {
   }
 }
 
-/** No calendar estimates scales from more blocks: rows of 40 minutes have 36 blocks a day. */
+/** Maximum number of blocks from which scales are estimated: rows of 40 minutes have 36 blocks a day. */
 export const MAX_SCALE_BLOCKS = 36 * SCALE_DAYS

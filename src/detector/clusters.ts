@@ -1,27 +1,27 @@
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 
 /**
- * Poisson's law for events that come in clusters: a page sends several at once, and a visit has several pages. What comes
- * by chance is clusters, so counts deviate as counts of clusters do.
+ * Poisson noise of events that occur in clusters: a page sends several at once, and a visit has several pages. Clusters
+ * are independent, so counts deviate like counts of clusters.
  */
 export class Clusters {
-  /** `size`: of clusters that are all alike; 1 when each event comes by itself. */
+  /** `size`: events per cluster, all of equal size; 1 for independent events. */
   constructor(readonly size: number) {}
 
   /**
-   * Of clusters whose sizes differ as chance has it (a geometric distribution), with this mean, at least 1: counts have as
-   * much variance as with clusters of this one size.
+   * Returns clusters of one size that give counts the same variance as clusters with geometrically distributed sizes of
+   * this mean, at least 1.
    */
   static of(mean: number): Clusters {
     return new Clusters(2 * mean - 1)
   }
 
-  /** Returns how many deviations a root is above its baseline; negative below it. */
+  /** Returns the deviations of a root from its baseline; negative below it. */
   deviations(root: number, expected: number): number {
     return this.rootIn(root) - this.rootIn(expected)
   }
 
-  /** Returns the count that is this many deviations above the baseline of this root, or below it. */
+  /** Returns the count that deviates from the baseline root by this many deviations. */
   countAt(expected: number, deviations: number): number {
     return this.size * inverseAnscombe(this.rootIn(expected) + deviations)
   }

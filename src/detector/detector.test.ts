@@ -50,7 +50,7 @@ const rough = fc
   })
 
 describe('verdicts', () => {
-  test('an alarm is a score that reaches the sensitivity, and an anomaly; a state says which', () => {
+  test('a row with a score of at least the sensitivity is an alarm and an anomaly; the state has its direction', () => {
     fc.assert(
       fc.property(
         rough,
@@ -74,7 +74,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('do not depend on what else is judged at the same time', () => {
+  test('do not depend on other detectors', () => {
     fc.assert(
       fc.property(rough, rough, (one, other) => {
         const [first, second] = [
@@ -91,7 +91,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('of several sensitivities in one pass are those of each alone', () => {
+  test('at several sensitivities in one pass equal those of each alone', () => {
     const sensitivities = [2, 3, 4, 4.5, 5, 6, 7, 8]
     fc.assert(
       fc.property(rough, (values) => {
@@ -105,7 +105,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('who is less sensitive is never the first to raise an alarm', () => {
+  test('a less sensitive detector never raises an alarm first', () => {
     fc.assert(
       fc.property(rough, fc.constantFrom(HOUR_MS, 5 * MINUTE_MS), (values, stepMs) => {
         const first = [2, 3, 4, 5, 6, 7, 8].map(
@@ -134,7 +134,7 @@ describe('nothing is found in', () => {
     expect(alarmsOf(verdictsOf(values))).toEqual([])
   })
 
-  test('a week whose rows are left out', () => {
+  test('a week with missing rows', () => {
     const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
     const verdicts = hourly(200, 2).flatMap((value, row) =>
       row >= 700 && row < 700 + WEEK ? [] : [detector.push(START + row * HOUR_MS, value)],
@@ -143,7 +143,7 @@ describe('nothing is found in', () => {
     expect(verdicts.at(-1)?.expected).toBeGreaterThan(20)
   })
 
-  test('the first weekends of a series that hardly has any', () => {
+  test('the first weekends of a series with little weekend traffic', () => {
     const quiet = (hour: number) => profileAt(hour) * (hour >= 5 * 24 ? 0.4 : 1)
     for (const seed of [1, 2, 3]) {
       expect(alarmsOf(verdictsOf(madeSeries(500, 4, randomOf(seed), quiet)))).toEqual([])
@@ -160,13 +160,13 @@ describe('nothing is found in', () => {
     expect(found).toEqual([])
   })
 
-  test('a series that follows the clock on the wall, over both changes', () => {
+  test('a series that follows local time, over both clock changes', () => {
     for (const day of ['2026-03-29', '2026-10-25']) {
       const start = Date.parse(`${day}T00:00Z`) - 5 * WEEK * HOUR_MS
       const random = randomOf(4)
       const values = Array.from({ length: 7 * WEEK }, (_, row) => {
         const wall = Temporal.Instant.fromEpochMilliseconds(start + row * HOUR_MS).toZonedDateTimeISO('Europe/Berlin')
-        // An edge that is an hour too early or too late is seen.
+        // An edge that is off by an hour is detected.
         return poisson(wall.hour >= 8 && wall.hour < 20 ? 400 : 20, random)
       })
       expect(alarmsOf(verdictsOf(values, { timezone: 'Europe/Berlin', start }))).toEqual([])
@@ -175,7 +175,7 @@ describe('nothing is found in', () => {
   })
 })
 
-describe('what happens is found', () => {
+describe('changes are detected', () => {
   const from = 5 * WEEK + 30
 
   test.each<[string, number, (value: number) => number, Verdict['state'][]]>([
@@ -193,7 +193,7 @@ describe('what happens is found', () => {
     expect(more).toEqual([])
   })
 
-  test('a fall soon after a rise is a trouble of its own', () => {
+  test('a drop soon after a rise is a separate alarm', () => {
     const values = hourly(200, 6).map((value, row) => (row >= from + 6 ? 0 : row >= from ? 5 * value : value))
     const verdicts = verdictsOf(values)
     const states = alarmsOf(verdicts)
@@ -214,7 +214,7 @@ describe('what happens is found', () => {
     expect(row).toBeLessThan(3504)
   })
 
-  test('it closes after two calm rows, and the rest holds back what comes again', () => {
+  test('an alarm closes after two calm rows, and is not raised again within the rest period', () => {
     const values = hourly(200, 8).map((value, row) => (row >= from && row < from + 4 ? 0 : value))
     values[from + 9] = 0
     values[from + 10] = 0
@@ -235,7 +235,7 @@ describe('silence between rows', () => {
     return { detector, end: START + values.length * HOUR_MS }
   }
 
-  test('a dead tag of 60 events an hour is named within 30 minutes', () => {
+  test('a dead tag of 60 events an hour is detected within 30 minutes', () => {
     const { detector, end } = afterRows(flat.slice(0, rows))
     const minutes = Array.from({ length: 60 }, (_, minute) => minute)
     const named = (lastEventAt: number) =>
@@ -247,7 +247,7 @@ describe('silence between rows', () => {
     expect(detector.silenceAt(end + 60 * MINUTE_MS, end + 59 * MINUTE_MS)).toBeLessThan(2)
   })
 
-  test('grows until the row comes, and says the same then', () => {
+  test('grows until the row ends, and equals its score then', () => {
     const { detector, end } = afterRows(flat.slice(0, rows))
     const growing = [0, 10, 20, 40, 60].map((minute) => detector.silenceAt(end + minute * MINUTE_MS))
     expect(growing).toEqual(growing.toSorted((a, b) => a - b))
@@ -257,7 +257,7 @@ describe('silence between rows', () => {
     expect(down).toBeGreaterThanOrEqual(growing[4] ?? 0)
   })
 
-  test('is none before there is anything to expect', () => {
+  test('is not detected before anything is expected', () => {
     const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
     expect(detector.silenceAt(START)).toBe(0)
     detector.push(START, 5)
@@ -285,12 +285,12 @@ describe('a series is learned', () => {
     ['a Monday', 0, 8],
     ['a Sunday', 6, 6],
     ['a Wednesday', 2, 8],
-  ])('from %s on, when three days could be compared with their like', (_name, day, expected) => {
+  ])('from %s on, when three days could be compared with similar ones', (_name, day, expected) => {
     expect(learnedAfter(day)).toBe(expected)
   })
 })
 
-test('what is within the band is no anomaly of its own, what is far outside is', () => {
+test('a count within the band is not an anomaly, one far outside is', () => {
   const values = hourly(200, 11)
   const row = 5 * WEEK + 15
   const before = values.slice(0, row)
@@ -302,7 +302,7 @@ test('what is within the band is no anomaly of its own, what is far outside is',
   expect([last((low ?? 0) / 3), last(3 * (high ?? 0))].map((verdict) => verdict?.anomaly)).toEqual([true, true])
 })
 
-test('what is expected strays less than the median of the same hour in the weeks before', () => {
+test('the baseline deviates less than the median of the same hour in earlier weeks', () => {
   const random = randomOf(15)
   const means = Array.from({ length: 6 * WEEK }, (_, hour) => 40 * profileAt(hour % WEEK))
   const values = means.map((mean) => poisson(mean, random))
@@ -330,8 +330,8 @@ test('a detector of hourly rows stays small', () => {
   expect(new Detector({ sensitivity: 5, stepMs: HOUR_MS }).bytes).toBeLessThan(50_000)
 })
 
-describe('a series whose step is not known', () => {
-  test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])('is judged as if it were known: %p ms', (stepMs) => {
+describe('a series with an unknown step', () => {
+  test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])('is judged as with a known step of %p ms', (stepMs) => {
     const values = hourly(50, 12).slice(0, 700)
     const detector = new InferredStepDetector({ sensitivity: 4 })
     const found = values.map((value, row) => detector.push(START + row * stepMs, value))

@@ -44,28 +44,28 @@ export class DetectorSet {
   }
 
   /**
-   * Returns the verdicts in the order of the sensitivities. `t` is the start of the row; rows come in the order of
-   * time, and a row that is left out, or null, is unknown, not zero. `lulls` as for `Measure.take`.
+   * Returns the verdicts in the order of the sensitivities. `t` is the start of the row; rows come in
+   * chronological order, and a missing or null row is unknown, not zero. `quietRuns` as for `RowStatistics.take`.
    */
-  push(t: Instant, value: number | null, lulls: readonly number[] | null = null): Verdict[] {
-    const row = this.measure.take(t, value, lulls)
+  push(t: Instant, value: number | null, quietRuns: readonly number[] | null = null): Verdict[] {
+    const row = this.measure.take(t, value, quietRuns)
     const learningUntil = this.measure.learningUntil(t)
     return this.alarms.map((alarm) =>
       row ? this.verdictOf(row, alarm, learningUntil) : this.unknown(t, alarm, learningUntil),
     )
   }
 
-  /** As `Measure.silenceAt`. */
+  /** As `RowStatistics.silenceAt`. */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.measure.silenceAt(now, lastEventAt)
   }
 
-  /** As `Measure.missingAt`. */
+  /** As `RowStatistics.missingAt`. */
   missingAt(now: Instant, lastEventAt: Instant | null): number {
     return this.measure.missingAt(now, lastEventAt)
   }
 
-  /** As `Measure.silenceGuard`. */
+  /** As `RowStatistics.silenceGuard`. */
   get silenceGuard(): number {
     return this.measure.silenceGuard
   }
@@ -75,7 +75,7 @@ export class DetectorSet {
     return orNull(this.measure.expectedAt(t))
   }
 
-  /** Memory of the arrays that it holds: 42 kB for rows of an hour, 160 kB for those of 5 minutes. */
+  /** Memory of its arrays in bytes: 42 kB for hourly rows, 160 kB for rows of 5 minutes. */
   get bytes(): number {
     return this.measure.bytes
   }
@@ -115,16 +115,16 @@ export class Detector {
   /** As `DetectorSet.push`. */
   push(t: Instant, value: number | null): Verdict {
     const [verdict] = this.set.push(t, value)
-    if (!verdict) throw new Error('a set answers as many verdicts as it has sensitivities')
+    if (!verdict) throw new Error('a detector set returns one verdict per sensitivity')
     return verdict
   }
 
-  /** As `Measure.silenceAt`. */
+  /** As `RowStatistics.silenceAt`. */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.set.silenceAt(now, lastEventAt)
   }
 
-  /** Bytes of the arrays that it holds. */
+  /** Memory of its arrays in bytes. */
   get bytes(): number {
     return this.set.bytes
   }
@@ -142,8 +142,8 @@ const orNull = (value: number) => (Number.isNaN(value) ? null : value)
 const MAX_DIFFERENCES = 48
 
 /**
- * Judges a series whose step is unknown: it is the median difference of the rows so far, up to the first 48. Where a
- * row changes it, the rows before are judged again, so that a verdict never depends on later rows.
+ * Judges a series with an unknown step, which is the median difference of the rows so far, up to the first 48. When a row
+ * changes it, earlier rows are judged again, so that a verdict never depends on later rows.
  */
 export class InferredStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []

@@ -2,26 +2,26 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { REST_MS } from './alarm.ts'
 import type { Verdict } from './detector.ts'
 
-/** A fall that returns within this time is the same one. Longer than any row, so that rows alone carry it on. */
+/** A drop that recurs within this time is the same one. Longer than any row, so that rows alone continue it. */
 const QUIET_MS = 2 * HOUR_MS
 
-/** Silences between rows are judged by what happened within this time before. */
+/** The verdict on a silence between rows depends on this much time before it. */
 export const EPISODE_MEMORY_MS = REST_MS + QUIET_MS
 
 /**
- * The baseline of the rows that show a recovery must have this many events; at least two rows, and at most half a day.
+ * The rows that show a recovery must have this many expected events; at least two rows, at most half a day.
  */
 const MIN_RECOVERY_EVENTS = 30
 const MIN_RECOVERY_ROWS = 2
 const MAX_RECOVERY_ROWS = 12
-/** Shares of the baseline: from here a series has recovered, and from `DEVIATING` it deviates again. */
+/** Shares of the baseline at which a series has recovered; at `DEVIATING` it deviates again. */
 const RECOVERED = { low: 0.85, high: 1.2 }
 const DEVIATING = { low: 0.7, high: 1.5 }
 
 /** The state of an episode at the end of a row or tick. */
 export interface EpisodeState {
   alarm: boolean
-  /** The open deviation by the rows so far; null: none. */
+  /** The open deviation according to the rows so far; null when there is none. */
   deviation: 'high' | 'low' | null
 }
 
@@ -33,11 +33,11 @@ export interface EpisodeState {
 export class Episode {
   private isOpen = false
   private direction: 'high' | 'low' = 'high'
-  /** True when the rows since show that it is over, whatever the sums show. */
+  /** True when the latest rows show that it is over, regardless of the sums. */
   private hasRecovered = false
   private readonly rows: { count: number; expected: number }[] = []
   private fellAt = Number.NEGATIVE_INFINITY
-  /** When a silence reported this fall. */
+  /** When a silence reported this drop. */
   private reportedAt = Number.NEGATIVE_INFINITY
 
   /** `row`: the row that ends now with its verdict; null inside a row, and for an unknown row. */

@@ -9,11 +9,11 @@ const NORMAL_P95 = 1.96
 const scratch = new Float64Array(MAX_SCALE_BLOCKS)
 
 /**
- * The spread of the roots of counts around their baseline: Poisson's deviation, plus a share of the root, for influences
+ * The spread of the roots of counts around their baseline: the Poisson deviation plus a share of the root, for influences
  * that make a whole hour busier or quieter. So counts have the variance of a negative binomial distribution.
  */
 export class Noise {
-  /** `chance`: Poisson's deviation of roots; 1 when each event comes by itself, more when they come in clusters. */
+  /** `chance`: Poisson deviation of roots; 1 for independent events, more for events in clusters. */
   private constructor(
     private readonly share: number,
     private readonly chance: number,
@@ -21,8 +21,8 @@ export class Noise {
 
   /**
    * Estimates the noise from the first `size` distances of roots from the median, each with the root of its baseline,
-   * so that half of the distances are as large as in a normal distribution. `cluster`: how many events come together.
-   * `heavy`: how many times heavier the tails are, at least 1.
+   * so that half of the distances are as large as in a normal distribution. `cluster`: number of events that occur
+   * together. `heavy`: factor by which the tails are heavier, at least 1.
    */
   static of(
     distances: Float64Array,
@@ -45,8 +45,8 @@ export class Noise {
   }
 
   /**
-   * Returns how many deviations a root is above its baseline; negative below it. Noise is smaller where there are fewer
-   * events, so a fall is compared with the noise along its way down.
+   * Returns the deviations of a root from its baseline; negative below it. Noise is smaller for fewer events, so a drop is
+   * compared with the noise integrated along the way down.
    */
   deviations(root: number, expected: number): number {
     if (root >= expected) return (root - expected) / this.at(expected)

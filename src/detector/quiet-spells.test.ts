@@ -4,25 +4,25 @@ import { Clusters } from './clusters.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 
-/** Lulls of days of minutes; `isBusy` says by the minute whether there are events. */
+/** Runs of minutes without events, for whole days; `isBusy` returns whether a minute has events. */
 function lullsOf(days: number, isBusy: (minute: number) => boolean): number[][] {
   return Array.from({ length: days * 24 }, (_, hour) => {
-    const lulls = [0]
+    const quietRuns = [0]
     for (let minute = 0; minute < 60; minute++) {
-      if (isBusy(hour * 60 + minute)) lulls.push(0)
-      else lulls.push((lulls.pop() ?? 0) + 1)
+      if (isBusy(hour * 60 + minute)) quietRuns.push(0)
+      else quietRuns.push((quietRuns.pop() ?? 0) + 1)
     }
-    return lulls
+    return quietRuns
   })
 }
 
 function learned(rows: readonly number[][], perMinute: number, most = Number.POSITIVE_INFINITY): QuietSpells {
   const lapses = new QuietSpells()
-  for (const lulls of rows) lapses.take(lulls, perMinute, most)
+  for (const quietRuns of rows) lapses.take(quietRuns, perMinute, most)
   return lapses
 }
 
-/** Visits that come by chance, so many a minute; each minute of a visit has events. */
+/** Random visits at this rate per minute; each minute of a visit has events. */
 function visits(perMinute: number, minutes: number, random: Random): (minute: number) => boolean {
   let until = -1
   return (minute) => {
@@ -31,7 +31,7 @@ function visits(perMinute: number, minutes: number, random: Random): (minute: nu
   }
 }
 
-describe('the scale of lapses is how many events come together', () => {
+describe('the scale of quiet spells is the number of events that occur together', () => {
   test.each<[string, number, number]>([
     ['one event a visit, few visits', 0.02, 1],
     ['ten events a visit, few visits', 0.02, 10],
@@ -46,29 +46,29 @@ describe('the scale of lapses is how many events come together', () => {
     expect(scale / size).toBeLessThan(1.4)
   })
 
-  test('however many short lapses a visit has', () => {
+  test('regardless of the number of short spells in a visit', () => {
     const random = randomOf(6)
     const within = visits(0.05, 15, random)
     const busy = (minute: number) => within(minute) && random() < 0.4
     const rows = lullsOf(28, busy)
     const events = rows.reduce((sum, { length }) => sum + length - 1, 0)
-    // Visits that begin in another one lengthen it.
+    // Overlapping visits merge.
     const size = events / (28 * 1440 * 0.05)
     const scale = learned(rows, events / (28 * 1440)).scale() ?? 0
     expect(scale / size).toBeGreaterThan(0.8)
     expect(scale / size).toBeLessThan(1.6)
   })
 
-  test('an outage teaches little, and an unknown row nothing', () => {
+  test('little is learned from an outage, and nothing from an unknown row', () => {
     const rows = lullsOf(14, visits(0.1, 0, randomOf(7)))
     const before = learned(rows, 1, 300).scale() ?? 0
     const outage = Array.from({ length: 48 }, () => [60])
     expect(learned([...rows, ...outage, ...rows], 1, 300).scale()).toBeLessThan(1.3 * before)
     const lapses = new QuietSpells()
     const known = new QuietSpells()
-    for (const lulls of rows) {
-      lapses.take(lulls, 1, 300)
-      known.take(lulls, 1, 300)
+    for (const quietRuns of rows) {
+      lapses.take(quietRuns, 1, 300)
+      known.take(quietRuns, 1, 300)
     }
     lapses.take([60], 1, 300)
     lapses.interrupt()
@@ -78,7 +78,7 @@ describe('the scale of lapses is how many events come together', () => {
     expect(lapses.scale()).toBe(known.scale())
   })
 
-  test('is unknown at first, where nothing is expected, and where no minute is without events', () => {
+  test('is unknown at first, when nothing is expected, and when every minute has events', () => {
     const few = lullsOf(1, (minute) => minute % 150 === 0)
     expect(learned([], 1).scale()).toBeNull()
     expect(learned(few, 1).scale()).toBeNull()
@@ -93,11 +93,11 @@ describe('the scale of lapses is how many events come together', () => {
     ).toBeNull()
   })
 
-  test('follows when events come otherwise', () => {
+  test('adapts when the clustering changes', () => {
     const lapses = new QuietSpells()
     const busy = visits(0.1, 0, randomOf(9))
     const day = (size: number) => {
-      for (const lulls of lullsOf(1, busy)) lapses.take(lulls, 0.1 * size, Number.POSITIVE_INFINITY)
+      for (const quietRuns of lullsOf(1, busy)) lapses.take(quietRuns, 0.1 * size, Number.POSITIVE_INFINITY)
       lapses.decay()
     }
     for (let days = 0; days < 60; days++) day(10)
@@ -109,13 +109,13 @@ describe('the scale of lapses is how many events come together', () => {
 })
 
 describe('clusters', () => {
-  test('deviate as single events do, and events as clusters', () => {
+  test('deviate as single events do', () => {
     const single = new Clusters(1)
     expect(single.deviations(anscombe(20), anscombe(50))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
     expect(new Clusters(10).deviations(anscombe(200), anscombe(500))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
   })
 
-  test('that differ by chance deviate as much as larger ones that are alike', () => {
+  test('of random sizes deviate as much as larger ones of equal size', () => {
     const random = randomOf(11)
     const counts = Array.from({ length: 4000 }, () => {
       let count = 0
@@ -130,7 +130,7 @@ describe('clusters', () => {
     expect(Math.abs(square / counts.length - 1)).toBeLessThan(0.15)
   })
 
-  test('reach as far as they say', () => {
+  test('have counts at the given deviations', () => {
     const random = randomOf(10)
     for (let run = 0; run < 200; run++) {
       const clusters = new Clusters(1 + 30 * random())

@@ -1,7 +1,7 @@
-/** The scale is estimated from this many of the longest lapses; from fewer, but not fewer than `MIN_SPELLS`, of all. */
+/** The scale is estimated from this many of the longest spells, or from all when there are fewer, at least `MIN_SPELLS`. */
 const MAX_SPELLS = 50
 const MIN_SPELLS = 20
-/** What was learned loses this share a day, so that half of it is left after 9. */
+/** Share of the learned sums that decays per day; half is left after 9 days. */
 const DAILY_DECAY = 1 / 14
 /** Levels of missing events: below 1/2, and then from each power of 2 to the next. */
 const LEVELS = 20
@@ -9,17 +9,17 @@ const LEVELS = 20
 const levelOf = (missing: number) => Math.min(LEVELS - 1, missing < 0.5 ? 0 : Math.floor(Math.log2(missing)) + 2)
 
 /**
- * The lapses between the minutes of a series that have events, in events that were missing. Of single events by Poisson's
- * law the chance that a lapse goes on falls by e with each that is missing. But a page sends several at once, and a visit
- * has several pages, so it falls by e with each cluster. How many events that is, is estimated as lifetimes are (Kaplan
- * and Meier 1958, https://doi.org/10.1080/01621459.1958.10501452): the events that were missing, for each lapse that
- * ended; and of the longest lapses alone, because within a visit there are many short ones.
+ * The quiet spells between minutes with events, measured in missing events. For independent events (Poisson), the chance
+ * that a spell continues decreases by a factor of e with each missing event. But a page sends several events at once, and a
+ * visit has several pages, so it decreases by e with each missing cluster. The number of events per cluster is estimated
+ * like a lifetime (Kaplan and Meier 1958, https://doi.org/10.1080/01621459.1958.10501452): missing events per ended spell,
+ * from the longest spells only, because a visit contains many short ones.
  */
 export class QuietSpells {
-  /** Events that are missing since the last minute with events; NaN before the first one, and after unknown rows. */
+  /** Missing events since the last minute with events; NaN before the first one, and after unknown rows. */
   private missing = Number.NaN
   /**
-   * By the level at which a minute began: the baselines of minutes without events, how many minutes ended a lapse, and
+   * By the level at which a minute began: the baselines of minutes without events, the number of minutes that ended a spell, and
    * their baselines.
    */
   private readonly missed = new Float64Array(LEVELS)
@@ -27,13 +27,13 @@ export class QuietSpells {
   private readonly minutes = new Float64Array(LEVELS)
 
   /**
-   * Takes the minutes of a row. `lulls`: how many in a row had no events, before, between and after those that had.
-   * `expected`: the baseline of a minute; NaN while unknown. An outage is no usual lapse: nothing is learned of a lapse
-   * from where `most` events are missing.
+   * Adds the minutes of a row. `quietRuns`: lengths of the runs of minutes without events, before, between and after minutes
+   * with events. `expected`: the baseline of a minute; NaN while unknown. A spell with `most` or more missing events is an
+   * outage, from which nothing is learned.
    */
-  take(lulls: readonly number[], expected: number, most: number): void {
+  take(quietRuns: readonly number[], expected: number, most: number): void {
     if (Number.isNaN(expected)) return this.interrupt()
-    for (const [place, minutes] of lulls.entries()) {
+    for (const [place, minutes] of quietRuns.entries()) {
       if (place > 0) {
         this.endSpell(expected, most)
         this.missing = 0
@@ -42,12 +42,12 @@ export class QuietSpells {
     }
   }
 
-  /** Leaves out the current lapse, of which a part is unknown. */
+  /** Discards the current spell, because part of it is unknown. */
   interrupt(): void {
     this.missing = Number.NaN
   }
 
-  /** Forgets a part of what was learned. To be called once a day. */
+  /** Decays the learned sums. To be called once a day. */
   decay(): void {
     for (const sums of [this.missed, this.ended, this.minutes]) {
       for (let level = 0; level < LEVELS; level++) sums[level] = (sums[level] ?? 0) * (1 - DAILY_DECAY)
@@ -55,8 +55,8 @@ export class QuietSpells {
   }
 
   /**
-   * Returns how many more events must be missing for a long lapse to be e times as rare: 1 by Poisson's law. Null while
-   * there are too few.
+   * Returns the number of further missing events that make a long spell e times rarer; 1 for a Poisson process. Null while
+   * there are too few spells.
    */
   scale(): number | null {
     let [missed, ended, minutes] = [0, 0, 0]
@@ -66,7 +66,7 @@ export class QuietSpells {
       minutes += this.minutes[level] ?? 0
     }
     if (ended < MIN_SPELLS || missed === 0) return null
-    // Only whole minutes are counted, so lapses are longer than they seem.
+    // Only whole minutes are counted, so spells are longer than measured.
     return minutes > 0 ? minutes / ended / Math.log1p(minutes / missed) : missed / ended
   }
 
@@ -83,7 +83,7 @@ export class QuietSpells {
   }
 
   private endSpell(expected: number, most: number): void {
-    // Where nothing is expected, a lapse without a missing event says nothing.
+    // When nothing is expected, a spell without missing events carries no information.
     if (!(this.missing < most && this.missing + expected > 0)) return
     const level = levelOf(this.missing)
     this.ended[level] = (this.ended[level] ?? 0) + 1

@@ -12,7 +12,7 @@ const BURST_ROWS = 1344
 /** Sums continue across at most this many slots without a row. */
 const MAX_SKIPPED_SLOTS = 3
 const SHORT_SUM_ROWS = 3
-/** A silence between rows is followed at most this long. */
+/** Maximum length of a silence after the last row that is taken into account. */
 const MAX_SILENCE_MS = 7 * DAY_MS
 
 /** The settings of a series. */
@@ -21,13 +21,13 @@ export interface SeriesShape {
   stepMs: number
   /** The time zone of the season's hours and weekdays; UTC when absent. */
   timezone?: string
-  /** Lengths, in rows, of the sliding sums that are judged beside each row; from `sumsFor` when absent. */
+  /** Lengths, in rows, of the sliding sums that are judged in addition to each row; from `sumsFor` when absent. */
   sums?: readonly number[]
 }
 
 /**
- * Returns the sums that suit a row length. Three rows show a fault within three rows. Half a day shows small changes: a
- * half of 20 events an hour, or the silence of 2; rows shorter than an hour serve to detect fast changes.
+ * Returns the lengths of the sums for a row length. Three rows show a fault within three rows. Half a day shows small
+ * changes: a drop by half at 20 events an hour, or silence at 2; rows shorter than an hour serve to detect fast changes.
  */
 export function sumsFor(stepMs: number): number[] {
   const halfDay = stepMs < HOUR_MS ? 0 : Math.round(DAY_MS / 2 / stepMs)
@@ -50,7 +50,7 @@ export interface Reading {
   burst: number
   /** The silence, in deviations. */
   silence: number
-  /** True when slots were left out before this row. */
+  /** True when slots before this row are missing. */
   afterGap: boolean
   clusters: Clusters
 }
@@ -59,7 +59,7 @@ interface Row {
   t: Instant
   slot: number
   count: number
-  lulls: readonly number[] | null
+  quietRuns: readonly number[] | null
   afterGap: boolean
 }
 
@@ -92,11 +92,11 @@ export class RowStatistics {
   }
 
   /**
-   * Takes a row; `t` is its start. Rows come in the order of time. `value` is null, or not finite, for a row whose
-   * count is unknown. `lulls`: how many minutes in a row had no events, before, between and after those that had; null
-   * when that is unknown.
+   * Adds a row with start `t`; rows come in chronological order. `value` is null, or not finite, for a row whose count is
+   * unknown. `quietRuns`: lengths of the runs of minutes without events, before, between and after minutes with events; null
+   * when unknown.
    */
-  take(t: Instant, value: number | null, lulls: readonly number[] | null = null): Reading | null {
+  take(t: Instant, value: number | null, quietRuns: readonly number[] | null = null): Reading | null {
     if (Number.isNaN(this.first)) this.first = t
     const slot = this.slots.slotOf(t)
     if (value === null || !Number.isFinite(value)) {
@@ -105,13 +105,13 @@ export class RowStatistics {
     }
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
     if (missing >= MAX_SKIPPED_SLOTS) this.burstSum.restart()
-    // Where clocks change, a sum contains other hours than in earlier weeks.
+    // When clocks change, a sum contains other hours than in earlier weeks.
     const isTorn = missing >= MAX_SKIPPED_SLOTS || this.slots.offset !== this.lastOffset
     if (isTorn) for (const sum of this.sums) sum.restart()
     this.lastOffset = this.slots.offset
     this.last = t
     if (missing > 0) this.silence.interrupt()
-    return this.read({ t, slot, count: value, lulls, afterGap: missing > 0 })
+    return this.read({ t, slot, count: value, quietRuns, afterGap: missing > 0 })
   }
 
   /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
@@ -144,14 +144,14 @@ export class RowStatistics {
   }
 
   /**
-   * Returns how unusual the silence at `now` is, in deviations, between rows as well. `lastEventAt`: the last event,
-   * where it is known more exactly than by rows; else the last event counts as having come at the end of its row.
+   * Returns how unusual the silence at `now` is, in deviations; `now` may lie between rows. `lastEventAt`: time of the last
+   * event, if known more precisely than by row; otherwise the end of its row is used.
    */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.silence.scoreOf(this.missingAt(now, lastEventAt))
   }
 
-  /** Returns how many events the baseline has for the silence at `now`; parameters as in `silenceAt`. */
+  /** Returns the number of events expected during the silence at `now`; parameters as in `silenceAt`. */
   missingAt(now: Instant, lastEventAt: Instant | null = null): number {
     if (Number.isNaN(this.last)) return 0
     const end = this.last + this.stepMs
@@ -164,7 +164,7 @@ export class RowStatistics {
     return this.silence.missing + more
   }
 
-  /** Factor by which more events must be missing than by Poisson's law for a silence to be as unusual. */
+  /** Factor by which more events must be missing than for a Poisson process for a silence to be as unusual. */
   get silenceGuard(): number {
     return this.silence.guard
   }
@@ -174,7 +174,7 @@ export class RowStatistics {
     return parts.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  private read({ t, slot, count, lulls, afterGap }: Row): Reading {
+  private read({ t, slot, count, quietRuns, afterGap }: Row): Reading {
     const { isNewDay, levels } = this.season.begin(slot, this.silence.clusters.size)
     if (isNewDay) this.silence.learn()
     const recent = this.rows.mean()
@@ -182,9 +182,9 @@ export class RowStatistics {
     const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
     const root = compared[0]?.root ?? Number.NaN
     this.silence.add(count, inverseAnscombe(root))
-    // Lapses are learned from the first day on, before there is a baseline.
+    // Quiet spells are learned from the first day, before there is a baseline.
     const expected = Number.isNaN(root) ? recent : inverseAnscombe(root)
-    if (lulls) this.silence.takeMinutes(lulls, (expected * MINUTE_MS) / this.stepMs)
+    if (quietRuns) this.silence.takeMinutes(quietRuns, (expected * MINUTE_MS) / this.stepMs)
     if (count > 0) this.lastEventRow = t
     const burst = this.burstOf(count, root)
     this.season.remember(slot, compared)
@@ -197,7 +197,7 @@ export class RowStatistics {
     if (Number.isNaN(sum)) return Number.NaN
     const score = this.burst.score(sum)
     this.burst.remember(sum)
-    // Rare both by its own history and by Poisson's law.
+    // Rare both in the series' history and for a Poisson process.
     return Number.isNaN(root)
       ? score
       : Math.min(score, anscombe(sum) - anscombe(this.burstRows * inverseAnscombe(root)))
@@ -247,7 +247,7 @@ export class SlidingSum {
   }
 
   private total(): number {
-    // Computed anew for each row: a running sum would accumulate rounding errors.
+    // Recomputed for each row: a running sum would accumulate rounding errors.
     let sum = 0
     for (let at = Math.min(this.count, this.width) - 1; at >= 0; at--) sum += this.rows[at] ?? 0
     return sum
@@ -285,7 +285,7 @@ export class LocalTimeSlots {
     return weekday === 0 || weekday === 6
   }
 
-  /** Looks up a time zone's rules only where they change. */
+  /** Looks up the time zone's offset only when it changes. */
   private offsetAt(instant: Instant): number {
     if (this.timezone === 'UTC') return 0
     if (instant >= this.from && instant < this.to) return this.offset

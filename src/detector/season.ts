@@ -4,8 +4,8 @@ import { type Calendar, calendarOf } from './calendar.ts'
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8
 /**
- * Residuals hardly wider than Poisson's, with tails as light, are pure noise: nothing is left for a season to explain.
- * A median absolute deviation of 0.67 is Poisson's.
+ * Residuals hardly wider than Poisson noise, with tails as light, are pure noise: there is nothing left for a season to
+ * explain. Poisson noise has a median absolute deviation of 0.67.
  */
 const POISSON_DEVIATION = 0.88
 const POISSON_TAIL = 1.1
@@ -13,7 +13,7 @@ const POISSON_TAIL = 1.1
 /** How far a series deviates from its season. */
 export interface Scale {
   /**
-   * Spreads of rows, and of each of the sums; null while unknown, which those of the row and the first sum never are.
+   * Spreads of the row and of each sum; null while unknown. Those of the row and the first sum are never null.
    */
   spreads: readonly (Spread | null)[]
   /** True when the season explains the series, so that the residuals may be judged. */
@@ -62,7 +62,7 @@ export class Season {
   }
 
   /**
-   * To be called with the slot of a row before it is compared. `cluster`: how many events come together. `isNewDay`: the row is the first of a day; `levels`: the
+   * To be called with the slot of a row before it is compared. `cluster`: number of events that occur together. `isNewDay`: the row is the first of a day; `levels`: the
    * medians of the last day's residuals at the first row of an hour, when there are enough, else null.
    */
   begin(slot: number, cluster: number): { isNewDay: boolean; levels: readonly number[] | null } {

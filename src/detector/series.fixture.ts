@@ -32,7 +32,7 @@ export function poisson(mean: number, random: Random): number {
   return count
 }
 
-/** Share of the average in an hour of the week: quiet nights, a peak in the afternoon, weekends by a quarter lower. */
+/** Share of the average in an hour of the week: quiet nights, an afternoon peak, weekends a quarter lower. */
 export function profileAt(hour: number): number {
   const ofDay = hour % 24
   const waking = ofDay < 5 ? 0 : Math.sin((Math.PI * (ofDay - 5)) / 19) ** 2
@@ -40,7 +40,7 @@ export function profileAt(hour: number): number {
   return ((0.25 + 0.75 * waking) * ofWeek) / 0.505
 }
 
-/** Counts with a weekly profile, 1 % of growth a week, noise of 8 % by the day and 5 % by the hour, and Poisson's. */
+/** Counts with a weekly profile, 1 % growth per week, noise of 8 % by day and 5 % by hour, and Poisson noise. */
 export function madeSeries(perHour: number, weeks: number, random: Random, profile = profileAt): number[] {
   let ofDay = 1
   return Array.from({ length: weeks * WEEK_HOURS }, (_, hour) => {

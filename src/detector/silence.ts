@@ -5,25 +5,25 @@ import { tailDeviations } from './tail-deviations.ts'
 
 const MAX_ROW_SPELLS = 500
 const MIN_ROW_SPELLS = 20
-/** Real events come in clusters: this many times more of them must be missing than by Poisson's law. */
+/** Minimum factor by which more events must be missing than for a Poisson process, because events come in clusters. */
 const MIN_GUARD = 1.5
 const GUARD_MARGIN = 1.25
-/** Of a lapse as much is learned as is this many times the factor: beyond it, it is an outage. */
+/** A spell with more missing events than this many times the factor is an outage; nothing is learned beyond. */
 const OUTAGE_FACTOR = 20
 
 const scratch = new Float64Array(MAX_ROW_SPELLS)
 
-/** Counts how many events are missing since the last one, and how unusual that is for this series. */
+/** Counts the missing events since the last event, and returns how unusual that is for this series. */
 export class Silence {
-  /** Events that were expected since the last one. */
+  /** Number of events expected since the last one. */
   missing = 0
   private readonly spells = new QuietSpells()
-  /** Lapses of whole rows, where minutes are unknown. */
+  /** Quiet spells of whole rows, used when minutes are unknown. */
   private readonly rowSpells = new Float32Array(MAX_ROW_SPELLS)
   private ended = 0
-  /** Factor by which more events must be missing than by Poisson's law. */
+  /** Factor by which more events must be missing than for a Poisson process. */
   guard = MIN_GUARD
-  /** How events cluster, as far as lapses show it. */
+  /** The clustering of events, estimated from quiet spells. */
   clusters = new Clusters(1)
 
   /** `expected`: the baseline of the row; NaN when unknown, which adds nothing. */
@@ -36,9 +36,9 @@ export class Silence {
     this.missing = 0
   }
 
-  /** Takes the minutes of a row, as `Lapses.take`. */
-  takeMinutes(lulls: readonly number[], expected: number): void {
-    this.spells.take(lulls, expected, OUTAGE_FACTOR * this.guard)
+  /** As `QuietSpells.take`. */
+  takeMinutes(quietRuns: readonly number[], expected: number): void {
+    this.spells.take(quietRuns, expected, OUTAGE_FACTOR * this.guard)
   }
 
   /** To be called for a row whose count is unknown. */
@@ -68,12 +68,12 @@ export class Silence {
     return this.spells.bytes + this.rowSpells.byteLength
   }
 
-  /** Returns the scale of lapses that are whole rows long; null while there are too few. */
+  /** Returns the scale of quiet spells of whole rows; null while there are too few. */
   private scaleOfRows(): number | null {
     const size = Math.min(this.ended, MAX_ROW_SPELLS)
     if (size < MIN_ROW_SPELLS) return null
     scratch.set(this.rowSpells.subarray(0, size))
-    // Between these quantiles lie ln 5 scales of an exponential distribution, which Poisson's silences have.
+    // These quantiles of an exponential distribution, that of silences in a Poisson process, are ln 5 scales apart.
     return (quantileOf(scratch, size, 0.9) - quantileOf(scratch, size, 0.5)) / Math.log(5)
   }
 }

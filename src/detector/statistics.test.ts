@@ -19,7 +19,7 @@ const plainMedian = (values: readonly number[]) => {
 }
 const numbers = (minLength: number) => fc.array(fc.integer({ min: -50, max: 50 }), { minLength, maxLength: 90 })
 
-test('a root leads back to its count', () => {
+test('the inverse transform returns the count', () => {
   fc.assert(fc.property(fc.nat(1e9), (count) => expect(inverseAnscombe(anscombe(count))).toBeCloseTo(count, 3)))
   expect([inverseAnscombe(0), inverseAnscombe(-3), anscombe(-5)]).toEqual([0, 0, anscombe(0)])
 })
@@ -35,7 +35,7 @@ test('roots of Poisson counts have a variance of 1', () => {
 })
 
 describe('order', () => {
-  test('is what sorting finds, and elements after the values stay', () => {
+  test('statistics agree with sorting, and leave later elements unchanged', () => {
     fc.assert(
       fc.property(numbers(1), (values) => {
         const typed = Float64Array.from([...values, -99])
@@ -56,7 +56,7 @@ describe('order', () => {
   })
 })
 
-describe('rarity', () => {
+describe('tail deviations', () => {
   test.each([
     [2, 3.8],
     [3, 6.6],
@@ -65,11 +65,11 @@ describe('rarity', () => {
     [6, 20.7],
     [7, 27.4],
     [8, 35.0],
-  ])('%p deviations are as rare as nothing of %p', (k, expected) => {
+  ])('%p deviations are as rare as no event of %p expected', (k, expected) => {
     expect(Math.abs(tailDeviations(expected) - k)).toBeLessThan(0.02)
   })
 
-  test('grows with what was expected, from 0 to 40', () => {
+  test('grow with the expected count, from 0 to 40', () => {
     const count = fc.double({ min: 0, max: 1000, noNaN: true })
     fc.assert(
       fc.property(count, count, (a, b) => {
@@ -80,7 +80,7 @@ describe('rarity', () => {
   })
 })
 
-test('a ring answers what was put in last, as far as it reaches', () => {
+test('a ring buffer returns the newest values', () => {
   const steps = fc.array(fc.record({ by: fc.integer({ min: -3, max: 15 }), value: fc.integer() }), { maxLength: 60 })
   fc.assert(
     fc.property(fc.integer({ min: 4, max: 12 }), steps, (size, moves) => {
@@ -102,7 +102,7 @@ test('a ring answers what was put in last, as far as it reaches', () => {
   )
 })
 
-test('a recent sum is of the last rows', () => {
+test('a sliding sum covers the last rows', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), numbers(0), (width, values) => {
       const recent = new SlidingSum(width)
@@ -119,7 +119,7 @@ test('a recent sum is of the last rows', () => {
 })
 
 describe('a burst', () => {
-  /** The same from the sorted list of levels. */
+  /** The definition, from the sorted list of levels. */
   function plainScore(history: readonly number[], sum: number): number {
     const levels = history.map((value) => Math.round(Math.log(1 + value) / 0.02) * 0.02).toSorted((a, b) => b - a)
     const above = levels.length - 1 - Math.floor(0.99 * (levels.length - 1))
@@ -131,7 +131,7 @@ describe('a burst', () => {
     return Math.max(0, (2 - Math.log10(share)) / 0.675)
   }
 
-  test('is what its definition says, of the rows that are remembered', () => {
+  test('matches its definition on the remembered rows', () => {
     const random = randomOf(2)
     const burst = new Burst(1, 700)
     const history: number[] = []
@@ -149,7 +149,7 @@ describe('a burst', () => {
     }
   })
 
-  test('counts values that equal the quantile: a hundred equal ones at the top are no burst', () => {
+  test('counts values equal to the quantile: a hundred equal maxima are not a burst', () => {
     const burst = new Burst(1, 6048)
     for (let row = 0; row < 6000; row++) burst.remember(row % 60 === 0 ? 20 : 1)
     expect(burst.score(20)).toBeCloseTo(2 / 0.675, 1)
@@ -165,8 +165,8 @@ describe('noise', () => {
   }
 
   /**
-   * Of so many hours, busy and quiet by turns, that come out busier or quieter as a whole by a share. Clusters have sizes by
-   * chance; counts vary as of clusters of one size, `cluster`.
+   * Noise of alternating busy and quiet hours, each of which is busier or quieter by a random share. Cluster sizes are
+   * random; counts have the variance of clusters of one size, `cluster`.
    */
   function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
     const random = randomOf(4)
@@ -191,7 +191,7 @@ describe('noise', () => {
     [0.2, 1],
     [0, 5],
     [0.1, 5],
-  ])('that is a share of %p is as wide by day as by night, where %p events come together', (share, cluster) => {
+  ])('with a share of %p is equally wide by day and night, with clusters of %p events', (share, cluster) => {
     const { noise, heavy, expected, roots } = noiseOf(share, 672, cluster)
     for (const parity of [0, 1]) {
       const deviations = roots.flatMap((root, hour) =>
@@ -205,7 +205,7 @@ describe('noise', () => {
     ).toBeLessThan(1.5)
   })
 
-  test('reaches as far down and up as it says', () => {
+  test('has bounds at the given deviations', () => {
     const expected = fc.double({ min: 2, max: 300, noNaN: true })
     const k = fc.double({ min: 0, max: 8, noNaN: true })
     fc.assert(
@@ -221,7 +221,7 @@ describe('noise', () => {
 })
 
 describe('silence', () => {
-  test('is counted in events that are missing, and ends with one', () => {
+  test('is measured in missing events, and ends with an event', () => {
     const silence = new Silence()
     for (const value of [3, 0, 0]) silence.add(value, 10)
     expect(silence.missing).toBe(20)
@@ -233,7 +233,7 @@ describe('silence', () => {
     expect(silence.score()).toBe(0)
   })
 
-  test('of a series that is often silent must be longer', () => {
+  test('must be longer in a series that is often silent', () => {
     const random = randomOf(3)
     const used = new Silence()
     for (let lapse = 0; lapse < 400; lapse++) {
@@ -263,12 +263,12 @@ describe('slots', () => {
     ['Europe/Berlin', '2026-03-29T01:00+01:00', '2026-03-29T03:00+02:00', 2],
     ['Europe/Berlin', '2026-10-25T02:00+02:00', '2026-10-25T02:00+01:00', 0],
     ['Asia/Kolkata', '2026-03-25T09:30+05:30', '2026-03-26T09:30+05:30', 24],
-  ])('in %s, from %s to %s: %p hours on the wall', (timezone, from, to, hours) => {
+  ])('in %s, from %s to %s: %p hours of local time', (timezone, from, to, hours) => {
     const slots = new LocalTimeSlots(HOUR_MS, timezone)
     expect([slots.slotOf(at(from)), slots.slotOf(at(to))]).toEqual([0, hours])
   })
 
-  test('agree with asking for each instant anew, over the changes of two years', () => {
+  test('agree with a lookup for each instant, over the clock changes of two years', () => {
     const slots = new LocalTimeSlots(15 * MINUTE_MS, 'America/New_York')
     const start = at('2025-01-01T00:00Z')
     const wall = (instant: number) =>
@@ -281,7 +281,7 @@ describe('slots', () => {
     }
   })
 
-  test('know the weekend on the wall', () => {
+  test('know weekends in local time', () => {
     const slots = new LocalTimeSlots(HOUR_MS, 'Asia/Tokyo')
     // Friday 23:00 there.
     slots.slotOf(at('2026-03-27T14:00Z'))
@@ -289,7 +289,7 @@ describe('slots', () => {
   })
 })
 
-test('no calendar has more blocks than there is room for', () => {
+test('no calendar has more blocks than the buffers hold', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1000, max: 30 * 24 * HOUR_MS }), (stepMs) => {
       const { scaleBlocks, minBlocks, day, week } = calendarOf(stepMs)

@@ -14,14 +14,14 @@ function tailOf(k: number): number {
 
 let table: Float64Array | null = null
 
-/** `tailOf` from 1 to `MAX_K`, computed when it is first needed: a start needs none of it. */
+/** `tailOf` from 1 to `MAX_K`, computed on first use so that startup does not pay for it. */
 function tails(): Float64Array {
   table ??= Float64Array.from({ length: (MAX_K - 1) * STEPS_PER_K + 1 }, (_, at) => tailOf(1 + at / STEPS_PER_K))
   return table
 }
 
 /**
- * Returns how many deviations of a normal distribution are as rare, to one side, as no event where `expected` were
+ * Returns the number of standard deviations whose one-sided normal tail is as rare as no event when `expected` events were
  * expected (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; never above 40.
  */
 export function tailDeviations(expected: number): number {

@@ -4,9 +4,9 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MAX_LATE_WINDOWS } from '../alerts/due-windows.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** So much is usual an hour, and so much comes while nothing is evaluated. */
+/** Usual events per hour, and events per hour while nothing is evaluated. */
 const [USUAL, MANY] = [30, 150]
-/** Enough for what is usual to be learned. */
+/** Long enough to learn the usual traffic. */
 const HISTORY_MS = 8 * DAY_MS
 const SAVED_AT = TEST_START + HISTORY_MS
 const at = (hours: number): Instant => SAVED_AT + hours * HOUR_MS
@@ -34,11 +34,11 @@ interface Shop {
   token: string
   /** By type. */
   ids: Record<Kind, string>
-  /** Messages that went out. */
+  /** Sent messages. */
   sent: string[]
 }
 
-/** Usual traffic for so long, then alerts of every type, all of the hour; each evaluation that is stored is noted. */
+/** Usual traffic for this long, then hourly alerts of every type; records each stored evaluation. */
 async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
   const sent: string[] = []
   const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
@@ -73,13 +73,13 @@ async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
   return { ...shop, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
-/** A sign of life, as if there had been one every second until now. */
+/** A heartbeat, as if there had been one every second until now. */
 async function alive(world: TestApp) {
   await world.run('heartbeat')
   world.app.db.exec('DELETE FROM pipelineGap')
 }
 
-/** Plain events, and a session that buys without having looked. */
+/** Plain events, and a session with a purchase but no product view. */
 async function send({ world, token }: Pick<Shop, 'world' | 'token'>, now: Instant, count: number, bad = 0) {
   world.clock.set(now)
   const events = Array.from({ length: count }, (_, n) => {
@@ -92,7 +92,7 @@ async function send({ world, token }: Pick<Shop, 'world' | 'token'>, now: Instan
 
 const evaluate = ({ world }: Shop) => world.run('flush', 'evaluate', 'evaluate series', 'deliver')
 
-/** How far each evaluation of an alert went, in hours since it was saved, in the order in which they were stored. */
+/** The end of each evaluation of an alert, in hours since it was saved, in the order of storing. */
 function evaluations({ world, ids }: Shop, kind: Kind): number[] {
   const log = world.app.db.prepare<[string], number>('SELECT through FROM evaluation WHERE alertId = ? ORDER BY rowid')
   return log
@@ -101,14 +101,14 @@ function evaluations({ world, ids }: Shop, kind: Kind): number[] {
     .map((through) => (through - SAVED_AT) / HOUR_MS)
 }
 
-/** How often each alert found something, and what was sent. */
+/** Number of findings of each alert, and sent messages. */
 function state({ world, ids, sent }: Shop) {
   const count = world.app.db.prepare('SELECT ifnull(sum(occurrences), 0) FROM issue WHERE alertId = ?').pluck()
   const found = Object.fromEntries(KINDS.map((kind) => [kind, count.get(ids[kind])]))
   return { found, sent: sent.length }
 }
 
-test('three hours without evaluation are evaluated once, window by window, in order', async () => {
+test('three missed hours are evaluated once, window by window, in order', async () => {
   await using shop = await setUp()
   const { world } = shop
   for (const hour of [0, 1, 2]) await send(shop, at(hour) + 10 * MINUTE_MS, MANY, 2 + hour)
@@ -119,7 +119,7 @@ test('three hours without evaluation are evaluated once, window by window, in or
   const { found } = state(shop)
   expect(found).toMatchObject({
     data_validation: 2 + 3 + 4,
-    // From 30 to 150 in the first window, and as many in the others.
+    // From 30 to 150 in the first window, and unchanged in the others.
     tag_volume_change: 1,
     volume_threshold: 3,
     journey: 3,
@@ -140,7 +140,7 @@ test('three hours without evaluation are evaluated once, window by window, in or
   }
 })
 
-test('after three hours without the program: what came before is found, what was not collected is not judged', async () => {
+test('after three hours of downtime, earlier events are judged and the gap is not', async () => {
   await using shop = await setUp()
   const { world } = shop
   await send(shop, at(0) + 10 * MINUTE_MS, USUAL)
@@ -150,13 +150,13 @@ test('after three hours without the program: what came before is found, what was
   await send(shop, at(1) + 10 * MINUTE_MS, 20, 2)
   world.clock.set(at(1.5))
   await alive(world)
-  // Killed, and started three hours later on what is on disk.
+  // Killed, and restarted three hours later from disk.
   world.clock.set(at(4.5))
   await world.crash()
   await evaluate(shop)
   for (const kind of KINDS) {
     const through = evaluations(shop, kind)
-    // Those that look at parts of windows have seen the running one, too.
+    // Types that judge partial windows have also judged the current one.
     const isPartial = !['tag_volume_change', 'volume_threshold'].includes(kind)
     expect([kind, through]).toEqual([kind, isPartial ? [1, 2, 3, 4, 4.5] : [1, 2, 3, 4]])
   }

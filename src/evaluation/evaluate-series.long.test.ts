@@ -68,7 +68,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     restart() {
       parts = newParts()
     },
-    /** Runs a little after each tick. */
+    /** Runs shortly after each tick. */
     async until(to: Instant) {
       for (let at = clock.now(); at < to; at = clock.now()) {
         clock.set(Math.min(to, (Math.floor(at / TICK_MS) + 1) * TICK_MS + 1000))
@@ -112,19 +112,19 @@ describe('a dead tag', () => {
   test.each([
     ['by itself', signals],
     ['by its alert', one],
-  ])('is named within half an hour %s', async (_, input) => {
+  ])('is reported within half an hour %s', async (_, input) => {
     await using world = await setUp([input], traffic)
     await world.until(NOON + hours(9))
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
     expect(world.notifications[0]?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
-    // Five hours in which it was silent, and the one in which it came back.
+    // Five silent hours, and the hour of the recovery.
     expect(world.issues()).toMatchObject([{ subject: 'Shop view', status: 'resolved', occurrences: 6 }])
     expect(world.issues()[0]?.title).toMatch(
       /^\w+ \(Shop view\): no event since 2026-03-09 12:0\d UTC, about \d+ expected$/,
     )
   })
 
-  test('is followed on after a start anew', async () => {
+  test('is still monitored after a restart', async () => {
     await using world = await setUp([signals], traffic)
     await world.until(NOON + hours(1))
     world.restart()
@@ -134,7 +134,7 @@ describe('a dead tag', () => {
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
-  test('that is muted notifies nobody; one that is off is not followed', async () => {
+  test('that is muted notifies nobody; one that is off is not monitored', async () => {
     for (const mode of ['muted', 'off'] as const) {
       await using world = await setUp([signals], traffic)
       world.on.settings = [{ domainId: world.domainId, vendor: 'Shop', event: 'view', mode, sensitivity: null }]
@@ -161,7 +161,7 @@ describe('a dead tag', () => {
   })
 })
 
-describe('the whole traffic of a domain', () => {
+describe('all traffic of a domain', () => {
   const downAt = NOON + 10 * MINUTE_MS
   const backAt = downAt + hours(3)
   const all = [
@@ -170,7 +170,7 @@ describe('the whole traffic of a domain', () => {
     { event: 'cart', faults: dies(downAt, backAt), perHour: 60 },
   ]
 
-  test('fell: that is one trouble, and none of its signals', async () => {
+  test('dropped: one issue for the domain, none for its signals', async () => {
     await using world = await setUp([signals], all)
     await world.until(NOON + hours(9))
     expect(world.transitions()).toEqual(['opened all', 'resolved all'])
@@ -178,7 +178,7 @@ describe('the whole traffic of a domain', () => {
     expect(world.issues()[0]?.title).toStartWith('Signals: all traffic of the domain dropped: no event since')
   })
 
-  test('came back, and one tag did not: then that one is named', async () => {
+  test('recovered, but one tag did not: that tag is reported', async () => {
     const [view, buy, cart] = all
     await using world = await setUp(
       [signals],
@@ -189,14 +189,14 @@ describe('the whole traffic of a domain', () => {
     expect(world.notifications[1]?.at).toBeLessThan(backAt + hours(5))
   })
 
-  test('fell to a third', async () => {
+  test('dropped to a third', async () => {
     const third = all.map((of) => ({ ...of, faults: [{ from: downAt, to: backAt, factor: 0.3 }] }))
     await using world = await setUp([signals], third)
     await world.until(NOON + hours(8))
     expect(world.transitions()).toEqual(['opened all', 'resolved all'])
   })
 
-  test('stays open where one of three tags died', async () => {
+  test('is not affected when one of three tags died', async () => {
     const [view, buy, cart] = all
     const others = [view, buy].map((of) => ({ ...of, faults: [] }))
     await using world = await setUp([signals], [...others, cart ?? {}])
@@ -204,7 +204,7 @@ describe('the whole traffic of a domain', () => {
     expect(world.transitions()).toEqual(['opened Shop cart'])
   })
 
-  test('explains a trouble that stood before, and keeps its issue', async () => {
+  test('explains an issue that was already open, and keeps it open', async () => {
     const [view, buy, cart] = all
     await using world = await setUp(
       [signals],
@@ -216,11 +216,11 @@ describe('the whole traffic of a domain', () => {
   })
 })
 
-describe('what is our own fault', () => {
+describe('a failure of the server itself', () => {
   const from = NOON + 7 * MINUTE_MS
   const traffic = [{ event: 'view', faults: dies(from, from + hours(2)) }]
 
-  test('opens nothing where nothing could be collected, and the alert goes on', async () => {
+  test('opens no issue for a collection gap, and the alert continues afterwards', async () => {
     await using world = await setUp([signals], traffic)
     world.on.gaps = [{ fromAt: from, toAt: from + hours(2), cause: 'down' }]
     await world.until(NOON + hours(6))
@@ -228,7 +228,7 @@ describe('what is our own fault', () => {
     expect(world.cursor()).toEqual({ evaluatedThrough: NOON + hours(6), windowStartAt: NOON + hours(6) })
   })
 
-  test('nor when all domains fell at once; rises are reported', async () => {
+  test('opens no issue when all domains drop at once; rises are still reported', async () => {
     const rises = { event: 'buy', faults: [{ from, to: from + hours(2), factor: 4 }] }
     await using world = await setUp([signals], [...traffic, rises])
     world.on.suspected = true
@@ -239,7 +239,7 @@ describe('what is our own fault', () => {
     expect(world.transitions()).toEqual(['opened Shop buy', 'resolved Shop buy'])
   })
 
-  test('settles no trouble that stood before', async () => {
+  test('resolves no issue that was already open', async () => {
     await using world = await setUp(
       [signals],
       [{ event: 'view', faults: dies(from, from + hours(12)) }, { event: 'buy' }],
@@ -254,7 +254,7 @@ describe('what is our own fault', () => {
 })
 
 describe('after a stop', () => {
-  test('of some hours the windows since are judged, each by itself', async () => {
+  test('of some hours, each missed window is judged separately', async () => {
     await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
     await world.until(NOON + hours(1))
     world.restart()
@@ -262,7 +262,7 @@ describe('after a stop', () => {
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
-  test('of days the last 24 windows are', async () => {
+  test('of several days, the last 24 windows are judged', async () => {
     await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
     await world.until(NOON + hours(1))
     world.restart()
@@ -334,7 +334,7 @@ test('a backtest fires when the scheduler notified', async () => {
   )
 })
 
-test('a serverOutage ends when traffic is back, although nothing falls any more that would ask', async () => {
+test('a suspected outage ends when traffic is back, even without a drop that triggers a check', async () => {
   const clock = testClock()
   let down = true
   const evaluated: Instant[] = []
@@ -342,7 +342,7 @@ test('a serverOutage ends when traffic is back, although nothing falls any more 
     async verdicts(scopes: readonly SeriesScope[], [window]: readonly { to: Instant }[]) {
       if (window) evaluated.push(window.to)
       const since = clock.now() - HOUR_MS
-      // Nothing but how a domain stands is looked at.
+      // Only the state of the domain matters.
       return [
         scopes.map(({ domainId }) => ({ domainId, state: down ? 'silent' : 'normal', down, since })),
       ] as VerdictRow[][]

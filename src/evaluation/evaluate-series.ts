@@ -26,19 +26,19 @@ export interface EvaluateSeriesDeps extends CommitDeps {
   spool: Pick<Spool, 'watermark'>
   seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /**
-   * Returns true when all traffic fell at the tick that ends then, so that the server, not the tags, may be the cause.
+   * Returns true when all traffic had dropped at the tick that ends at `tickAt`, so that the server may be the cause.
    */
   suspected(tickAt: Instant): Promise<boolean>
-  /** Gets what every tick says of signals. */
+  /** Receives the verdicts of every tick. */
   signalChanges?: Pick<SignalChanges, 'take'>
 }
 
 const SERIES_TYPES = alertTypes.filter(({ series }) => series)
 
 /**
- * One round of the alerts that follow series, at every tick. It is separate because relearning after a start takes
- * time, for which the other alerts must not wait. An alert that fails is tried again in the next round; the round then
- * rejects at its end. Ends early when the program stops: the rest is due at the next start.
+ * Evaluates the alerts that monitor series, at every tick. Separate from other alerts, which must not wait for the
+ * relearning after a start. An alert that fails is retried in the next round; the promise then rejects at the end. Ends
+ * early when the program stops: the remaining alerts are due at the next start.
  */
 export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
@@ -98,13 +98,13 @@ export interface MonitorSeriesDeps extends Omit<EvaluateSeriesDeps, 'suspected'>
   serverOutage: ServerOutageDetector
 }
 
-/** Evaluates the alerts that follow series, soon after a tick or a short row has ended. */
+/** Evaluates the alerts that monitor series, soon after a tick or a short row has ended. */
 export async function monitorSeries(
   { serverOutage, ...parts }: MonitorSeriesDeps,
   stopping?: AbortSignal,
 ): Promise<void> {
   await evaluateSeries({ ...parts, suspected: (tickAt) => serverOutage.isSuspectedAt(tickAt) }, stopping)
   if (stopping?.aborted) return
-  // Without falls the evaluation does not query whether the serverOutage still holds.
+  // Without drops, the evaluation does not check whether the outage is still suspected.
   if (serverOutage.suspected) await serverOutage.isSuspectedAt(tickBefore(parts.spool.watermark()))
 }

@@ -31,7 +31,7 @@ async function setUp(
   clock.set(NOON)
   const queries: Query[] = []
   const orders: NotificationRequest[] = []
-  /** Replaced by tests in which something goes wrong. */
+  /** Replaced by tests of failures. */
   const on = { query: () => {}, enqueue: (_order: NotificationRequest) => {}, gaps: [] as Gap[] }
   const parts: EvaluateDeps = {
     db,
@@ -62,7 +62,7 @@ async function setUp(
     run: () => evaluate(parts),
     /** Violations counted on the issues of each alert. */
     counted: () => ids.map((id) => occurrences().find(({ alertId }) => alertId === id)?.count ?? 0),
-    /** How far each alert has been judged. */
+    /** The time up to which each alert has been judged. */
     through: () =>
       ids.map((id) => activeAlerts(db).find(({ alert }) => alert.id === id)?.cursor.evaluatedThrough ?? null),
     [Symbol.dispose]: () => history[Symbol.dispose](),
@@ -88,15 +88,15 @@ describe('alerts that share a window', () => {
     expect(world.queries).toHaveLength(expected)
   })
 
-  test('get their samples together, too', async () => {
+  test('share one query for samples', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids }, { violations: ids.slice(1), seq: 7 }])
     await world.run()
-    // Violations, samples, and how many events there were.
+    // Violations, samples and totals.
     expect(world.queries).toHaveLength(3)
     expect(world.counted()).toEqual([1, 2])
   })
 
-  test('of another organization are measured apart', async () => {
+  test('of another organization are measured separately', async () => {
     using world = await setUp([volumeInput])
     createAlert(world.db, { now: () => NOON - HOUR_MS }, world.mallory.orgId, volumeInput)
     await world.run()
@@ -104,13 +104,13 @@ describe('alerts that share a window', () => {
   })
 })
 
-test('windows are judged in the order of their ends, whatever alert they are of', async () => {
+test('windows are judged in the order of their ends, across alerts', async () => {
   using world = await setUp([hourly, quarterly])
   await world.run()
   expect(world.queries.map(({ window }) => (window.to - NOON) / MINUTE_MS)).toEqual([-45, -30, -15, 0, 0])
 })
 
-describe('where nothing could be collected', () => {
+describe('during a collection gap', () => {
   const lte: AlertInput = { ...volumeInput, volume: { op: 'lte', count: 5 } }
   const change: AlertInput = {
     ...volumeInput,
@@ -155,7 +155,7 @@ describe('where nothing could be collected', () => {
   })
 })
 
-/** However slow the machine is, no work waits for its next turn in the event loop. */
+/** Never yields, so that the test does not depend on the speed of the machine. */
 function inOneTurn(): Disposable {
   const own = Object.getOwnPropertyDescriptor(Yielder.prototype, 'isDue') ?? {}
   Object.defineProperty(Yielder.prototype, 'isDue', { configurable: true, get: () => false })
@@ -165,7 +165,7 @@ function inOneTurn(): Disposable {
 describe('an alert that fails', () => {
   const broken: (ids: string[]) => Partial<StoredEvent>[] = (ids) => [{ violations: ids }]
 
-  test('costs the others nothing, keeps its place, and is counted once when it works again', async () => {
+  test('does not affect others, keeps its cursor, and is counted once when it works again', async () => {
     using world = await setUp([hourly, hourly, quarterly], broken)
     const [first = ''] = world.ids
     let isFailing = true
@@ -185,7 +185,7 @@ describe('an alert that fails', () => {
     expect(world.orders).toHaveLength(3)
   })
 
-  test('so badly that the transaction ends leaves all of its group for the next round', async () => {
+  test('and ends the transaction leaves its whole group for the next round', async () => {
     using _ = inOneTurn()
     using world = await setUp([hourly, hourly], broken)
     let calls = 0
@@ -216,7 +216,7 @@ describe('an alert that fails', () => {
     expect(world.counted()).toEqual(many.map(() => 1))
   })
 
-  test('because the warehouse does not answer is judged later, also the part of a window that it was woken for', async () => {
+  test('because the warehouse is unavailable is judged later, including the partial window it was woken for', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids, receivedAt: NOON + 1 }])
     await world.run()
     world.parts.woken.add(world.ids.slice(0, 1), world.domainId, NOON + 1)
@@ -263,7 +263,7 @@ describe('what wakes an alert', () => {
     ['an acknowledged issue that fires', issue('acknowledged', 1), false],
     ['an acknowledged issue that has been clear', issue('acknowledged', 0), true],
     ['a resolved issue', issue('resolved', 0), true],
-  ])('is a violation where it has %s', async (_what, state, expected) => {
+  ])('is a violation in a domain with %s', async (_what, state, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])
     const [id = ''] = world.ids
     await world.run()
@@ -280,7 +280,7 @@ describe('what wakes an alert', () => {
     expect(take()).toBe(true)
   })
 
-  test('once a minute while its issue is open: what came is counted, and said of the window so far', async () => {
+  test('is the end of a minute while its issue is open: events are counted, with totals of the window so far', async () => {
     const clean = (receivedAt: number) => ({ receivedAt, violations: [] })
     using world = await setUp([hourly], (violations) => [
       { violations, receivedAt: NOON + 1, params: {} },
@@ -312,7 +312,7 @@ describe('what wakes an alert', () => {
     expect(world.orders).toHaveLength(1)
   })
 
-  test('by an event that this round does not see yet waits for the next', async () => {
+  test('is left for the next round when the event is not visible yet', async () => {
     using world = await setUp([hourly], (ids) => [{ violations: ids, receivedAt: NOON + 5 }])
     await world.run()
     const { woken } = world.parts
@@ -325,7 +325,7 @@ describe('what wakes an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
-  test('rings for what may be a new issue, and once more when it came too late for a round', () => {
+  test('emits a signal for a possible new issue, and again when it came too late for a round', () => {
     const db = memoryDb()
     const woken = new WokenAlerts()
     woken.roundEnded()
@@ -355,7 +355,7 @@ describe('what wakes an alert', () => {
   })
 })
 
-/** What may happen, in any order. */
+/** Possible events, in any order. */
 type Step =
   | { do: 'send'; missing: ('a' | 'b' | 'c')[]; domain: 0 | 1; count: number }
   | { do: 'race'; missing: ('a' | 'b' | 'c')[]; domain: 0 | 1; count: number }
@@ -394,7 +394,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>
 
-test('every violating event is counted on one issue, once, whatever happens in between', async () => {
+test('every violating event is counted exactly once on one issue, despite any failures', async () => {
   const script = async (steps: readonly Step[]) => {
     await using world = await testApp(
       {},

@@ -37,19 +37,19 @@ export interface EvaluateDeps extends CommitDeps {
   privacyOf(orgId: string): Privacy
 }
 
-/** While an alert has an open issue, what arrives is only counted: once a UTC minute, for all alerts at the same time. */
+/** While an alert has an open issue, further violations are only counted: once per UTC minute, for all alerts together. */
 const COUNT_EVERY_MS = MINUTE_MS
 
-/** Alerts that an arriving event violated, with its domain. The collector adds to it, the evaluation takes from it. */
+/** Alerts violated by arriving events, by domain. The collector adds to it, the evaluation takes from it. */
 export class WokenAlerts {
-  /** By alert and domain: when the latest of those events was received. */
+  /** When the latest violating event was received, by alert and domain. */
   private readonly violatedAt = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
-  /** Rings for a violation that may be a new issue; not for more of those that wait to be counted. */
+  /** Emitted for a violation that may be a new issue; not for further violations that are only counted. */
   readonly emitter = new Emitter()
-  /** Violations from shortly before a stop are only in the history, so the first round looks at all alerts. */
+  /** True in the first round: violations from shortly before a stop are only in the history, so all alerts are evaluated. */
   private all = true
-  /** Something was received too late for this round. */
+  /** True when a violation was received too late for this round. */
   private isMore = false
 
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
@@ -62,15 +62,15 @@ export class WokenAlerts {
     if (isNew) this.emitter.emit()
   }
 
-  /** Returns the alerts for which `take` may return true; null: it does for all. */
+  /** Returns the ids of the alerts for which `take` may return true; null: all alerts. */
   candidates(): string[] | null {
     return this.all ? null : [...this.failed, ...this.violatedAt.keys()]
   }
 
   /**
    * Returns whether the alert is to be evaluated before its window ends: it has no active issue yet in one of the
-   * domains, or was last evaluated in an earlier minute. What is not taken is kept for a later round, as are events
-   * received at `watermark` or later, which this one does not see.
+   * domains, or was last evaluated in an earlier minute. Alerts that are not taken remain for a later round, as do events
+   * received at `watermark` or later, which are not visible yet.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.violatedAt.get(alertId) ?? [])]
@@ -87,7 +87,7 @@ export class WokenAlerts {
     return true
   }
 
-  /** The evaluation of a taken alert failed: it is evaluated again in the next round. */
+  /** To be called when the evaluation of a taken alert failed: it is evaluated again in the next round. */
   retry(alertId: string): void {
     this.failed.add(alertId)
   }
@@ -99,14 +99,14 @@ export class WokenAlerts {
   }
 }
 
-/** True when a minute ended since the alert was last evaluated; also when it is deleted or off, to be forgotten. */
+/** True when a minute has ended since the last evaluation; also when the alert is deleted or disabled, to drop it. */
 function isCountDue(db: Db, alertId: string, watermark: Instant): boolean {
   const sql = 'SELECT evaluatedThrough FROM alert WHERE id = ? AND enabled = 1'
   const row = prepared<[string], { evaluatedThrough: Instant }>(db, sql).get(alertId)
   return !row || Math.floor(row.evaluatedThrough / COUNT_EVERY_MS) < Math.floor(watermark / COUNT_EVERY_MS)
 }
 
-/** True when there is an issue on which a further violation would only be counted. */
+/** True when there is an issue for which a further violation would only be counted. */
 function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   const row = prepared(
     db,
@@ -116,13 +116,13 @@ function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   return row !== undefined
 }
 
-/** Types whose rows come from a query; the others follow series and have a round of their own. */
+/** Types whose rows come from a query; types that monitor series are evaluated separately. */
 const MEASURED = alertTypes.filter(({ series }) => !series)
 
 /**
- * One round: evaluates all that is due now, oldest windows first; alerts with the same window share one query. An alert
- * that fails does not affect the others and is tried again in the next round; the round then rejects at its end. Ends
- * early when the program stops: the rest is due at the next start.
+ * Evaluates all due alerts, oldest windows first; alerts with the same window share one query. An alert that fails does
+ * not affect the others and is retried in the next round; the promise then rejects at the end. Ends early when the program
+ * stops: the remaining alerts are due at the next start.
  */
 export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Promise<void> {
   const watermark = parts.spool.watermark()
@@ -140,7 +140,7 @@ export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Pro
   if (failures.length > 0) throw failureOf(failures)
 }
 
-/** Returns what is due, and what an event woke. Reads no other alerts, however many there are. */
+/** Returns the tasks of alerts that are due or woken by an event, without reading other alerts. */
 async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
@@ -161,7 +161,7 @@ async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant):
   return skipImported(db, [...lateTasks(db, spool), ...tasks])
 }
 
-/** Returns what was not judged when the clock was set back, once all of it can be queried. */
+/** Returns the tasks for late windows whose events can all be queried. */
 function lateTasks(db: Db, spool: EvaluateDeps['spool']): EvaluationTask[] {
   const late = lateWindows(db)
   return activeAmong(db, [...late.keys()]).flatMap((active) =>
@@ -221,7 +221,7 @@ function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], finding
   return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
 }
 
-/** Returns one query for all, from the earliest begin on. */
+/** Returns one query for all tasks, from the earliest begin. */
 function queryOf(
   type: AlertType,
   group: readonly EvaluationTask[],

@@ -9,7 +9,7 @@ import { type EvaluationResult, evaluateGroup, tasksOf } from './evaluation-task
 
 const clear: EvaluationResult = { findings: [], isInconclusive: false }
 
-/** Two alerts that share their windows, each with an open issue that one more clear window resolves. */
+/** Two alerts with the same windows, each with an open issue that the next clear window resolves. */
 async function setUp() {
   const db = memoryDb()
   const clock = testClock(NOON - 2 * HOUR_MS)
@@ -31,7 +31,7 @@ async function setUp() {
 }
 
 describe('an evaluation', () => {
-  test('that finds nothing resolves', async () => {
+  test('without findings resolves issues', async () => {
     const { evaluate, states, through } = await setUp()
     expect(await evaluate([clear, clear])).toEqual([])
     expect(states()).toEqual(['resolved', 'resolved'])

@@ -34,7 +34,7 @@ export interface EvaluationTask {
 /** The result of an evaluation. */
 export interface EvaluationResult {
   findings: Finding[]
-  /** True when collection gaps cover too much of the window: it then clears and resolves nothing. */
+  /** True when the window can't be judged reliably, for example because of collection gaps; it then resolves no issues. */
   isInconclusive: boolean
 }
 
@@ -43,7 +43,7 @@ export interface Failure {
   error: unknown
 }
 
-/** Returns everything that is due of one alert, in order. */
+/** Returns the due evaluations of one alert, in order. */
 export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): EvaluationTask[] {
   const tasks: EvaluationTask[] = []
   let from = cursor
@@ -54,7 +54,7 @@ export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWo
   return tasks
 }
 
-/** Returns the task for a late window, as a part of a window: it opens and counts, and clears nothing. */
+/** Returns the task for a late window, as a partial window: it opens and counts issues, and resolves none. */
 export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): EvaluationTask {
   const { period, timezone } = scheduleOf(alert)
   const windowStartAt = windowAt(period, timezone, late.fromAt).start
@@ -62,7 +62,7 @@ export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Ev
   return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
 }
 
-/** Returns the tasks of many alerts; for those without any, stores when they are next due. */
+/** Returns the tasks of many alerts; for alerts without tasks, stores when they are due next. */
 export function tasksOfAll(
   db: Db,
   found: readonly ActiveAlert[],
@@ -90,8 +90,8 @@ export function oldestFirst(groups: Iterable<readonly EvaluationTask[]>): (reado
 }
 
 /**
- * Evaluates tasks together and commits each. One that can't be committed does not affect the others. Tasks left when
- * the program stops are no failure: they stay due. Returns the failures.
+ * Evaluates tasks together and commits each. A task that can't be committed does not affect the others. Tasks that
+ * remain when the program stops are not failures: they stay due. Returns the failures.
  */
 export async function evaluateGroup(
   parts: CommitDeps,
@@ -104,7 +104,7 @@ export async function evaluateGroup(
   try {
     if (stopping?.aborted) return []
     const evaluations = paired(group, await evaluated())
-    // A batch on its way to the disk takes several turns of the event loop, and may wait for one of these in each.
+    // Storing a batch takes several turns of the event loop, and may have to wait for a commit in each.
     const yielder = new Yielder()
     while (committed < group.length && !stopping?.aborted) {
       const turn = commitTasks(parts, evaluations.slice(committed), yielder)
@@ -121,7 +121,7 @@ export async function evaluateGroup(
 
 type Evaluation = readonly [EvaluationTask, EvaluationResult]
 
-/** Throws where there is not one result for each task: a missing one would count as clear, and resolve issues. */
+/** Throws unless there is one result per task: a missing result would count as clear and resolve issues. */
 function paired(tasks: readonly EvaluationTask[], results: readonly EvaluationResult[]): Evaluation[] {
   return tasks.map((task, index) => {
     const result = results[index]
@@ -190,12 +190,12 @@ function commitTask(
   )
 }
 
-/** For an alert that is evaluated tick by tick, its last part covers the whole window. */
+/** Returns the judged window; for an alert that is evaluated at every tick, the last part covers the whole window. */
 function judgedWindow({ alert, due: { window, windowStartAt } }: EvaluationTask): Window {
   return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
 }
 
-/** Returns the error that a round fails with. */
+/** Returns the error of a round with failures. */
 export function failureOf(failures: readonly Failure[]): AggregateError {
   const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
   return combinedError('evaluations', errors)

@@ -6,8 +6,8 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { narrowed, type Query } from '../warehouse/query.ts'
 
 /**
- * What an alert had not judged when the clock was set back: events of `fromAt <= receivedAt < toAt` up to `lastSeq`,
- * and after the `lastSeq` of the step before. It is judged once, in addition to the regular windows.
+ * Events that an alert had not judged when the clock was set back: `fromAt <= receivedAt < toAt`, up to `lastSeq`, and
+ * after the `lastSeq` of the previous clock step. Judged once, in addition to the regular windows.
  */
 export interface LateWindow {
   alertId: string
@@ -17,13 +17,13 @@ export interface LateWindow {
 }
 
 /**
- * Restarts every alert at the present time: its cursor may lie in the future, and it would judge nothing until then.
- * What it had not judged becomes a late window; for types that judge whole windows only, the current window is dropped.
- * To be called before the step is stored. `lastReceivedAt`: no event has a later time.
+ * Restarts every alert at the present time, because a cursor in the future would delay it. Unjudged events become a late
+ * window; for types that judge whole windows only, the current window is dropped. To be called before the clock step is
+ * stored. `lastReceivedAt`: the latest time of any event.
  */
 export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: Instant): void {
   tx(db, () => {
-    // Without new events since the step before, its late windows contain all.
+    // Without new events since the previous step, its late windows cover everything.
     const hasEvents = lastSeq > lastStepSeq(db)
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
     for (const { alert, cursor } of activeAlerts(db)) {
@@ -37,7 +37,7 @@ export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt
   })
 }
 
-/** Returns up to when the most advanced enabled alert has judged; 0 when none is enabled. */
+/** Returns the `evaluatedThrough` of the most advanced enabled alert; 0 when none is enabled. */
 export function judgedThrough(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(evaluatedThrough) FROM alert WHERE enabled = 1').pluck().get() ?? 0
 }

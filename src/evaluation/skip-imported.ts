@@ -6,18 +6,18 @@ import type { Db } from '../store/database.ts'
 import type { EvaluationTask } from './evaluation-task.ts'
 
 /**
- * What was imported is known to those who learn from the past, and opens nothing: so a count that has imported events in it
- * is not judged, and neither is a session that may.
+ * Imported events serve as history for learning and open no issues: counts that include imported events are not judged, and
+ * neither are sessions that may include them.
  */
 
-/** When the last imported event that the alert may look at was received; 0 when there is none. */
+/** Returns when the last imported event of the alert's domains was received; 0 when there is none. */
 function importedBefore({ alert }: EvaluationTask, until: ReadonlyMap<string, Instant>): Instant {
   const watched = domainsOf(alert)
   const times = watched.length > 0 ? watched.map((id) => until.get(id) ?? 0) : [...until.values()]
   return times.reduce((last, at) => Math.max(last, at), 0)
 }
 
-/** Returns `importedUntil`, which looks once for each organization: thousands of alerts are evaluated together. */
+/** Returns `importedUntil` with results cached by organization, because thousands of alerts are evaluated together. */
 function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
   const known = new Map<string, ReadonlyMap<string, Instant>>()
   return (orgId) => {
@@ -27,7 +27,7 @@ function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
   }
 }
 
-/** Returns the tasks, each beginning behind what was imported where only a part of its window may be judged. */
+/** Returns the tasks; those that may judge part of a window begin after the last imported event. */
 export function skipImported(db: Db, tasks: readonly EvaluationTask[]): EvaluationTask[] {
   const untilOf = imports(db)
   return tasks.map((task) => {
@@ -42,7 +42,7 @@ export function skipImported(db: Db, tasks: readonly EvaluationTask[]): Evaluati
   })
 }
 
-/** Returns a function that is true for a task whose verdict counts events that were imported. */
+/** Returns a function that is true for tasks whose counts include imported events. */
 export function includesImports(db: Db): (task: EvaluationTask) => boolean {
   const untilOf = imports(db)
   return (task) => {

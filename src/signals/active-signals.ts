@@ -6,9 +6,9 @@ import type { Span } from './series.ts'
 /** An event name with this many events in a week is a signal. */
 const MIN_WEEKLY_EVENTS = 100
 const WEEK_DAYS = 7
-/** It stays a signal this long after its last such week, so that a dead tag's issue does not resolve by itself. */
+/** It remains a signal this long after its last such week, so that the issue of a dead tag is not resolved automatically. */
 const RETENTION_DAYS = 28
-/** The most signals of a domain; those with most traffic are kept. */
+/** Maximum number of signals of a domain; those with the most traffic are used. */
 export const MAX_SIGNALS = 500
 
 /** One event of one vendor. */
@@ -27,8 +27,8 @@ export interface DailyEvents extends SignalName {
 export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 /**
- * Returns the query that decides which signals these domains have at any time in `from <= t <= to`. The name `(other)`
- * is left out, because the names behind it change.
+ * Returns the query for the daily counts that determine the signals of these domains in `from <= t <= to`. The name
+ * `(other)` is excluded, because it represents changing names.
  */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
   return query('signals.daily-events', {
@@ -53,7 +53,7 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 
 /**
  * Returns the signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the
- * last four weeks, the day itself not counted. Most traffic first; at most 500.
+ * last four weeks, the day itself excluded. Most traffic first; at most 500.
  */
 export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

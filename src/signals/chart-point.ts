@@ -45,5 +45,8 @@ export function roundBounds({ expected, low, high }: BoundsOfCount): BoundsOfCou
   }
 }
 
-/** Rounds as alerts do: the last digits of a sum depend on the order of addition. */
+/**
+ * Rounds a sum of weights, which may be fractional because a sampled event counts as several. Rounds to 6 decimals first:
+ * the last digits of a sum depend on the order of addition, and must not decide the rounding.
+ */
 export const roundEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

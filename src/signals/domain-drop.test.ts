@@ -15,11 +15,11 @@ describe('a domain', () => {
   const counted = (observed: number, expected = 60) => ({ row: { observed, expected, low: 30, high: 120 } })
   const low = (hour: number, values: Partial<Outcome> = {}) =>
     outcome(hour, { state: 'low', open: true, ...counted(20), ...values })
-  /** Silent at a minute since another; 15.1 of chance are 5 deviations. */
+  /** Silent at `at` since `since` (minutes); 15.1 missing events are 5 deviations. */
   const silent = (minute: number, since: number, unlikely = 16) =>
     outcome(minute / 60, { state: 'silent', open: true, row: null, since: since * MINUTE_MS, unlikely })
 
-  /** The whole traffic, of 240 an hour, and its signals, each by itself. */
+  /** Total traffic of 240 events an hour, and its signals. */
   function guardOf(whole: readonly Outcome[], signals: readonly (readonly Outcome[])[]): DomainDropDetector {
     const guard = new DomainDropDetector({ stepMs: HOUR_MS }, 5)
     for (const hour of [0, 1, 2, 3, 4]) guard.addDomainOutcome(outcome(hour, counted(240, 240)))
@@ -85,17 +85,17 @@ describe('a domain', () => {
   const marksOf = (guard: DomainDropDetector, outcomes: readonly Outcome[]) =>
     guard.explain(outcomes).map(({ explained = false, alarm }) => `${explained ? 'explained' : ''}${alarm ? '!' : ''}`)
 
-  test('explains falls while it is down; one that outlasts it by two hours is on its own, once', () => {
+  test('explains drops while it is down; a drop that lasts two hours longer is reported once', () => {
     const guard = guardOf([low(1, few), low(2, few)], [rows(60, 20, 20)])
     const lows = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => low(hour, { alarm: hour < 3 }))
     expect(marksOf(guard, lows)).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])
-    // Almost back.
+    // Almost recovered.
     expect(marksOf(guard, [low(5, counted(55))])).toEqual([''])
     expect(marksOf(guard, [outcome(2, { state: 'high', open: true, alarm: true })])).toEqual(['!'])
     expect(marksOf(guard, [low(0.5, { alarm: true })])).toEqual(['!'])
   })
 
-  /** A tick at which nothing had come of the domain since a minute. */
+  /** A tick at which the domain had no events since the given minute. */
   const lull = (minute: number, since: number) =>
     outcome(minute / 60, { row: null, lastEventAt: since * MINUTE_MS, since: since * MINUTE_MS })
   const found = (minute: number, since: number) => ({ ...silent(minute, since), alarm: true })

@@ -5,35 +5,35 @@ import { rowStart, type Series, tickBefore } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /**
- * A series has dropped at or below this share of its baseline, when the difference is at least this many deviations of
- * chance.
+ * A series has dropped when it is at or below this share of its baseline, and the difference is at least this many
+ * Poisson deviations.
  */
 const DROPPED_SHARE = 0.7
 const MIN_DEVIATIONS = 1.5
-/** The same for a domain without the signals that were down before. */
+/** Minimum deviations for a domain without the signals that were already down. */
 const MIN_DOMAIN_DEVIATIONS = 3
-/** With a smaller baseline, even no event is within chance. */
+/** With a smaller baseline, even a count of 0 may be chance. */
 const MIN_EXPECTED = 2
-/** A silence this long is the domain's, whatever was down before. */
+/** A longer silence concerns the whole domain, even if signals were already down. */
 const LONG_SILENCE_MS = 2 * HOUR_MS
-/** A fall found at the end of a row holds until the next one ends. */
+/** A drop found at the end of a row lasts until the next row ends. */
 const DROP_LASTS_MS = HOUR_MS
-/** A signal that is still down this long after its domain recovered fell for another reason. */
+/** A signal that is still down this long after its domain recovered has another cause. */
 const RECOVERY_MS = 2 * HOUR_MS
-/** A signal's silence waits this long for the silence of its domain, which is known at each tick, to be found or to end. */
+/** Maximum time that the alarm for a silent signal is delayed until the silence of its domain is detected or ends. */
 export const MAX_WAIT_MS = HOUR_MS
-/** A silence is that of the domain as well when nothing came of the domain for at least this share of it. */
+/** A signal's silence may be the domain's when the domain had no events for at least this share of it. */
 const SHARED_SILENCE = 0.5
 
 /**
- * The end of a row or tick at which a domain had dropped; `alarm`: true when the fall is new, or must be reported again.
+ * The end of a row or tick at which a domain had dropped. `alarm`: true when the drop is new or must be reported again.
  */
 export interface Drop {
   at: Instant
   alarm: boolean
 }
 
-/** True when it fell. */
+/** True when the state is low or silent. */
 export const isDown = ({ state }: Pick<Outcome, 'state'>) => state === 'low' || state === 'silent'
 
 const isOpenDown = (outcome: Outcome) => outcome.open && isDown(outcome)
@@ -42,56 +42,56 @@ function hasDropped(observed: number, expected: number, beyond: number): boolean
   return observed <= DROPPED_SHARE * expected && anscombe(expected) - anscombe(observed) >= beyond
 }
 
-/** True when it has dropped, whether as an anomaly or not. */
+/** True when the series has dropped, as an anomaly or not. */
 function isBelowBaseline({ state, row }: Outcome): boolean {
   return state === 'silent' || (row !== null && hasDropped(row.observed, row.expected ?? 0, MIN_DEVIATIONS))
 }
 
-/** True when a fall would be visible. */
+/** True when a drop would be visible. */
 const isJudged = ({ state, row }: Outcome) =>
   state === 'silent' || (state !== 'learning' && row !== null && (row.expected ?? 0) >= MIN_EXPECTED)
 
 /** Sums over the signals of a domain at the end of a row or tick. */
 interface Tally {
-  /** Those that are not learning. */
+  /** Number of signals that are not learning. */
   followed: number
-  /** Among the signals that were not down before. */
+  /** Numbers among the signals that were not already down. */
   judged: number
   dropped: number
-  /** Counts of the signals that were down before. */
+  /** Sums over the signals that were already down. */
   observed: number
   expected: number
-  /** The baseline of the signals that are down now; at a tick, of those that were not down at the last row. */
+  /** Baseline of the signals that are down; at a tick, of those that were not down at the last row. */
   down: number
 }
 
 /**
- * Detects falls of a domain's whole traffic: when the domain is low together with more than half of its judged signals,
- * or when it is silent. Signals that were down before do not count: where the largest signal is dead, the others are
- * small, and often silent for a while. A fall of the domain explains the falls of its signals.
+ * Detects drops of all traffic of a domain: when the domain is low together with more than half of its judged signals, or
+ * when it is silent. Signals that were already down do not count: when the largest signal is dead, the others are small
+ * and often silent for a while. A drop of the domain explains the drops of its signals.
  */
 export class DomainDropDetector {
   private readonly domainDownOutcomes: Outcome[] = []
-  /** When the last event of the domain came, at the ends of rows and of ticks at which none had come. */
+  /** Time of the domain's last event, by the end of a row or of a tick without events. */
   private readonly lastEventAt = new Map<Instant, Instant>()
   private readonly expected = new Map<Instant, number>()
   private readonly tallies = new Map<Instant, Tally>()
   private cachedDrops: Drop[] | null = null
 
-  /** `series`: the row length and offset of all signals. `sensitivity`: for the whole traffic. */
+  /** `series`: row length and offset of all signals. `sensitivity`: that of the domain's total traffic. */
   constructor(
     private readonly series: Pick<Series, 'stepMs' | 'offsetMs'>,
     private readonly sensitivity: number,
   ) {}
 
-  /** Takes the outcomes of all events together, lulls too, in the order of time. */
+  /** Adds an outcome of the domain's total traffic, including quiet ticks, in chronological order. */
   addDomainOutcome(outcome: Outcome): void {
     if (outcome.lastEventAt !== null) this.lastEventAt.set(outcome.at, outcome.lastEventAt)
     if (outcome.row) this.expected.set(outcome.at, outcome.row.expected ?? 0)
     if (isOpenDown(outcome)) this.domainDownOutcomes.push(outcome)
   }
 
-  /** Takes an outcome of one signal; `last`: its previous outcome, `lastRow`: that at the end of its last row. */
+  /** Adds an outcome of one signal. `last`: its previous outcome; `lastRow`: that of its last row. */
   addSignalOutcome(outcome: Outcome, last: Outcome | null, lastRow: Outcome | null): void {
     const { row, at } = outcome
     const tally = this.tallyAt(at)
@@ -111,24 +111,24 @@ export class DomainDropDetector {
     }
   }
 
-  /** Returns the ends of rows and ticks at which the domain had dropped, in order. All outcomes must have been taken. */
+  /** Returns the drops of the domain, in order. To be called after all outcomes were added. */
   drops(): readonly Drop[] {
     if (this.cachedDrops) return this.cachedDrops
-    const falls: Drop[] = []
+    const drops: Drop[] = []
     for (const outcome of this.domainDownOutcomes) {
       if (!this.isDomainWide(outcome)) continue
-      const isNew = outcome.at - (falls.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > RECOVERY_MS
-      falls.push({ at: outcome.at, alarm: outcome.alarm || isNew })
+      const isNew = outcome.at - (drops.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > RECOVERY_MS
+      drops.push({ at: outcome.at, alarm: outcome.alarm || isNew })
     }
-    this.cachedDrops = falls
-    return falls
+    this.cachedDrops = drops
+    return drops
   }
 
   /**
-   * Returns a signal's open outcomes, which must be in the order of time: those during a fall of the domain are marked as
-   * explained, and an outcome is an alarm when the signal stays down after it. A silence that may be the domain's is an alarm
-   * once the domain has an event, or after `MAX_WAIT_MS`: how many events come together is estimated for each series by itself,
-   * so the silence of a signal may be found some minutes before that of its domain.
+   * Returns a signal's open outcomes, given in chronological order. Outcomes during a drop of the domain are marked as
+   * explained; a signal that stays down after it raises an alarm. The alarm for a silence that may be the domain's is
+   * delayed until the domain has an event, at most by `MAX_WAIT_MS`: the size of event clusters is estimated separately for
+   * each series, so the silence of a signal may be detected some minutes before that of its domain.
    */
   explain(outcomes: readonly Outcome[]): Outcome[] {
     let waiting: Outcome | null = null
@@ -136,7 +136,7 @@ export class DomainDropDetector {
       const judged = this.explained(outcome)
       if (judged.explained || !isOpenDown(judged)) waiting = null
       else if (judged.alarm) waiting = judged
-      // Where the last outcome was long ago, the signal had recovered, and its next fall has an alarm of its own.
+      // When the last outcome was long ago, the signal had recovered, and its next drop raises a new alarm.
       if (waiting === null || judged.at - waiting.at > RECOVERY_MS) return judged
       const isHeld = judged.at - waiting.at < MAX_WAIT_MS && this.isSharedSilence(judged)
       if (!isHeld) waiting = null
@@ -148,7 +148,7 @@ export class DomainDropDetector {
     if (!isOpenDown(outcome)) return outcome
     const sinceMs = outcome.at - this.lastDrop(outcome.at)
     if (sinceMs < DROP_LASTS_MS) return { ...outcome, alarm: false, explained: true }
-    // Reported once: one row ends in this hour.
+    // Reported only once, because exactly one row ends in this hour.
     const isDue = outcome.row !== null && sinceMs > RECOVERY_MS && sinceMs <= RECOVERY_MS + HOUR_MS
     const isOnItsOwn = isDue && isBelowBaseline(outcome)
     return isOnItsOwn ? { ...outcome, alarm: true } : outcome
@@ -168,16 +168,16 @@ export class DomainDropDetector {
     return tally
   }
 
-  /** Returns the last fall up to an instant; −Infinity when there was none. */
+  /** Returns the time of the last drop up to an instant; −Infinity when there was none. */
   private lastDrop(instant: Instant): Instant {
-    const falls = this.drops()
-    let [low, high] = [0, falls.length]
+    const drops = this.drops()
+    let [low, high] = [0, drops.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((falls[middle]?.at ?? 0) <= instant) low = middle + 1
+      if ((drops[middle]?.at ?? 0) <= instant) low = middle + 1
       else high = middle
     }
-    return falls[low - 1]?.at ?? Number.NEGATIVE_INFINITY
+    return drops[low - 1]?.at ?? Number.NEGATIVE_INFINITY
   }
 
   private isDomainWide(outcome: Outcome): boolean {

@@ -6,7 +6,7 @@ import { type Gap, MIN_GAP_MS } from './gap.ts'
 import { GapDetector } from './gap-detector.ts'
 import { gapsBetween } from './gap-store.ts'
 
-/** A watch over a database of its own; times are minutes since the start. */
+/** A gap detector with its own database; times are minutes since the start. */
 function stand() {
   const db = memoryDb()
   const clock = testClock()
@@ -17,7 +17,7 @@ function stand() {
   const minutes = ({ fromAt, toAt, cause }: Gap) =>
     `${cause} ${(fromAt - TEST_START) / MINUTE_MS}–${(toAt - TEST_START) / MINUTE_MS}`
   let watch = newWatch()
-  /** The program runs on to this minute. */
+  /** The program runs until this minute. */
   const until = (minute: number) => {
     const to = TEST_START + minute * MINUTE_MS
     while (clock.now() < to) {
@@ -32,7 +32,7 @@ function stand() {
     },
     gaps: () => watch.gapsOf(0, Number.MAX_SAFE_INTEGER).map(minutes),
     kept: () => gapsBetween(db, 0, Number.MAX_SAFE_INTEGER).map(minutes),
-    /** Killed now, it starts again at this minute. */
+    /** Kills the program now, and restarts it at this minute. */
     killedUntil(minute: number) {
       clock.set(TEST_START + minute * MINUTE_MS)
       watch = newWatch()
@@ -47,7 +47,7 @@ function stand() {
 }
 
 describe('a gap', () => {
-  test('is none while the program runs, and none at the first start', () => {
+  test('is not detected while the program runs, nor at the first start', () => {
     const world = stand()
     world.until(10)
     world.stored()
@@ -141,7 +141,7 @@ describe('a gap', () => {
     expect(world.reported).toEqual([])
   })
 
-  test('that goes on reaches to this moment, whatever was written', () => {
+  test('in progress ends now, whatever was stored', () => {
     const world = stand()
     world.until(10)
     world.refused()
@@ -154,7 +154,7 @@ describe('a gap', () => {
     expect(world.watch.gapsOf(world.clock.now(), world.clock.now() + HOUR_MS)).toEqual([])
   })
 
-  test('that the disk does not take is known, and kept when there is room', () => {
+  test('that can not be written is known, and stored when the disk has room', () => {
     const world = stand()
     world.until(10)
     world.db.pragma('query_only = ON')
@@ -168,14 +168,14 @@ describe('a gap', () => {
     const gaps = ['refused 10–20', 'refused 25–30']
     expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, [], 2])
     expect(world.reported.length).toBeGreaterThan(0)
-    // Every half minute, and when something begins or ends: not with every batch.
+    // Every half minute, and when a gap begins or ends; not with every batch.
     expect(world.reported.length).toBeLessThan(50)
     world.db.pragma('query_only = OFF')
     world.until(31)
     expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, gaps, 2])
   })
 
-  test('that was never written is seen at the next start, by its missing heartbeats', () => {
+  test('that was never written is detected at the next start by missing heartbeats', () => {
     const world = stand()
     world.until(10)
     world.db.pragma('query_only = ON')
@@ -186,7 +186,7 @@ describe('a gap', () => {
     expect(world.kept()).toEqual(['down 10–21'])
   })
 
-  test('is not made by a clock that is put back', () => {
+  test('is not caused by a clock that is set back', () => {
     const world = stand()
     world.until(10)
     world.killedUntil(5)
@@ -198,7 +198,7 @@ describe('a gap', () => {
 
 type Step = { kind: 'run' | 'kill' | 'stop' | 'refuse' | 'store'; seconds: number }
 
-test('gaps are separate, in order, reported once each, and cover every time when nothing could be stored', () => {
+test('gaps are separate, in order, reported once each, and cover all time without storage', () => {
   const step = fc.record({
     kind: fc.constantFrom<Step['kind']>('run', 'kill', 'stop', 'refuse', 'store'),
     seconds: fc.integer({ min: 1, max: 400 }),
@@ -216,7 +216,7 @@ test('gaps are separate, in order, reported once each, and cover every time when
         else world.until(minute() + seconds / 60)
         const now = world.clock.now()
         if ((kind === 'kill' || kind === 'stop') && now - before > MIN_GAP_MS) lost.push([before, now])
-        // Whoever starts anew does not know that the disk is still full.
+        // After a restart it is not known that the disk is still full.
         if (kind === 'kill' || kind === 'stop') refusedAt = null
         if (kind === 'refuse') refusedAt ??= now
         if (kind === 'refuse') world.refused()
@@ -240,7 +240,7 @@ test('gaps are separate, in order, reported once each, and cover every time when
   )
 })
 
-test('since when nothing can be stored is known while it lasts', () => {
+test('the start of a storage failure is known while it lasts', () => {
   const world = stand()
   world.until(5)
   expect(world.watch.refusingSince).toBeNull()

@@ -13,7 +13,7 @@ import {
   truncateGaps,
 } from './gap-store.ts'
 
-/** The interval of written heartbeats; after a crash the next start knows the end of the previous run this exactly. */
+/** Interval at which heartbeats are stored; after a crash, the end of the previous run is known with this precision. */
 const HEARTBEAT_MS = 30 * SECOND_MS
 
 export interface GapDetectorDeps {
@@ -21,13 +21,13 @@ export interface GapDetectorDeps {
   clock: Clock
   /** Called once for every gap, when it is detected. */
   onGap(gap: Gap): void
-  /** Called with errors of writing; the write is tried again. */
+  /** Called with errors of writing; writes are retried. */
   reportError(error: unknown, where: string): void
 }
 
 /**
- * Detects collection gaps, across restarts. What can't be written, because the disk is full, is kept in memory until it
- * can; if the process ends before, the next start detects the missing heartbeats.
+ * Detects collection gaps, across restarts. Gaps that can't be written because the disk is full are kept in memory until
+ * they can; if the process ends before, the next start detects the missing heartbeats.
  */
 export class GapDetector {
   /** The last gap. */
@@ -39,7 +39,7 @@ export class GapDetector {
   private aliveAt: Instant
   private writtenAt = Number.NEGATIVE_INFINITY
 
-  /** When the last run ended too long ago, that is a gap. */
+  /** Detects a gap when the previous run ended too long ago. */
   constructor(private readonly parts: GapDetectorDeps) {
     const { db, clock } = parts
     this.latest = lastGap(db, clock.now())
@@ -48,9 +48,9 @@ export class GapDetector {
   }
 
   /**
-   * A sign of life, expected about every second and written every 30 s. Without one for two minutes the process was
-   * suspended, which is a gap; except for the time before the clock was set back. Time that the clock shows twice is
-   * counted twice, and is a gap as well.
+   * To be called about every second; stored every 30 s. Two minutes without a call mean that the process was suspended,
+   * which is a gap, except for time before the clock was set back. Time that the clock shows twice is counted twice, and is
+   * a gap as well.
    */
   heartbeat(): void {
     const now = this.parts.clock.now()
@@ -73,7 +73,7 @@ export class GapDetector {
     if (Math.abs(now - this.writtenAt) >= HEARTBEAT_MS) this.write(now)
   }
 
-  /** To be called when a batch that arrived then was stored. */
+  /** To be called when a batch received at `receivedAt` was stored. */
   stored(receivedAt: Instant): void {
     if (!this.isRefusing) return
     this.isRefusing = false
@@ -81,7 +81,7 @@ export class GapDetector {
     this.write(this.aliveAt)
   }
 
-  /** To be called when a batch that arrived then could not be stored, and was refused. */
+  /** To be called when a batch received at `receivedAt` could not be stored and was rejected. */
   refused(receivedAt: Instant): void {
     if (this.isRefusing) return
     this.isRefusing = true
@@ -89,18 +89,18 @@ export class GapDetector {
     this.write(this.aliveAt)
   }
 
-  /** True while nothing can be stored. */
+  /** True while batches can't be stored. */
   get refusing(): boolean {
     return this.isRefusing
   }
 
-  /** Since when nothing can be stored; null while batches are. */
+  /** Time since which batches can't be stored; null when they can. */
   get refusingSince(): Instant | null {
     return this.isRefusing ? (this.latest?.fromAt ?? null) : null
   }
 
   /**
-   * Returns the gaps that overlap `from <= t < to`, in order, without overlaps. A gap that lasts ends at this moment.
+   * Returns the gaps that overlap `from <= t < to`, in order, without overlaps. A gap in progress ends now.
    */
   gapsOf(from: Instant, to: Instant): Gap[] {
     if (this.isRefusing) this.extend(this.parts.clock.now())
@@ -116,12 +116,12 @@ export class GapDetector {
     return retentionNow([...clockJumps(this.parts.db), ...this.unwrittenJumps], now)
   }
 
-  /** The program ends: the next start measures from here. */
+  /** To be called when the program ends: stores a last heartbeat. */
   close(): void {
     this.write(this.parts.clock.now())
   }
 
-  /** Removes the part of a gap beyond this moment: the clock was wrong. */
+  /** Removes gaps after `now`, because the clock was wrong. */
   private onClockSetBack(now: Instant): void {
     this.isRefusing = false
     this.write(now)
@@ -134,7 +134,7 @@ export class GapDetector {
     const whole = this.latest && joinGaps(this.latest, gap)
     this.latest = whole ?? gap
     this.unwritten.set(this.latest.fromAt, this.latest)
-    // The operator was notified of time that the clock shows again when the clock was set back.
+    // The operator was already notified when the clock was set back.
     if (!whole && gap.cause !== 'clock') this.parts.onGap(gap)
   }
 

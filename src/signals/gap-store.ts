@@ -18,7 +18,7 @@ export function gapsBetween(db: Db, from: Instant, to: Instant): Gap[] {
     .all({ from, to })
 }
 
-/** Returns the last gap that began by then; null when there is none. */
+/** Returns the last gap that began at or before `by`; null when there is none. */
 export function lastGap(db: Db, by: Instant): Gap | null {
   return (
     db.prepare<[Instant], Gap>('SELECT * FROM pipelineGap WHERE fromAt <= ? ORDER BY fromAt DESC LIMIT 1').get(by) ??
@@ -26,13 +26,13 @@ export function lastGap(db: Db, by: Instant): Gap | null {
   )
 }
 
-/** Ends gaps that reach beyond `at` at that instant; for a clock that was wrong and is set back. */
+/** Truncates gaps at `at`. To be called when the clock was wrong and is set back. */
 export function truncateGaps(db: Db, at: Instant): void {
   db.prepare('UPDATE pipelineGap SET toAt = @at WHERE fromAt < @at AND toAt > @at').run({ at })
   db.prepare('DELETE FROM pipelineGap WHERE fromAt = @at AND toAt > @at').run({ at })
 }
 
-/** Returns how many gaps are stored, and their total length. */
+/** Returns the number of stored gaps and their total length. */
 export function gapTotals(db: Db): { count: number; totalMs: number } {
   const totals = db.prepare<[], { count: number; totalMs: number }>(
     'SELECT count(*) AS count, ifnull(sum(toAt - fromAt), 0) AS totalMs FROM pipelineGap',
@@ -40,17 +40,17 @@ export function gapTotals(db: Db): { count: number; totalMs: number } {
   return totals.get() ?? { count: 0, totalMs: 0 }
 }
 
-/** Stores that the clock skipped `fromAt < t < toAt`: the program did not run, or the clock was set forward. */
+/** Stores that the clock skipped `fromAt < t < toAt`, because the program did not run or the clock was set forward. */
 export function saveClockJump(db: Db, { fromAt, toAt }: TimeSpan): void {
   db.prepare('INSERT OR REPLACE INTO clockJump (fromAt, toAt) VALUES (?, ?)').run(fromAt, toAt)
 }
 
-/** Returns the jumps of the clock, in order. */
+/** Returns the clock jumps, in order. */
 export function clockJumps(db: Db): TimeSpan[] {
   return db.prepare<[], TimeSpan>('SELECT fromAt, toAt FROM clockJump ORDER BY toAt').all()
 }
 
-/** Deletes old gaps, and old jumps of the clock. */
+/** Deletes old gaps and old clock jumps. */
 export function removeOldGaps(db: Db, now: Instant): void {
   db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(now - RECORD_RETENTION_MS)
   db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(now - RECORD_RETENTION_MS)

@@ -29,13 +29,13 @@ describe('two gaps', () => {
   })
 })
 
-test('gaps that overlap are one', () => {
+test('overlapping gaps are merged', () => {
   const gaps = [gap(0, 100, 'refused'), gap(50, 80), gap(90, 200, 'clock'), gap(200, 300), gap(301, 400)]
   expect(mergeGaps(gaps)).toEqual([gap(0, 300, 'refused'), gap(301, 400)])
   expect(mergeGaps([])).toEqual([])
 })
 
-test('what of a time lies outside of others', () => {
+test('subtracting time spans leaves the uncovered parts', () => {
   const span = fc
     .tuple(fc.nat({ max: 30 }), fc.integer({ min: 1, max: 15 }))
     .map(([fromAt, ms]) => ({ fromAt, toAt: fromAt + ms }))
@@ -51,7 +51,7 @@ test('what of a time lies outside of others', () => {
   )
 })
 
-describe('things are as old as', () => {
+describe('the age of data is measured from', () => {
   const jump = (from: number, to: number) => ({ fromAt: AT + from * DAY_MS, toAt: AT + to * DAY_MS })
   test.each<[string, { fromAt: Instant; toAt: Instant }[], number, number]>([
     ['the clock says', [], 10, 10],
@@ -79,7 +79,7 @@ describe('a window', () => {
     expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)
   })
 
-  test('is covered by more gaps whenever it is by fewer', () => {
+  test('that exceeds the limit still does with further gaps', () => {
     const some = fc.array(fc.tuple(fc.nat({ max: 119 }), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })
     fc.assert(
       fc.property(some, fc.nat({ max: 3 }), (pieces, drop) => {
@@ -94,7 +94,7 @@ describe('a window', () => {
   })
 })
 
-test('the operator reads since when, and why', () => {
+test('the notice states the time and the cause', () => {
   expect(gapNotice(gap(AT, AT + HOUR_MS)).subject).toBe(
     'nothing was collected from 2026-01-05T12:00:00.000Z to 2026-01-05T13:00:00.000Z',
   )

@@ -45,13 +45,13 @@ export function joinGaps(earlier: Gap, later: Gap): Gap | null {
 
 /** Returns gaps in order, overlapping ones merged: gaps recorded while the clock was wrong may overlap others. */
 export function mergeGaps(gaps: readonly Gap[]): Gap[] {
-  const kept: Gap[] = []
+  const merged: Gap[] = []
   for (const gap of gaps) {
-    const last = kept.at(-1)
-    if (last && gap.fromAt <= last.toAt) kept.splice(-1, 1, { ...last, toAt: Math.max(last.toAt, gap.toAt) })
-    else kept.push(gap)
+    const last = merged.at(-1)
+    if (last && gap.fromAt <= last.toAt) merged.splice(-1, 1, { ...last, toAt: Math.max(last.toAt, gap.toAt) })
+    else merged.push(gap)
   }
-  return kept
+  return merged
 }
 
 /** A clock jump counts towards the age of data only after the program has run this long since. */

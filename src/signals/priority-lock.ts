@@ -1,9 +1,9 @@
-/** Lets one caller work at a time: waiting users go before background work, each in the order of calls. */
+/** A lock with two queues: waiting foreground callers go before background callers, each in the order of calls. */
 export class PriorityLock {
   private readonly waiting: Record<'urgent' | 'yielding', (() => void)[]> = { urgent: [], yielding: [] }
   private isTaken = false
 
-  /** `yields`: the caller is background work and lets others go first. */
+  /** `yields`: the caller is background work and gives way to others. */
   async take<T>(work: () => Promise<T>, yields: boolean): Promise<T> {
     if (this.isTaken) await new Promise<void>((begin) => this.waiting[yields ? 'yielding' : 'urgent'].push(begin))
     this.isTaken = true

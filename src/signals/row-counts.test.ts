@@ -30,7 +30,7 @@ const traffic = fc.array(
   { minLength: 3, maxLength: 14 },
 )
 
-test('the rows of many series are what came in them', async () => {
+test('the rows of many series have the counts of their events', async () => {
   await fc.assert(
     fc.asyncProperty(
       traffic,

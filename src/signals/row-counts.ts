@@ -2,7 +2,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { Series, Span } from './series.ts'
 
-/** The minutes of a row with events are bits, this many in each of two numbers. */
+/** Minutes with events are stored as bits: this many in each of two numbers per row. */
 const BITS = 30
 
 /** The counts of one series by row. */
@@ -53,21 +53,21 @@ export class RowCounts {
     return last < 0 ? null : start + (last + 1) * MINUTE_MS
   }
 
-  /** Returns how many minutes in a row had no event in the row that begins at `start`: before, between and after those that had. */
+  /** Returns the lengths of the runs of minutes without events in a row: before, between and after minutes with events. */
   quietRunsAt(start: Instant): number[] {
     const row = this.rowOf(start)
     const [early, late] = [this.early[row] ?? 0, this.late[row] ?? 0]
-    const lulls: number[] = []
+    const quietRuns: number[] = []
     let quiet = 0
     for (let minute = 0; minute < this.stepMs / MINUTE_MS; minute++) {
       const isBusy = minute < BITS ? (early >> minute) & 1 : (late >> (minute - BITS)) & 1
       if (isBusy) {
-        lulls.push(quiet)
+        quietRuns.push(quiet)
         quiet = 0
       } else quiet++
     }
-    lulls.push(quiet)
-    return lulls
+    quietRuns.push(quiet)
+    return quietRuns
   }
 
   private rowOf(start: Instant): number {
@@ -89,7 +89,7 @@ interface Bucket {
   late: number
 }
 
-/** The rows of one series, column by column; rows without events are left out, the others are in no order. */
+/** The rows of one series, column by column; rows without events are omitted, the others are in no particular order. */
 interface Answer {
   /** Index among the queried series. */
   place: number

@@ -7,7 +7,7 @@ const MAX_ROWS = 192
 /** End, observed, expected, low, high, and whether a gap touches the row; null as NaN. */
 const CELLS = 6
 
-/** The last rows of one series with their baseline, in little memory. */
+/** The last rows of one series with their baselines, stored compactly. */
 export class RowHistory {
   private readonly cells = new Float64Array(MAX_ROWS * CELLS)
   private next = 0
@@ -15,7 +15,7 @@ export class RowHistory {
 
   constructor(private readonly stepMs: number) {}
 
-  /** Keeps a row; ticks inside rows are ignored. */
+  /** Adds a row; ticks inside rows are ignored. */
   add({ at, row, touchesGap }: Outcome): void {
     if (!row) return
     const orNaN = (value: number | null) => value ?? Number.NaN

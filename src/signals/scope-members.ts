@@ -10,13 +10,13 @@ interface ConfiguredSignal {
   mode: SignalMode
   /** Null: the scope's. */
   sensitivity: number | null
-  /** Days on which it has enough traffic; null: a setting makes it a signal on every day. */
+  /** Days on which it has enough traffic; null when a setting makes it a signal on every day. */
   days: ReadonlySet<number> | null
 }
 
 /**
- * Returns the series that a scope covers. `sensitivities`: those to try, null for the scope's own; a signal with its
- * own keeps it. `found`: the signals of each domain.
+ * Returns the series that a scope covers. `sensitivities`: those to try; null for the scope's. A signal with its own
+ * sensitivity keeps it. `found`: the signals of each domain.
  */
 export function scopeMembers(
   scope: SeriesScope,

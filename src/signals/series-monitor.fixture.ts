@@ -8,14 +8,14 @@ import type { VerdictRow } from './verdict-row.ts'
 /** A Monday, midnight. */
 export const MONDAY: Instant = Date.UTC(2026, 0, 5)
 
-/** When something is wrong with a tag: it sends so many times as much. */
+/** A fault of a tag: its traffic is multiplied by a factor. */
 export interface Fault {
   from: Instant
   to: Instant
   factor: number
 }
 
-/** What a tag sends: at random by the minute, less at night. */
+/** Traffic of a tag: random by minute, less at night. */
 export interface Traffic {
   orgId?: string
   domainId?: string
@@ -32,7 +32,7 @@ export interface Traffic {
 
 const DRAWS = 8
 
-/** As SQL, because months of minutes are many. The same for the same traffic. */
+/** Generated in SQL, because months have many minutes. Deterministic. */
 function countsSql(traffic: Traffic): string {
   const { orgId = 'org_1', domainId = 'dom_1', vendor = 'Shop', event = 'view', from, to, perHour } = traffic
   const name = [orgId, domainId, vendor, event].map(quoteText).join(', ')
@@ -58,7 +58,7 @@ const thinned = ({ sampled }: Traffic) =>
 const weightSql = ({ sampled }: Traffic) =>
   sampled ? `CASE WHEN minute >= ${sampled.from} THEN ${sampled.weight}::DOUBLE ELSE 1.0 END` : '1.0::DOUBLE'
 
-/** Puts what came into the history, as a file of counts. Names must differ. */
+/** Adds the traffic to the history as a file of counts. Names must be unique. */
 export async function addTraffic(
   { parquet, manifest }: WarehouseFixture,
   name: string,
@@ -91,7 +91,7 @@ export class CountsStand {
 
 export const hours = (count: number) => count * HOUR_MS
 
-/** Of one tag, by the hour. */
+/** The scope of one tag, with hourly rows. */
 export const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
   ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
   ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
@@ -106,7 +106,7 @@ export function ticks({ from, to }: Span): Span[] {
   }))
 }
 
-/** Asked tick by tick, as the scheduler asks. */
+/** Queries tick by tick, as the scheduler does. */
 export async function follow(
   seriesMonitor: SeriesMonitor,
   scopes: readonly SeriesScope[],

@@ -13,7 +13,7 @@ const every = scope({ vendor: ALL_SIGNALS, event: null })
 
 const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm }) => alarm)
 
-/** Ten weeks of one tag, with something wrong near their end. */
+/** Ten weeks of one tag, with a fault near the end. */
 const START = MONDAY
 const END = MONDAY + 70 * DAY_MS
 const view: Traffic = { from: START, to: END, perHour: 60 }
@@ -28,7 +28,7 @@ describe('a dead tag', () => {
   const deadAt = NOON + 7 * MINUTE_MS
   const dead: Traffic = { ...view, faults: [{ from: deadAt, to: deadAt + hours(9), factor: 0 }] }
 
-  test('of 60 events an hour is named within half an hour, once, and is over two rows after it came back', async () => {
+  test('of 60 events an hour is reported once within half an hour, and is over two rows after recovery', async () => {
     await using stand = await CountsStand.with(dead)
     const rows = await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
     const [named, ...again] = alarms(rows)
@@ -67,7 +67,7 @@ describe('a dead tag', () => {
   })
 })
 
-describe('nothing is wrong', () => {
+describe('nothing is reported', () => {
   const quiet = async (traffic: Traffic, values: Partial<SeriesScope> = {}, gaps: readonly Gap[] = []) => {
     await using stand = await CountsStand.with(traffic)
     const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
@@ -78,7 +78,7 @@ describe('nothing is wrong', () => {
     return { rows: await seriesMonitor.verdicts([one], ticks(lastDays)), chart }
   }
 
-  test('with a tag that sends as always', async () => {
+  test('for a tag that sends as usual', async () => {
     const { rows, chart } = await quiet(view)
     expect(alarmsOf(rows)).toEqual([])
     expect(chart.state).toBe('normal')
@@ -122,7 +122,7 @@ describe('nothing is wrong', () => {
       expect(alarmsOf((await quiet({ ...view, faults })).rows)).not.toEqual([])
   })
 
-  test('while a series is learning, and it says until when', async () => {
+  test('while a series is learning, with the estimated end', async () => {
     const from = NOON - 3 * DAY_MS
     const { rows, chart } = await quiet({ ...view, from, perHour: 30 })
     expect(alarmsOf(rows)).toEqual([])
@@ -131,14 +131,14 @@ describe('nothing is wrong', () => {
     expect(chart.learningUntil).toBeLessThan(NOON + 8 * DAY_MS)
   })
 
-  test('with a series that never came', async () => {
+  test('for a series without events', async () => {
     const { rows, chart } = await quiet(view, { event: 'nothing' })
     expect(rows.every(([row]) => row?.state === 'learning' && !row.open)).toBe(true)
     expect(chart.points.every(({ observed, expected }) => observed === 0 && expected === null)).toBe(true)
   })
 })
 
-test('a trouble outlives a gap', async () => {
+test('a deviation continues across a gap', async () => {
   const deadAt = NOON
   const gap: Gap = { fromAt: NOON + hours(3), toAt: NOON + hours(5), cause: 'down' }
   await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
@@ -166,7 +166,7 @@ describe('signals', () => {
   const after = [{ from: NOON, to: NOON + hours(2) }]
   const of = { orgId: 'org_1', domainId: 'dom_1', sensitivity: 5, timezone: 'UTC' }
 
-  test('are what has enough traffic, or a setting', async () => {
+  test('are events with enough traffic or a setting', async () => {
     await using stand = await world()
     const [plain = []] = await stand.seriesMonitor().signals([of], NOON + hours(3))
     expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
@@ -193,7 +193,7 @@ describe('signals', () => {
     expect(set[0]).toMatchObject({ observed: null, expected: null, silentSince: null })
   })
 
-  test('have a row where they are open, beside the whole domain', async () => {
+  test('have a row when they are open, in addition to the domain', async () => {
     await using stand = await world()
     const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
@@ -211,7 +211,7 @@ describe('signals', () => {
     expect(rows.some((row) => row.muted)).toBe(muted)
   })
 
-  test('all fall with their domain', async () => {
+  test('are all explained by a drop of their domain', async () => {
     await using stand = await CountsStand.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
     const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(rows[0]).toMatchObject({ vendor: null, down: true, open: true, explains: true })
@@ -221,7 +221,7 @@ describe('signals', () => {
     ])
   })
 
-  test('at other sensitivities: in one pass, but those that have their own', async () => {
+  test('are judged at several sensitivities in one pass, except those with their own', async () => {
     await using stand = await world()
     const settings = [setting({ sensitivity: 8 })]
     const kinds = [2, 5, 8]
@@ -240,7 +240,7 @@ describe('signals', () => {
 })
 
 describe('a chart', () => {
-  test('has every row, whatever blocks it lies in, and the one that runs', async () => {
+  test('has every row across blocks, and the current one', async () => {
     await using stand = await CountsStand.with(view)
     const range = { from: END - 31 * DAY_MS, to: END }
     const now = END - hours(2) + 17 * MINUTE_MS + 3
@@ -258,7 +258,7 @@ describe('a chart', () => {
     expect(state).toBe('normal')
   })
 
-  test('of the future is empty, and one of everything counts everything', async () => {
+  test('of the future is empty; without vendor and event it counts all events', async () => {
     await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
     const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
     expect(await stand.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
@@ -274,7 +274,7 @@ describe('a chart', () => {
   })
 })
 
-test('no more is kept in memory than may be: the others are learned anew, and say the same', async () => {
+test('memory is limited: trackers that do not fit are relearned with the same results', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
   const span = { from: NOON, to: NOON + hours(1) }
@@ -309,12 +309,12 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
     await follow(seriesMonitor, [scope({ timezone })], { from, to: from + hours(1) })
     queries.length = 0
     await follow(seriesMonitor, [scope({ timezone })], { from: from + hours(1), to: from + hours(2) })
-    // Nothing is learned anew.
+    // Nothing is relearned.
     expect(Math.min(...queries.map(({ window }) => window.from))).toBe(from + hours(1))
   }
 })
 
-test('who asks for the present does not wait for what is asked of the past, which says the same', async () => {
+test('queries of the present do not wait for queries of history, which have the same results', async () => {
   await using stand = await CountsStand.with(view)
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -340,7 +340,7 @@ test('who asks for the present does not wait for what is asked of the past, whic
   expect(await asked).toEqual(await stand.seriesMonitor().signals([every], at))
 })
 
-test('when the history fails, nothing is lost: a repeated query has the same result', async () => {
+test('after a failed query, a repeated one has the same result', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
   const expected = await follow(stand.seriesMonitor(), [scope()], span)

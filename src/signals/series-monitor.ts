@@ -30,13 +30,13 @@ import { VerdictTable } from './verdict-table.ts'
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
 /** The monitor for past ranges gets this fraction (1/n) of the memory. */
 const HISTORY_MEMORY_SHARE = 4
-/** The most series, and about the most rows, in one turn; waiting callers are served between turns. */
+/** Maximum number of series, and approximate maximum of rows, per turn; waiting callers are served between turns. */
 const MAX_SERIES_AT_ONCE = 500
 const MAX_ROWS_AT_ONCE = 10_000
 
 export interface SeriesMonitorDeps extends ReaderDeps {
   settingsOf(orgId: string): readonly SignalSetting[]
-  /** The most memory for trackers; 0: none are kept. */
+  /** Maximum memory for cached trackers in bytes; 0 disables the cache. */
   memoryBytes?: number
 }
 
@@ -44,7 +44,7 @@ export interface SeriesMonitorDeps extends ReaderDeps {
 export interface VerdictOptions {
   /** Returns whether an instant counts; ticks and rows are represented by their last instant. All count when absent. */
   counts?(instant: Instant): boolean
-  /** Passed by background callers, which yield to others; when it is aborted, the call fails with its reason. */
+  /** Passed by background callers, which give way to others; when it is aborted, the call fails with its reason. */
   stopping?: AbortSignal
 }
 
@@ -57,7 +57,7 @@ export interface SignalScope {
   timezone: string
 }
 
-/** What is known of a signal without judging its counts. */
+/** The fields of a signal that are known without judging its counts. */
 export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
 
 /** The series of one tracker in a call. */
@@ -66,14 +66,14 @@ interface MonitoredSeries {
   sensitivities: readonly number[]
   emits: Emit[]
   onEnd?(tracker: SeriesTracker, counts: RowCounts | null): void
-  /** True when rows suffice, without ticks, except for the end of the span. */
+  /** True when only rows are needed, and ticks only at the end of the span. */
   rowsSuffice?: boolean
 }
 
 /**
  * Follows series of counts and returns their state. The result depends on the counts alone, never on when the monitor
- * was created or what was queried before: it keeps the trackers of recently queried series, and relearns the others
- * from the counts.
+ * was created or what was queried before: it caches the trackers of recently queried series, and relearns others from
+ * the counts.
  */
 export class SeriesMonitor {
   private trackers: TrackerCache
@@ -176,21 +176,21 @@ export class SeriesMonitor {
     )
   }
 
-  /** Bytes of the trackers that it keeps. */
+  /** Bytes of the cached trackers. */
   get bytes(): number {
     return this.trackers.bytes
   }
 
   /**
-   * For questions on what is long past, which relearn much: it has trackers and a lock of its own, so that nobody who asks for
-   * the present waits for them. It says the same.
+   * A separate monitor for queries about the distant past, which have to relearn much: it has its own cache and lock, so
+   * that queries about the present don't wait for them. Returns the same results.
    */
   get forHistory(): SeriesMonitor {
     this.historyMonitor ??= new SeriesMonitor({ ...this.deps, memoryBytes: this.memoryBytes / HISTORY_MEMORY_SHARE })
     return this.historyMonitor
   }
 
-  /** Drops all trackers; for a clock that was set back, after which they are ahead of time. */
+  /** Drops all trackers. To be called when the clock was set back, because they would be ahead of it. */
   reset(): void {
     this.trackers = this.newCache()
     this.historyMonitor?.reset()
@@ -233,7 +233,7 @@ export class SeriesMonitor {
     return scopes.flatMap((scope) => scopeMembers(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
   }
 
-  /** Emits everything that ends in `from < t <= to`, and some outcomes that ended shortly before. */
+  /** Emits all outcomes that end in `from < t <= to`, and some that end shortly before. */
   private async monitor(followed: readonly MonitoredSeries[], span: Span, stopping?: AbortSignal): Promise<void> {
     const alike = Map.groupBy(followed, ({ series }) => `${series.stepMs} ${series.offsetMs ?? 0}`)
     for (const group of alike.values()) {
@@ -244,7 +244,7 @@ export class SeriesMonitor {
     }
   }
 
-  /** Advances as many of the first series as fit in a turn; returns how many. */
+  /** Advances as many series as fit in a turn, from the first; returns their number. */
   private async monitorSome(followed: readonly MonitoredSeries[], span: Span, stopping?: AbortSignal): Promise<number> {
     stopping?.throwIfAborted()
     const tracks: (TrackerRun & { key: string })[] = []
@@ -291,7 +291,7 @@ export class SeriesMonitor {
   }
 }
 
-/** Returns what must be followed for a chart, over which span, and a function that returns the chart afterwards. */
+/** Returns the series to monitor for a chart, the span, and a function that returns the chart afterwards. */
 function chartOf(
   scope: SeriesScope,
   range: Span,
@@ -330,7 +330,7 @@ const seriesOf = (
   ...name,
 })
 
-/** The state of a series, from its outcomes in the order of time. */
+/** The current state of a series, from its outcomes in chronological order. */
 class LatestState {
   private lastRow: Outcome | null = null
   private last: Outcome | null = null

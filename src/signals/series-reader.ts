@@ -7,11 +7,11 @@ import type { Series, Span } from './series.ts'
 import type { Emit, SeriesTracker } from './series-tracker.ts'
 import type { CachedTracker } from './tracker-cache.ts'
 
-/** The approximate limit of rows in the result of one query. */
+/** Approximate maximum number of rows in the result of one query. */
 const MAX_ROWS_PER_QUERY = 150_000
 /** Histories that begin within this time of each other are read by one query. */
 const MAX_START_DISTANCE_MS = 7 * DAY_MS
-/** The event loop is released after this many rows: 5 ms. */
+/** The event loop is released after this many rows, about 5 ms. */
 const ROWS_PER_TURN = 400
 
 export interface ReaderDeps {
@@ -23,18 +23,18 @@ export interface ReaderDeps {
 /** A tracker to be advanced to an instant. */
 export interface TrackerRun {
   cached: CachedTracker
-  /** Everything that ended after `from` is emitted, or its rows. */
+  /** All outcomes that end after `from` are emitted, or only its rows. */
   from: Instant
   to: Instant
-  /** Called in the order of time, also with kept outcomes. */
+  /** Called in chronological order, also with cached outcomes. */
   emit: Emit
-  /** The track of the previous block, which is replayed first. */
+  /** The run for the previous block, which is replayed first. */
   before: TrackerRun | null
   /** Called at the end with the counts of the current row. */
   onEnd?(counts: RowCounts | null): void
 }
 
-/** Tracks that have replayed their kept outcomes. */
+/** Runs that have replayed their cached outcomes. */
 type Replayed = Set<TrackerRun>
 
 function replay(track: TrackerRun, replayed: Replayed): void {
@@ -44,7 +44,7 @@ function replay(track: TrackerRun, replayed: Replayed): void {
   track.cached.replay(track, track.emit)
 }
 
-/** Returns how many rows must be judged. */
+/** Returns the number of rows to judge. */
 export const rowsAhead = ({ cached, to }: TrackerRun) => Math.max(0, rowsTo(cached.tracker, to))
 
 /**
@@ -86,7 +86,7 @@ async function readAndAdvance(
 
 const startOf = ({ cached }: TrackerRun) => cached.tracker.rowStart
 
-/** Returns the span of the next query: from the earliest position, and up to the start of tracks that are far ahead. */
+/** Returns the span of the next query: from the earliest position up to the start of runs that are far ahead. */
 function nextSpan(open: readonly TrackerRun[], stepMs: number): Span {
   const starts = open.map(startOf)
   const from = Math.min(...starts)

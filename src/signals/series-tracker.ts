@@ -7,8 +7,8 @@ import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**
- * Is called with each row, with each tick inside a row at which there is a silence, and, where the series is all of a
- * domain, with each at which there is a lull (`isQuietTick`). `place`: index of the sensitivity.
+ * Called with each row, with each tick inside a row at which there is a silence, and for a domain's total traffic also
+ * with each quiet tick (`isQuietTick`). `place`: index of the sensitivity.
  */
 export type Emit = (place: number, outcome: Outcome) => void
 
@@ -23,11 +23,11 @@ export class SeriesTracker {
   private readonly ticksFrom: Instant
   /** Start of the current row: earlier counts are not needed again. */
   rowStart: Instant
-  /** Everything that ends by then has been judged. */
+  /** Everything that ends by this time has been judged. */
   position: Instant
-  /** The end of the last row that touches no gap; only gaps after it matter. */
+  /** End of the last row that touches no gap; only gaps after it matter. */
   knownUntil: Instant
-  /** Events that one stored event of the series stands for; NaN before the first. */
+  /** Number of events that one stored event of the series represents; NaN before the first. */
   private weight = Number.NaN
   private lastEventAt: Instant | null = null
   private learningUntil: Instant | null = null
@@ -49,8 +49,8 @@ export class SeriesTracker {
   }
 
   /**
-   * Judges everything up to `to`. `counts`: of the rows from the current one on; null when they have no events. Of a
-   * row that has not ended by `to` only the ticks are judged; its counts must be passed again.
+   * Judges everything up to `to`. `counts`: counts of the current and later rows; null when they have no events. For a row
+   * that has not ended by `to`, only the ticks are judged, and its counts must be passed again.
    */
   advance(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
     const { stepMs } = this.series
@@ -71,7 +71,7 @@ export class SeriesTracker {
     return { observed, expected: this.weighted(this.detectors.expectedAt(this.rowStart)) }
   }
 
-  /** Bytes of the arrays that it holds. */
+  /** Memory of its arrays in bytes. */
   get bytes(): number {
     return this.detectors.bytes
   }
@@ -125,9 +125,9 @@ export class SeriesTracker {
     if (!touchesGap) this.knownUntil = end
     const since = this.silenceStart(this.lastEventAt, gaps, end)
     const count = observed / this.weight
-    // Without counts nothing came in the whole row.
-    const lulls = counts?.quietRunsAt(start) ?? [this.series.stepMs / MINUTE_MS]
-    const verdicts = this.detectors.push(start, touchesGap ? null : count, lulls)
+    // No counts: the row has no events.
+    const quietRuns = counts?.quietRunsAt(start) ?? [this.series.stepMs / MINUTE_MS]
+    const verdicts = this.detectors.push(start, touchesGap ? null : count, quietRuns)
     const score = this.detectors.silenceAt(end, since)
     this.learningUntil = verdicts[0]?.learningUntil ?? null
     for (const [place, verdict] of verdicts.entries()) {
@@ -155,7 +155,7 @@ export class SeriesTracker {
     }
   }
 
-  /** `trouble`: the open deviation, which its last row need not show any more. */
+  /** `deviation`: the open deviation, which the last row may no longer show. */
   private calm(
     at: Instant,
     row: RowNumbers,

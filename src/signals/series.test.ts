@@ -40,7 +40,7 @@ const aSeries: fc.Arbitrary<Series> = fc.record({
 })
 const anInstant = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2030, 0) })
 
-test('every instant lies in one block, with as much history before it as its rows need', () => {
+test('every instant lies in exactly one block, with enough history before it', () => {
   fc.assert(
     fc.property(aSeries, anInstant, (one, instant) => {
       const block = blockAt(one, instant)
@@ -59,7 +59,7 @@ test('every instant lies in one block, with as much history before it as its row
   )
 })
 
-test('blocks of a span touch, and cover it', () => {
+test('blocks of a span are adjacent and cover it', () => {
   fc.assert(
     fc.property(aSeries, anInstant, fc.nat({ max: 100 * DAY_MS }), (one, from, lengthMs) => {
       const blocks = blocksOf(one, { from, to: from + lengthMs })
@@ -71,14 +71,14 @@ test('blocks of a span touch, and cover it', () => {
   )
 })
 
-test('series end their blocks at different hours, whatever the length of their rows', () => {
+test('blocks of different series end at different hours, for any row length', () => {
   const froms = Array.from({ length: 300 }, (_, n) => blockAt({ ...series, event: `e${n}` }, Date.UTC(2026, 0, 5)).from)
   expect(new Set(froms).size).toBeGreaterThan(200)
   const again = blockAt({ ...series, stepMs: 15 * MINUTE_MS }, Date.UTC(2026, 0, 5))
   expect(again.from).toBe(blockAt(series, Date.UTC(2026, 0, 5)).from)
 })
 
-test('rows and ticks begin where they should', () => {
+test('rows and ticks begin at multiples of their length plus the offset', () => {
   const at = Date.UTC(2026, 0, 5, 12, 47, 13)
   const offsetMs = 30 * MINUTE_MS
   expect(rowStart(series, at)).toBe(Date.UTC(2026, 0, 5, 12))
@@ -88,7 +88,7 @@ test('rows and ticks begin where they should', () => {
   expect(tickBefore(Date.UTC(2026, 0, 5))).toBe(Date.UTC(2026, 0, 5))
 })
 
-describe('gaps of our own', () => {
+describe('collection gaps', () => {
   const at = (minutes: number): Instant => Date.UTC(2026, 0, 5) + minutes * MINUTE_MS
   const gap = (from: number, to: number): Gap => ({ fromAt: at(from), toAt: at(to), cause: 'down' })
   const rows = new GapRows([gap(50, 70), gap(180, 240), gap(300, 301)], series)
@@ -102,7 +102,7 @@ describe('gaps of our own', () => {
     [240, false],
     [300, true],
     [360, false],
-  ])('hurt the row that begins after %i minutes: %p', (minutes, expected) => {
+  ])('touch the row that begins after %i minutes: %p', (minutes, expected) => {
     expect(rows.touches(at(minutes))).toBe(expected)
   })
 
@@ -140,7 +140,7 @@ describe('signals of a day', () => {
     expect(activeSignalsOn(DAY, [daily('view', counts)])).toEqual(expected ? [{ vendor: 'Shop', event: 'view' }] : [])
   })
 
-  test('are at most 500, those with most traffic, always in the same order', () => {
+  test('are at most 500, those with the most traffic, in a stable order', () => {
     const many = Array.from({ length: 700 }, (_, n) => daily(`e${n}`, { 1: 100 + (n % 350) }))
     const found = activeSignalsOn(DAY, many)
     expect(found).toHaveLength(MAX_SIGNALS)
@@ -150,7 +150,7 @@ describe('signals of a day', () => {
     expect(found.some(({ event }) => event === 'e0')).toBe(false)
   })
 
-  test('a day is of UTC', () => {
+  test('days are UTC days', () => {
     expect(dayOf(Date.UTC(2026, 0, 5)) - dayOf(Date.UTC(2026, 0, 5) - 1)).toBe(1)
     expect(dayOf(Date.UTC(2026, 0, 5) + TICK_MS)).toBe(dayOf(Date.UTC(2026, 0, 5)))
   })

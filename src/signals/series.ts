@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Silences are judged at the end of each tick. Rows are whole ticks, or shorter. */
+/** Length of a tick; silences are judged at the end of each. Rows are whole ticks, or shorter. */
 export const TICK_MS = 5 * MINUTE_MS
 /** The row length of signals. */
 export const SIGNAL_STEP_MS = HOUR_MS
@@ -41,12 +41,12 @@ export interface SeriesScope extends Series {
 /** Minutes; the row length is the longest that divides the period. */
 const ROW_MINUTES = [60, 30, 15, 10, 5, 1]
 
-/** Returns the row length by which windows of this length are judged. */
+/** Returns the row length for judging windows of this length. */
 export function stepMsFor(periodMs: number): number {
   return (ROW_MINUTES.find((minutes) => periodMs % (minutes * MINUTE_MS) === 0) ?? 1) * MINUTE_MS
 }
 
-/** Returns equal names for the same series, whatever the row length. */
+/** Returns a key of the series, independent of its row length. */
 export function seriesKey({ orgId, domainId, vendor, event }: Omit<Series, 'stepMs' | 'timezone'>): string {
   return JSON.stringify([orgId, domainId, vendor, event])
 }
@@ -64,8 +64,8 @@ const WEEK_MS = 7 * DAY_MS
 
 /**
  * A period after which the learned state of a series is discarded: 4 weeks (1 week where rows are short). It is
- * relearned from the 8 (4) weeks before the block. So a verdict depends on the counts and the end of its row, and never
- * on when the program began to follow the series.
+ * relearned from the 8 (4) weeks before the block. So a verdict depends only on the counts and the end of its row, never on
+ * when the program began to monitor the series.
  */
 export interface Block {
   /** Rows and ticks that end in `from <= t < to`. */

@@ -26,7 +26,7 @@ const low = (minutes: number) => stateOf('low', minutes)
 const normal = stateOf('normal', 60)
 const learning = stateOf('learning', 60)
 
-describe('we are suspected', () => {
+describe('an outage of the server is suspected', () => {
   const uncertain = [normal.domainId]
   test.each<[string, DomainState[], CommonDrop | null]>([
     ['not without domains', [], null],
@@ -55,7 +55,7 @@ describe('we are suspected', () => {
     expect(commonDrop(domains)).toEqual(expected)
   })
 
-  test('by the same domains in whatever order, and never by those that are learning', () => {
+  test('regardless of the order of domains, and never by domains that are learning', () => {
     const minutes = fc.integer({ min: 2, max: 2000 })
     const domain = fc.oneof(minutes.map(silent), minutes.map(low), fc.constantFrom(normal, learning))
     fc.assert(
@@ -69,7 +69,7 @@ describe('we are suspected', () => {
   })
 })
 
-/** Whatever its scopes are, they stand as `states` says. */
+/** Returns `states` for any scopes. */
 function stand() {
   const world = {
     states: {} as Record<string, DomainState>,
@@ -88,7 +88,7 @@ function stand() {
     async verdicts(scopes: readonly SeriesScope[], windows: readonly Span[]): Promise<VerdictRow[][]> {
       world.calls.push({ scopes, windows })
       if (world.fails) throw new Error('no answer')
-      // Nothing but how a domain stands is looked at.
+      // Only the state of the domain matters.
       return [scopes.map(({ domainId }) => world.states[domainId] ?? learning)] as VerdictRow[][]
     },
   }
@@ -105,12 +105,12 @@ function stand() {
   return { world, watched, serverOutage, all }
 }
 
-test('a serverOutage is reported when it arises, evaluated once a tick, and ends', async () => {
+test('a suspected outage is reported once, evaluated once per tick, and ends', async () => {
   const { world, serverOutage, all } = stand()
   all(normal)
   expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
   all(silent(20))
-  // The tick was looked at.
+  // The tick was evaluated.
   expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
   expect(world.calls).toHaveLength(2)
   for (const minute of [5, 10, 15]) expect(await serverOutage.isSuspectedAt(AT + minute * MINUTE_MS)).toBe(true)
@@ -124,7 +124,7 @@ test('a serverOutage is reported when it arises, evaluated once a tick, and ends
   expect(serverOutageNotice(AT).subject).toContain('2026-01-05T12:00:00.000Z')
 })
 
-test('ticks of the past are evaluated, and not reported', async () => {
+test('past ticks are evaluated, but not reported', async () => {
   const { world, serverOutage, all } = stand()
   all(normal)
   await serverOutage.isSuspectedAt(AT)
@@ -154,7 +154,7 @@ test('concurrent calls share one evaluation; a failed one is repeated', async ()
   }
 })
 
-test('an outage of ours is known within the half hour, by what the counts say, and is over with it', async () => {
+test('a server outage is suspected within half an hour, from counts alone, and ends with it', async () => {
   const [from, outAt] = [MONDAY, MONDAY + 66 * DAY_MS + 12 * HOUR_MS]
   const outage = { from: outAt, to: outAt + HOUR_MS, factor: 0 }
   const rates = [240, 120, 60, 2]

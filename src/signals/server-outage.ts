@@ -5,13 +5,13 @@ import type { History } from '../warehouse/warehouse.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
 import type { SeriesMonitor } from './series-monitor.ts'
 
-/** Fewer domains can fall at once by chance. */
+/** Minimum number of domains; fewer can drop at once by chance. */
 const MIN_DOMAINS = 3
 
-/** Domains that fell this long before the last one are left out: they fell for other reasons. */
+/** Domains that dropped this long before the last one are ignored: they dropped for other reasons. */
 const MAX_SPREAD_MS = 3 * HOUR_MS
 
-/** The state of the whole traffic of one domain. */
+/** The state of one domain's total traffic. */
 export interface DomainState {
   domainId: string
   state: SeriesState
@@ -21,21 +21,20 @@ export interface DomainState {
   since: Instant
 }
 
-/** Domains that fell at once, certainly or possibly. */
+/** Domains that dropped at once, certainly or possibly. */
 export interface CommonDrop {
-  /** When the last domain that certainly fell did so. */
+  /** When the last of the domains that certainly dropped did so. */
   since: Instant
   /**
-   * Domains that have not certainly fallen; any event of theirs after `since` shows that the server did not cause the
-   * fall.
+   * Domains that may or may not have dropped; an event of one of them after `since` shows that the server is not the cause.
    */
   uncertain: string[]
 }
 
 /**
- * Returns the common fall when the server, not the domains, may be the cause: of at least three domains with known
- * traffic, half or more fell within three hours. The others may have too little traffic for a silence to show yet.
- * Returns null otherwise.
+ * Returns the common drop when the server, not the domains, may be the cause: of at least three domains with known
+ * traffic, half or more dropped within three hours. The others may have too little traffic for a silence to be visible yet.
+ * Otherwise returns null.
  */
 export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
   const known = domains.filter(({ state }) => state !== 'learning')
@@ -46,7 +45,7 @@ export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
   return { since, uncertain }
 }
 
-/** A domain whose whole traffic is followed. */
+/** A domain whose total traffic is monitored. */
 export type MonitoredDomain = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
 
 export interface ServerOutageDeps {
@@ -54,12 +53,12 @@ export interface ServerOutageDeps {
   seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /** All domains with signals, of all organizations. */
   domains(): readonly MonitoredDomain[]
-  /** Called when a suspicion arises, and not again while it lasts. */
+  /** Called when an outage is first suspected, and not again while the suspicion lasts. */
   onSuspected(at: Instant): void
 }
 
 /**
- * Decides whether the server itself, not the domains, caused a fall of all traffic; then only the operator is notified.
+ * Decides whether the server itself, not the domains, caused a drop of all traffic; then only the operator is notified.
  */
 export class ServerOutageDetector {
   private last: { at: Instant; answer: Promise<boolean> } | null = null
@@ -73,7 +72,7 @@ export class ServerOutageDetector {
   }
 
   /**
-   * Returns whether all traffic fell at the tick that ends then. Ticks may be repeated and in any order. Fails with
+   * Returns whether all traffic had dropped at the tick that ends at `tickAt`. Ticks may be repeated, in any order. Fails with
    * `unavailable` when the warehouse does.
    */
   isSuspectedAt(tickAt: Instant): Promise<boolean> {
@@ -95,7 +94,7 @@ export class ServerOutageDetector {
     )
   }
 
-  /** Resets the state; for a clock that was set back, after which it is ahead of time. */
+  /** Resets the state. To be called when the clock was set back, because it would be ahead of it. */
   reset(): void {
     this.last = null
     this.isSuspected = false

@@ -5,10 +5,10 @@ import type { Span } from './series.ts'
 /** By the UTC day, counted from 1970. */
 export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
 
-/** Recent days are kept, because they are queried again. */
+/** Recent days are cached, because they are queried repeatedly. */
 const CACHED_DAYS = 2
 
-/** Caches which signals domains have; queries them once a day. */
+/** Caches the active signals of domains; queries them once a day. */
 export class SignalCache {
   private readonly known = new Map<string, SignalsByDay>()
 

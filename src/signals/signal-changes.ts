@@ -1,15 +1,15 @@
 import { ALL_SIGNALS, type SeriesScope } from './series.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-/** Notices when signals of a domain begin or cease to stray. */
+/** Detects when signals of a domain begin or cease to deviate. */
 export class SignalChanges {
-  /** By scope: which signals stray, and how. */
+  /** By scope: the deviating signals and their states, as JSON. */
   private readonly states = new Map<string, string>()
 
-  /** @param moved called with each domain of which signals have another state than at the tick before */
+  /** @param moved called with each domain whose signals changed state since the previous tick */
   constructor(private readonly moved: (orgId: string, domainId: string) => void) {}
 
-  /** Takes what was judged at a tick: of scopes that stand for every signal of a domain, all rows that are open. */
+  /** Processes the verdicts of a tick; only scopes that cover every signal of a domain are considered. */
   take(scopes: readonly SeriesScope[], rows: readonly VerdictRow[]): void {
     const byScope = Map.groupBy(rows, ({ scope }) => scope)
     for (const scope of scopes) {

@@ -19,7 +19,7 @@ function setUp() {
 
 const signal = { vendor: 'Google Analytics 4', event: 'purchase' }
 
-describe('who may say how a signal is watched', () => {
+describe('who may set how a signal is monitored', () => {
   const members = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   test.each(CALLERS.map((caller) => [caller, members[caller as keyof typeof members] ?? 401]))(
     '%s: %i',
@@ -35,12 +35,12 @@ describe('who may say how a signal is watched', () => {
 })
 
 describe('a setting', () => {
-  test('is made, changed, and gone when it says nothing any more', async () => {
+  test('is created, changed, and removed when it equals the defaults', async () => {
     const { put, domainId, settings } = setUp()
     const steps: [object, object[]][] = [
       [{ mode: 'muted' }, [{ mode: 'muted', sensitivity: null }]],
       [{ mode: 'auto', sensitivity: 3 }, [{ mode: 'auto', sensitivity: 3 }]],
-      // What is left out stays: who mutes a signal does not mean its sensitivity.
+      // Omitted fields stay: muting a signal keeps its sensitivity.
       [{ mode: 'muted' }, [{ mode: 'muted', sensitivity: 3 }]],
       [{ mode: 'muted', sensitivity: null }, [{ mode: 'muted', sensitivity: null }]],
       [{ mode: 'auto' }, []],
@@ -53,7 +53,7 @@ describe('a setting', () => {
     }
   })
 
-  test('is of one vendor and event of one domain; without an event of the empty one', async () => {
+  test('applies to one vendor and event of one domain; an omitted event means the empty name', async () => {
     const { put, domainId, settings } = setUp()
     await put({ domainId, vendor: 'A', event: 'x', mode: 'off' })
     await put({ domainId, vendor: 'A', mode: 'muted' })
@@ -65,7 +65,7 @@ describe('a setting', () => {
     ])
   })
 
-  test('is the organization’s own, and goes with its domain', async () => {
+  test('belongs to one organization, and is deleted with its domain', async () => {
     const { db, clock, put, domainId, mallory, orgId, settings } = setUp()
     const theirs = createDomain(db, clock, mallory.orgId, { name: 'Shop' })
     for (const id of [theirs, 'dom_nobody']) {
@@ -79,7 +79,7 @@ describe('a setting', () => {
     expect([settings().length, settingsOf(db, mallory.orgId).length]).toEqual([0, 1])
   })
 
-  test('is one of a thousand of its domain at most', async () => {
+  test('is refused beyond a thousand per domain', async () => {
     const { db, clock, orgId, put, domainId } = setUp()
     for (let n = 0; n < MAX_SETTINGS; n++) {
       saveSetting(db, clock, orgId, { domainId, vendor: `v${n}`, event: '', mode: 'off' })
@@ -124,7 +124,7 @@ test.each<[string, object]>([
   ['sensitivity', { sensitivity: 4.5 }],
   ['sensitivity', { sensitivity: '4' }],
   ['channels', { channels: [] }],
-])('refuses a bad %s: %j', async (field, bad) => {
+])('rejects an invalid %s: %j', async (field, bad) => {
   const { put, domainId, settings } = setUp()
   const answer = await put({ domainId, ...signal, mode: 'off', ...bad })
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: `))])

@@ -36,8 +36,8 @@ export function saveSetting(
         'SELECT sensitivity FROM signalSetting WHERE domainId = @domainId AND vendor = @vendor AND event = @event',
       )
       .get(key)
-    const kept = sensitivity === undefined ? (before?.sensitivity ?? null) : sensitivity
-    if (mode === 'auto' && kept === null) {
+    const newSensitivity = sensitivity === undefined ? (before?.sensitivity ?? null) : sensitivity
+    if (mode === 'auto' && newSensitivity === null) {
       db.prepare('DELETE FROM signalSetting WHERE domainId = @domainId AND vendor = @vendor AND event = @event').run(
         key,
       )
@@ -49,7 +49,7 @@ export function saveSetting(
        VALUES (@orgId, @domainId, @vendor, @event, @mode, @sensitivity, @now)
        ON CONFLICT (domainId, vendor, event)
        DO UPDATE SET mode = excluded.mode, sensitivity = excluded.sensitivity, updatedAt = excluded.updatedAt`,
-    ).run({ orgId, ...key, mode, sensitivity: kept, now: clock.now() })
+    ).run({ orgId, ...key, mode, sensitivity: newSensitivity, now: clock.now() })
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import type { SeriesState } from '../detector/detector.ts'
 
-/** `auto`: followed, and deviations open issues; `muted`: followed, but opens no issues; `off`: not followed. */
+/** `auto`: monitored, and deviations open issues; `muted`: monitored without opening issues; `off`: not monitored. */
 export const SIGNAL_MODES = ['auto', 'muted', 'off'] as const
 export type SignalMode = (typeof SIGNAL_MODES)[number]
 
@@ -26,7 +26,7 @@ export interface Signal {
   event: string
   mode: SignalMode
   sensitivity: number
-  /** Null when it is not followed. */
+  /** Null when it is not monitored. */
   state: SeriesState | null
   /** While learning: the estimated end; else null. */
   learningUntil: Instant | null

@@ -4,14 +4,14 @@ import { type Block, rowStart, type Series, type Span, seriesKey } from './serie
 import { type Emit, SeriesTracker } from './series-tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** Recent outcomes are kept this long, so that repeated queries and current states are answered from memory. */
+/** Recent outcomes are cached this long, so that repeated queries and current states are answered from memory. */
 const OUTCOME_RETENTION_MS = 10 * HOUR_MS
 /** The verdict on a window takes this much time before it into account. */
 export const LEAD_MS = 7 * HOUR_MS
 /** Trackers that were not queried for this long are dropped. */
 const IDLE_MS = HOUR_MS
 const MAX_OUTCOMES = 1000
-/** Bytes of a tracker beside its arrays, and of each kept outcome. */
+/** Bytes of a tracker in addition to its arrays, and of each cached outcome. */
 const OVERHEAD_BYTES = 5000
 const OUTCOME_BYTES = 350
 
@@ -20,7 +20,7 @@ export class CachedTracker {
   private outcomes: { place: number; outcome: Outcome }[] = []
   /** Present when there is one sensitivity: the rows for charts, which reach further back than outcomes. */
   private readonly log: RowHistory | null
-  /** All outcomes that ended later are kept. */
+  /** All outcomes that ended later are cached. */
   private knownFrom: Instant
 
   private constructor(readonly tracker: SeriesTracker) {
@@ -28,7 +28,7 @@ export class CachedTracker {
     this.log = tracker.sensitivities.length === 1 ? new RowHistory(tracker.series.stepMs) : null
   }
 
-  /** Returns a new tracker with nothing learned; it will keep what ends after `from`, and some time before. */
+  /** Returns a tracker that has learned nothing yet; it will cache outcomes that end after `from`, and some before. */
   static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
     const knownFrom = Math.max(block.from - 1, rowStart(series, from) - OUTCOME_RETENTION_MS)
     const cached = new CachedTracker(new SeriesTracker(series, block, sensitivities, knownFrom))
@@ -36,23 +36,23 @@ export class CachedTracker {
     return cached
   }
 
-  /** True when it keeps all outcomes that ended after `from`. */
+  /** True when all outcomes that ended after `from` are cached. */
   hasOutcomesSince(from: Instant): boolean {
     return this.knownFrom <= from
   }
 
-  /** True when it keeps at least the rows that ended after `from`, and the outcome at `to`. */
+  /** True when at least the rows that ended after `from` and the outcome at `to` are cached. */
   hasRowsOf({ from, to }: Span): boolean {
     return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
   }
 
-  /** Emits the kept outcomes that ended in `from < t <= to`; where only rows are kept, the rows. */
+  /** Emits the cached outcomes that ended in `from < t <= to`; when only rows are cached, the rows. */
   replay({ from, to }: Span, emit: Emit): void {
     this.log?.replay({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
     for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
   }
 
-  /** Keeps an outcome of the tracker. Returns false when it must not be emitted: it belongs to the previous block. */
+  /** Caches an outcome. Returns false when it must not be emitted, because it belongs to the previous block. */
   record(place: number, outcome: Outcome): boolean {
     this.log?.add(outcome)
     if (outcome.at <= this.knownFrom) return false
@@ -82,7 +82,7 @@ export function trackerKey(series: Series, sensitivities: readonly number[]): st
 
 const cacheKey = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
 
-/** The trackers that are kept in memory, up to a number of bytes. */
+/** Cache of trackers, up to a number of bytes. */
 export class TrackerCache {
   private readonly entries = new Map<string, { cached: CachedTracker; bytes: number; usedAt: Instant }>()
   private used = 0
@@ -98,7 +98,7 @@ export class TrackerCache {
     return this.entries.get(cacheKey(key, block))?.cached ?? null
   }
 
-  /** Keeps the tracker, if there is room beside those that were queried recently. `at`: up to when it was queried. */
+  /** Caches the tracker if there is room next to those that were queried recently. `at`: up to when it was queried. */
   set(key: string, cached: CachedTracker, at: Instant): void {
     const { tracker } = cached
     const place = cacheKey(key, tracker.block)

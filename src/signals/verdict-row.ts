@@ -37,7 +37,7 @@ export interface Outcome extends RowNumbers {
   silentSince: Instant | null
   /** The end of the last minute with events; null when none was seen. */
   lastEventAt: Instant | null
-  /** How far out, in deviations. */
+  /** Distance from the baseline, in deviations. */
   score: number
   /** −ln of the chance of such a silence; 0 when there is none. */
   unlikely: number
@@ -45,11 +45,11 @@ export interface Outcome extends RowNumbers {
   row: RowNumbers | null
   /** True for a row that touches a collection gap: its count is unknown. */
   touchesGap: boolean
-  /** True when it fell because the whole domain fell. */
+  /** True when the series dropped because all traffic of the domain dropped. */
   explained?: boolean
 }
 
-/** True for a tick inside a row at which nothing had come of a domain's whole traffic, too short a time to be a silence. */
+/** True for a tick inside a row at which a domain had no events, but not for long enough to be a silence. */
 export const isQuietTick = ({ row, open }: Pick<Outcome, 'row' | 'open'>) => row === null && !open
 
 /** The state of one series in one window, by its most significant row or tick. */
@@ -61,17 +61,17 @@ export interface VerdictRow extends Omit<Outcome, 'row' | 'touchesGap' | 'unlike
   vendor: string | null
   event: string | null
   sensitivity: number
-  /** True for a muted signal: it is followed, but causes no finding. */
+  /** True for a muted signal: it is monitored, but causes no finding. */
   muted: boolean
   /** True when an anomaly, or a silence, was open at the end of a row or tick of the window. */
   open: boolean
   /** True when a new one was raised in the window, or when one is open at the first instant that counts again. */
   alarm: boolean
-  /** True when it fell: the state is low or silent. */
+  /** True when the state is low or silent. */
   down: boolean
-  /** True when it was open, and at all times explained by the fall of the whole domain. */
+  /** True when it was open, and always explained by the drop of the domain. */
   explained: boolean
-  /** True for the row of a whole domain that fell, together with its signals. */
+  /** True for the row of a domain that dropped together with its signals. */
   explains: boolean
 }
 

@@ -12,9 +12,9 @@ export interface ScopeMember {
   /** `one`: the scope is this series; of `*` the domain's `whole` traffic, and each `signal`. */
   role: 'one' | 'whole' | 'signal'
   muted: boolean
-  /** One for each queried sensitivity, or the signal's own. */
+  /** One for each queried sensitivity; all equal for a signal with its own sensitivity. */
   sensitivities: readonly number[]
-  /** Returns false for instants at which it is no signal; always true when absent. */
+  /** Returns false for instants at which it is not a signal; always true when absent. */
   isOn?(instant: Instant): boolean
 }
 
@@ -25,14 +25,14 @@ interface Column {
   sensitivityIndex: number
   sensitivity: number
   fold: WindowAggregator
-  /** The open outcomes of a signal, which are taken once the state of its domain is known. */
+  /** The open outcomes of a signal, processed once the state of its domain is known. */
   open: Outcome[]
   /** Index of the window that contains the last of them, or of the next one. */
   window: number
   /** The last outcome, and that of the last row. */
   last: Outcome | null
   lastRow: Outcome | null
-  /** When the last alarm was. */
+  /** Time of the last alarm. */
   alarmAt: Instant
   /** By window. */
   state: (WindowState | null)[]
@@ -53,7 +53,7 @@ export class VerdictTable {
   ) {}
 
   /**
-   * Returns the `Emit` for a tracker of the member with these sensitivities; outcomes must come in the order of time.
+   * Returns the `Emit` for a tracker of the member with these sensitivities; outcomes must come in chronological order.
    */
   sink(member: ScopeMember, sensitivities: readonly number[]): Emit {
     const columns = member.sensitivities.map((sensitivity, sensitivityIndex) =>
@@ -102,7 +102,7 @@ export class VerdictTable {
     if (outcome.open && this.isNeeded(column, outcome)) open.push(outcome)
   }
 
-  /** A silence has the same outcome at every tick; one is kept for each row and window, and all for as long as it may wait. */
+  /** A silence has the same outcome at every tick: one per row and window is needed, and all while its alarm may be delayed. */
   private isNeeded(column: Column, { row, at }: Outcome): boolean {
     while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
     const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY
@@ -142,12 +142,12 @@ export class VerdictTable {
     const { domainId, vendor, event } = series
     const about = { scope, domainId, vendor, event, sensitivity, muted }
     if (!state) return [{ ...about, ...NO_EVENTS_VERDICT, at: to, since: to }]
-    const falls = role === 'whole' ? (this.dropDetectorOf(scope, sensitivityIndex)?.drops() ?? []) : []
-    const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
+    const drops = role === 'whole' ? (this.dropDetectorOf(scope, sensitivityIndex)?.drops() ?? []) : []
+    const own = drops.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
     const explains = own.length > 0
     const { row: _row, touchesGap: _touchesGap, unlikely: _unlikely, ...outcome } = state.outcome
     const { open, explained } = state
-    const alarm = state.alarm || own.some((fall) => fall.alarm)
+    const alarm = state.alarm || own.some((drop) => drop.alarm)
     return [{ ...about, ...outcome, open, alarm, explained, explains, down: isDown(outcome) }]
   }
 }

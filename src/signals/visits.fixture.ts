@@ -7,17 +7,17 @@ import { SeriesTracker } from './series-tracker.ts'
 import type { VerdictRow } from './verdict-row.ts'
 import { type ScopeMember, VerdictTable } from './verdict-table.ts'
 
-/** A site, and how people use it. */
+/** A site and the behaviour of its visitors. */
 export interface Site {
   visitsPerDay: number
-  /** How many pages a visit has on average, and for how many minutes each is looked at. */
+  /** Average number of pages per visit, and minutes per page. */
   pages: number
   minutesPerPage: number
-  /** How often each event is sent on a page; up to 1 by chance. */
+  /** Number of times that each event is sent per page; below 1: its probability. */
   events: Readonly<Record<string, number>>
 }
 
-/** A page of a shop sends four events at once. */
+/** A shop whose pages send four events at once. */
 export const shop = (visitsPerDay: number): Site => ({
   ...{ visitsPerDay, pages: 3, minutesPerPage: 1 },
   events: { page_view: 1, view_item_list: 1, PageView: 1, scroll: 0.7, purchase: 0.01 },
@@ -33,8 +33,8 @@ export const plain = (visitsPerDay: number): Site => ({
 export type Minutes = Map<string, Uint16Array>
 
 /**
- * Draws visits by chance: few at night, fewer at weekends, and some days better than others; from `halvedFrom` on, in days,
- * half as many come.
+ * Draws random visits: few at night, fewer at weekends, with variation between days; half as many from `halvedFrom` (in
+ * days).
  */
 export function visitsOf(site: Site, days: number, random: Random, halvedFrom = days): Minutes {
   const { visitsPerDay, pages, minutesPerPage, events } = site
@@ -63,15 +63,15 @@ export function visitsOf(site: Site, days: number, random: Random, halvedFrom = 
 /** A Monday, midnight. */
 const START = Date.UTC(2026, 0, 5)
 
-/** A time in which nothing arrives, in days from the start. */
+/** A time without events, in days from the start. */
 export interface Outage {
   from: number
   to: number
 }
 
 /**
- * Follows a domain from its first event on and returns the verdicts on each hour that ends in the span, in days: first
- * that on the whole traffic, then those on its signals.
+ * Monitors a domain from its first event and returns the verdicts on each hour that ends in the span (in days): first that
+ * on its total traffic, then those on its signals.
  */
 export function verdictsOn(minutes: Minutes, days: { from: number; to: number }, outage?: Outage): VerdictRow[][] {
   const span: Span = { from: START + days.from * DAY_MS, to: START + days.to * DAY_MS }
@@ -129,6 +129,6 @@ function rowsOf(events: readonly Uint16Array[], days: number, outage: Outage = {
   return counts
 }
 
-/** Alarms about the whole traffic: when, in days from the start. */
+/** Times of alarms about total traffic, in days from the start. */
 export const fallsIn = (verdicts: readonly VerdictRow[][]): number[] =>
   verdicts.flat().flatMap(({ alarm, explains, at }) => (alarm && explains ? [(at - START) / DAY_MS] : []))

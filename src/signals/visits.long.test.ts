@@ -21,7 +21,7 @@ test.each([
   expect(falls.length).toBeLessThanOrEqual((seeds.length * MONTHS) / 3)
 })
 
-/** Minutes by which it is found: as long as by chance about 19 visits would stay away, at noon and at night. */
+/** Minutes until detection, at noon and at night: the time in which about 19 visits are expected. */
 test.each<[number, number, number]>([
   [300, 10, 180],
   [1000, 10, 60],

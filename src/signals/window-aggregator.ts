@@ -13,7 +13,7 @@ export interface WindowState {
   explained: boolean
 }
 
-/** Merges the outcomes of one series, at one sensitivity, by window. They must come in the order of time. */
+/** Merges the outcomes of one series, at one sensitivity, by window. They must come in chronological order. */
 export class WindowAggregator {
   private index = 0
   private state: WindowState | null = null
@@ -21,7 +21,7 @@ export class WindowAggregator {
   private before: Outcome | null = null
 
   /**
-   * Windows are in order and don't overlap. `onEnd` is called for each, with null where nothing is known. `counts`:
+   * Windows are in order and don't overlap. `onEnd` is called for each, with null when nothing is known. `counts`:
    * returns false for instants that are left out; a deviation that is open after them is reported as new.
    */
   constructor(

@@ -11,8 +11,8 @@ import { type EventFilter, type EvidenceContext, NO_BOUNDS } from './evidence.ts
 import { rejectConditions } from './reject-conditions.ts'
 
 /*
- * A type of alert for tests: no file of the program refers to it. `one-type-more.ts` puts its line into the
- * list of types.
+ * An alert type for tests, not referenced by the program; `test/alerts/with-added-alert-type.ts` adds it to the list of
+ * types.
  */
 
 const OrderLimitSchema = Closed(

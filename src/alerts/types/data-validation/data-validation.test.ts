@@ -19,7 +19,7 @@ const domains: [] = []
 const one = alertOf(validationInput, 'alr_one')
 const two = alertOf(validationInput, 'alr_two')
 
-test('violations are counted for each alert and domain, by weight', async () => {
+test('violations are counted by alert and domain, weighted', async () => {
   const at = (offset: number, values: Partial<StoredEvent>) =>
     eventOf({ receivedAt: NOON - HOUR_MS + offset, ...values })
   using history = await warehouseWith([
@@ -79,7 +79,7 @@ test('only the requested part of the window is counted', async () => {
   expect(alr_one).toMatchObject([{ occurrences: 2, firstAt: minutes[1], lastAt: minutes[2] }])
 })
 
-test('an alert without a violation has no finding, also in an empty history', async () => {
+test('an alert without violations has no finding, nor in an empty history', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_two'] })])
   expect(await evaluate(history, [one], domains)).toEqual({ alr_one: [] })
   using empty = await warehouseWith([])
@@ -97,7 +97,7 @@ test('at most 20 hosts, most frequent first, equal ones by name', async () => {
   expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
 })
 
-test('thousands are spelled readably', async () => {
+test('thousands are formatted readably', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_one'], weight: 12_345.4 })])
   const { alr_one } = await evaluate(history, [one], domains)
   expect(alr_one?.[0]?.summary).toBe('12,345 events broke the rule')
@@ -156,7 +156,7 @@ describe('a sample', () => {
     expect(finding?.hosts.toSorted()).toEqual(['j***@a***.co', 'shop.example'])
   })
 
-  test('is left out where the event was deleted, and queried only where there is one', () => {
+  test('is omitted when the event was deleted, and queried only when there is one', () => {
     const finding = {
       ...{ domainId: 'dom_shop', subject: '', vendor: null, event: null, occurrences: 1, summary: '', observed: 1 },
       ...{ expected: 0, firstAt: NOON, lastAt: NOON, hosts: [], sample: null, sampleSeq: 1 },
@@ -167,7 +167,7 @@ describe('a sample', () => {
   })
 })
 
-test('what the judge says at the door is what the history answers', async () => {
+test('the verdict on arrival equals the result from the history', async () => {
   const word = fc.constantFrom('', 'a', 'b', 'ab')
   const condition = fc.record({
     parameter: fc.constantFrom('k', 'l', '$event', '$host', '*'),

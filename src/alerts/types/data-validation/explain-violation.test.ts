@@ -35,7 +35,7 @@ const say = (values: Partial<Finding>, conditions: object = { logic: 'any', item
   return explainViolation(alert, found, { event, name: found.event, totals: rows, regions: [] }).summary
 }
 
-describe('a finding says which condition was broken, and of how many events', () => {
+describe('a finding names the broken condition and the number of events', () => {
   test.each<[string, string, string]>([
     ['one condition', say({}), '12 of 340 purchase events had no `transaction_id`; expected none'],
     ['a single event', say({ occurrences: 1 }), '1 of 340 purchase events had no `transaction_id`; expected none'],
@@ -69,7 +69,7 @@ describe('a finding says which condition was broken, and of how many events', ()
   ])('%s', (_name, summary, expected) => expect(summary).toBe(expected))
 })
 
-test('totals are not queried where counts by minute do not cover the window, nor for very many findings', () => {
+test('totals are not queried when counts by minute do not cover the window, nor for too many findings', () => {
   const whole = { from: 60_000, to: 120_500 }
   expect(totalsQuery('org', [finding], whole)?.over).toBe('counts')
   expect(totalsQuery('org', [finding], { ...whole, from: 60_001 })).toBeNull()

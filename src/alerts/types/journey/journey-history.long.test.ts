@@ -40,13 +40,13 @@ const anAlert = fc.record({
 const aWork = fc.constantFrom('nothing', 'nothing', 'nothing', 'flush', 'merge', 'compact')
 const someTraffic = fc.array(
   fc.record({
-    // Mostly within a session, now and then just about its end, sometimes a night.
+    // Pauses: mostly within a session, sometimes close to its end, sometimes overnight.
     afterMs: fc.oneof(
       { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 * MINUTE_MS }) },
       { weight: 2, arbitrary: fc.constantFrom(29, 30, 31).map((minutes) => minutes * MINUTE_MS) },
       { weight: 1, arbitrary: fc.constantFrom(2 * HOUR_MS, 9 * HOUR_MS) },
     ),
-    // Where files begin and end anew.
+    // Boundaries of files.
     work: aWork,
     events: fc.array(
       fc.record({
@@ -101,7 +101,7 @@ const brief = (findings: readonly Finding[]) =>
     ...{ domainId, count: occurrences, hosts: hosts.toSorted(), lastAt, firstAt },
   }))
 
-test('of many windows at once, each has the findings of the scheduler and of the reference', async () => {
+test('many windows at once have the findings of the scheduler and of the reference', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(
@@ -141,7 +141,7 @@ test('of many windows at once, each has the findings of the scheduler and of the
   expect(seen).toEqual(new Set(['unreached', 'fine', 'violated']))
 })
 
-test('a sample of senders is taken with all of their sessions, and counts for the others', async () => {
+test('sampled senders are read with all of their sessions, and count for the others', async () => {
   const sessions = visits(Array.from({ length: 400 }, (_, n) => (n % 2 ? bad : 'ga4.page_view@/')))
   const again = visits(Array.from({ length: 400 }, () => bad)).map((events) =>
     events.map((event) => ({ ...event, receivedAt: event.receivedAt - 40 * MINUTE_MS })),
@@ -161,7 +161,7 @@ test('a sample of senders is taken with all of their sessions, and counts for th
   expect(sampled).toBeLessThan(800)
 })
 
-test('events of any vendor are in scope, whatever vendors the rule names', async () => {
+test('events of any vendor are in scope, regardless of the vendors of the rule', async () => {
   using history = await warehouseWith(arrived([sessionOf(bad)]))
   const windows = wholeWindows(parsePeriod('1h'), 'UTC', Date.UTC(2026, 3, 1, 9), Date.UTC(2026, 3, 1, 12))
   const parts = { warehouse: history, domains: watched, privacy: PLAIN_PRIVACY }

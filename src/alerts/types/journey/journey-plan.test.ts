@@ -56,7 +56,7 @@ function walkOf(spec: JourneySpec, events: readonly StoredEvent[]): string {
   return reached === 0 ? 'unreached' : 'fine'
 }
 
-/** Name, journey, session, and what is to come out: `unreached`, `fine`, or the place that is not met. */
+/** Name, journey, session and expected result: `unreached`, `fine`, or the unmet expectation. */
 const CASES: [string, JourneySpec, string, string][] = [
   ['no page', thanks, 'ga4.page_view@/', 'unreached'],
   ['shown on the page', thanks, 'ga4.page_view@/ ga4.page_view@/thanks meta.Purchase@/thanks', 'fine'],
@@ -158,16 +158,16 @@ const CASES: [string, JourneySpec, string, string][] = [
   ['legacy: half-named steps', legacy('a.', '.z'), 'b.y a.y b.z', 'fine'],
 ]
 
-test('there are at least 60 sessions, with names of their own', () => {
+test('there are at least 60 sessions with unique names', () => {
   expect(new Set(CASES.map(([name]) => name)).size).toBe(CASES.length)
   expect(CASES.length).toBeGreaterThanOrEqual(60)
 })
 
-test.each(CASES)('%s: as the plain reading says', (_, spec, text, verdict) => {
+test.each(CASES)('%s: the reference has this result', (_, spec, text, verdict) => {
   expect(verdictOn(spec, arrived([sessionOf(text)]))).toBe(verdict)
 })
 
-test.each(CASES)('%s: as a walk says', (_, spec, text, verdict) => {
+test.each(CASES)('%s: the plan has this result', (_, spec, text, verdict) => {
   expect(walkOf(spec, arrived([sessionOf(text)]))).toBe(verdict)
 })
 
@@ -186,7 +186,7 @@ test('all of them through the history, half of it in Parquet and half in the spo
   )
 })
 
-test('a walk and the plain reading agree on random journeys and sessions', () => {
+test('plan and reference agree on random journeys and sessions', () => {
   fc.assert(
     fc.property(aSpec, aSession, (spec, text) => {
       const events = arrived([sessionOf(text)])
@@ -205,7 +205,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('takes an empty text for an absent one', () => {
+  test('treats an empty text as absent', () => {
     const [empty, absent] = [{ vendor: 'a', event: '', label: '' }, { vendor: 'a' }].map((expectation) =>
       planOf(stepped([start, expectation])),
     )
@@ -213,11 +213,11 @@ describe('a plan', () => {
   })
 })
 
-describe('a walk', () => {
+describe('judging a session', () => {
   const plan = planOf(funnel)
   const walked = (shape: string) => judgeSession(plan, shapeFrom(shape))
 
-  test('says where it stops', () => {
+  test('finds the unmet expectation', () => {
     // /cart, view_cart, /pay, add_payment, /thanks, purchase, Purchase
     expect(walked('0,1;3;2')).toMatchObject({ reached: 2, unmet: { step: 1, expect: 0, at: 2, misplaced: false } })
     expect(walked('0,1;2,3;4;5')).toMatchObject({ reached: 3, unmet: { step: 2, expect: 1, at: 2 } })
@@ -228,7 +228,7 @@ describe('a walk', () => {
     })
   })
 
-  test('tells what is out of order from what is missing', () => {
+  test('distinguishes wrong order from missing events', () => {
     const misplaced = (spec: JourneySpec, shape: string) =>
       judgeSession(planOf(spec), shapeFrom(shape)).unmet?.misplaced
     expect(misplaced(ordered, '1;0;2')).toBe(true)

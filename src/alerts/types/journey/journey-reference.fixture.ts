@@ -7,11 +7,11 @@ import type { Plan, Shape } from './journey-plan.ts'
 import { type JourneySpec, readSpec } from './journey-spec.ts'
 
 /*
- * What a journey means, said a second time and as plainly as possible, with no care for speed and no code in common with
+ * Reference implementation of journeys: as simple as possible, without regard to speed, and without code shared with
  * plans, shapes and SQL.
  */
 
-/** `unreached`, `fine`, or the first expectation that is not met: `step.expect`. */
+/** `unreached`, `fine`, or the first unmet expectation: `step.expect`. */
 export function verdictOn(spec: JourneySpec, events: readonly StoredEvent[]): string {
   const inTime = [...events].sort((a, b) => a.ts - b.ts || a.seq - b.seq)
   return 'version' in spec ? steppedVerdict(spec, inTime) : legacyVerdict(spec.steps, inTime)
@@ -69,7 +69,7 @@ export function shapeOf(plan: Plan, events: readonly StoredEvent[]): Shape {
     .filter((matches) => matches.length > 0)
 }
 
-/** Whether the expectations are met in order, each by an event of its own. */
+/** True when the expectations are met in order, each by a separate event. */
 function isThere([first, ...others]: readonly Expect[], events: readonly StoredEvent[]): boolean {
   if (!first) return true
   return events.some((event, at) => isMet(first, event) && isThere(others, events.slice(at + 1)))

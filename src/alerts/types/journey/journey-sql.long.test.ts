@@ -57,7 +57,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([sessionOf(text)], {}, day)).toBe(count)
   })
 
-  test('of more than 23.5 hours are walked from 23.5 hours before their last event', async () => {
+  test('longer than 23.5 hours are judged from 23.5 hours before their last event', async () => {
     const wait = (minutes: number) => 'ga4.x +19 '.repeat(minutes / 20)
     const day = `${bad} ${wait(23 * 60 + 20)} ga4.x`
     // The last event is 23:29, 23:30 and 23:31 hours behind the first.
@@ -66,7 +66,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([sessionOf(`${day} +9 ga4.y`)])).toBe(0)
   })
 
-  test('of one id are different ones on different domains, and events without an id are in none', async () => {
+  test('with one id on different domains are separate, and events without an id belong to none', async () => {
     const split = [sessionOf(bad, { domainId: 'dom_a' }), sessionOf('meta.Purchase', { domainId: 'dom_b' })]
     expect(await occurrencesIn(split)).toBe(1)
     expect(await occurrencesIn([sessionOf(bad, { sessionId: null }), sessionOf(bad, { sessionId: '' })])).toBe(0)
@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([...kinds, sessionOf(bad, { kind: 'library' })])).toBe(1)
   })
 
-  test('of more events than any person makes are not judged', async () => {
+  test('with more events than a person could send are not judged', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, () => eventOf({ sessionId: 'bot', path: '/thanks', receivedAt: NOON - HOUR_MS }))
     expect(await occurrencesIn([many(MAX_SESSION_EVENTS)])).toBe(1)
@@ -131,7 +131,7 @@ describe('sessions', () => {
     expect(() => journey.measure([any, elsewhere], HOUR_BEFORE_NOON, [])).toThrow('one organization')
   })
 
-  test('that alerts find in an empty history, or in none of theirs: none', async () => {
+  test('are not found in an empty history or in other domains', async () => {
     using history = await warehouseWith([])
     expect(await walkAll(history, [journeyAlert(thanks), journeyAlert(stepped([start]), {}, 'alr_2')])).toEqual({
       alr_1: [],
@@ -139,7 +139,7 @@ describe('sessions', () => {
     })
   })
 
-  test('are walked by rules with texts that no event has, or that mean something to an engine', async () => {
+  test('are judged by rules with impossible or special texts', async () => {
     const spec = stepped(
       [page("it's $p0 ; -- %"), { vendor: 'a\0b', event: 'c\ud800', label: "o'" }],
       [{ kind: 'event', vendor: '\0' }],
@@ -152,7 +152,7 @@ describe('sessions', () => {
   })
 })
 
-describe('sessions over midnight and over borders of files', () => {
+describe('sessions across midnight and across files', () => {
   const midnight = HOUR + 12 * HOUR_MS
   const sent = (sessionId: string, vendor: string, event: string, path: string): EventFields => ({
     ...{ orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', sessionId, vendor, event, path },
@@ -181,7 +181,7 @@ describe('sessions over midnight and over borders of files', () => {
     await at(-30, [sent('whole', 'ga4', 'x', '/cart'), view('short'), view('early')])
     await at(-3, [view('whole'), sent('short', 'ga4', 'y', '/')])
     await at(2, [purchase('whole'), sent('short', 'ga4', 'z', '/')])
-    // Another session under the same id, which ends later and does show what the first one missed.
+    // Another session with the same id, which ends later and has the event that the first one missed.
     await at(33, [view('short'), purchase('short')])
     stand.clock.set(midnight + 2 * HOUR_MS)
     const alerts: [Alert] = [journeyAlert(thanks)]
@@ -190,7 +190,7 @@ describe('sessions over midnight and over borders of files', () => {
       const { alr_1 } = await walkAll(stand.warehouse, alerts, window)
       found.push(alr_1?.[0]?.occurrences)
     }
-    // `early` ended at midnight, `short` at 00:32, and its other session and `whole` show all.
+    // `early` ended at midnight, `short` at 00:32; its other session and `whole` have all events.
     expect(found).toEqual([undefined, undefined, 1, 1])
     const { alr_1 } = await walkAll(stand.warehouse, alerts, {
       from: midnight - HOUR_MS,
@@ -203,7 +203,7 @@ describe('sessions over midnight and over borders of files', () => {
   })
 })
 
-test('what the history answers is the plain reading of each session that ended, window by window', async () => {
+test('the history query agrees with the reference for each ended session, window by window', async () => {
   const anAlert = fc.record({
     spec: aSpec,
     filters: fc.constantFrom<Condition[]>([], [], [equal('k', '1')], [equal('*', '2'), equal('$vendor', 'a')]),

@@ -76,7 +76,7 @@ export const equal = (parameter: string, value: string): Condition => ({ paramet
 
 /**
  * Events a minute apart, the last one received at `endsAt`: `ga4.view@/cart{value=12}<3` happened 3 minutes before it
- * was received; `+25` waits 25 minutes more. Their `seq` is not yet that of their arrival.
+ * was received; `+25` waits 25 minutes more. Their `seq` is not final yet.
  */
 export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsAt = NOON - HOUR_MS): StoredEvent[] {
   let minute = 0
@@ -110,11 +110,11 @@ export const visits = (texts: readonly string[], values: Partial<StoredEvent> = 
   texts.map((text, index) => sessionOf(text, { sessionId: `s${index}`, ...values }))
 
 export const thanks = stepped([page('/thanks'), wants('meta.Purchase')])
-/** Sessions that violate the journey `thanks`, and that follow it. */
+/** Sessions that violate the journey `thanks`, and sessions that follow it. */
 export const bad = 'ga4.page_view@/thanks'
 export const good = 'ga4.page_view@/thanks meta.Purchase@/thanks'
 
-/** In the order of arrival, and numbered so. */
+/** Sorted by arrival, with `seq` in that order. */
 export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
   return sessions
     .flat()
@@ -122,7 +122,7 @@ export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
     .map((event, index) => ({ ...event, seq: index + 1, id: `evt_${index + 1}` }))
 }
 
-/** Evaluates with the production code. Returns findings by alert id. */
+/** Evaluates with the production code; returns findings by alert id. */
 export async function walkAll(
   warehouse: Pick<DuckdbWarehouse, 'query'>,
   alerts: readonly [Alert, ...Alert[]],

@@ -27,7 +27,7 @@ import type { JourneySpec } from './journey-spec.ts'
 
 describe('refused', () => {
   const event = (values: object) => stepped([start, values])
-  /** A hundred values that cost 2,000 or so many more. */
+  /** A hundred values with a cost of 2,000 or the given amount more. */
   const dear = (more: number) => {
     const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 400 + 10 * more : 400))
     return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
@@ -59,7 +59,7 @@ describe('refused', () => {
       { journey: event({ vendor: 'a', data: [{ parameter: 'a', op: 'contains_phone' }] }) },
     ],
     [
-      // Each by itself is far from what a rule may cost.
+      // Each one alone is far below the cost limit.
       'journey.steps[0].expect[4].data[0].values[99]: up to here the conditions cost 20001, and a rule may cost 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
@@ -113,7 +113,7 @@ test.each<[string, JourneySpec]>([
 })
 
 describe('a finding', () => {
-  test('says how many of how many sessions missed what, where', async () => {
+  test('states how many of how many sessions missed which event, and after which step', async () => {
     const texts = [good, bad, `ga4.x@/ ${bad} ga4.y@/home`, good, 'ga4.page_view@/']
     const events = arrived(
       visits(texts).map((events, index) => events.map((e) => ({ ...e, host: `h${index}.example` }))),
@@ -237,7 +237,7 @@ describe('a finding', () => {
     expect(alr_1).toMatchObject([{ occurrences: 4, observed: 4, summary: expect.stringContaining('4 of 8 sessions') }])
   })
 
-  test('names at most 20 hosts, by sessions, then by name', async () => {
+  test('lists at most 20 hosts, by sessions, then by name', async () => {
     const hosts = Array.from({ length: 25 }, (_, index) => `h${String(index).padStart(2, '0')}.example`)
     const sessions = [...hosts, 'h24.example', 'h24.example', 'h09.example'].map((host, index) =>
       sessionOf(bad, { host, sessionId: `v${index}` }),
@@ -275,7 +275,7 @@ describe('a finding', () => {
     })
   })
 
-  test('of a session that shows nothing has its first event as sample', async () => {
+  test('of a session without any matching event has its first event as sample', async () => {
     const events = arrived(visits(['ga4.a ga4.b ga4.c']))
     using history = await warehouseWith(events)
     const { alr_1 } = await walkAll(history, [journeyAlert(stepped([start, wants('m.')]))])

@@ -14,7 +14,7 @@ const anomaly = (values: Partial<AlertInput> = {}): AlertInput => ({
 const every = anomaly({ volume: { vendor: '*' } })
 const scopesOf = (input: AlertInput) => volumeAnomaly.series?.(alertOf(input), domainsNamed('dom_a', 'dom_b')) ?? []
 
-describe('what is followed', () => {
+describe('the monitored series', () => {
   test.each<[string, AlertInput, Partial<SeriesScope>]>([
     ['all events of a vendor', anomaly(), { vendor: 'ga4', event: null, stepMs: HOUR_MS, sensitivity: 4 }],
     ['one of them', anomaly({ volume: { vendor: 'ga4', event: 'purchase' } }), { vendor: 'ga4', event: 'purchase' }],
@@ -36,11 +36,11 @@ describe('what is followed', () => {
     for (const scope of scopes) expect(scope).toMatchObject({ orgId: 'org_a', ...expected })
   })
 
-  test('of the domains that the alert watches', () => {
+  test('are those of the domains that the alert watches', () => {
     expect(scopesOf(anomaly({ domainIds: ['dom_b', 'dom_gone'] })).map(({ domainId }) => domainId)).toEqual(['dom_b'])
   })
 
-  test('is 4 deviations away by default', () => {
+  test('have a default sensitivity of 4 deviations', () => {
     expect(sensitivityOf(anomaly())).toBe(4)
   })
 })
@@ -75,7 +75,7 @@ const judge = (input: AlertInput, rows: VerdictRow[]) =>
 const summaryOf = (values: Partial<VerdictRow>) => judge(anomaly(), [rowOf({ open: true, ...values })])[0]?.summary
 
 describe('a finding', () => {
-  test('is about the vendor and the event of the series, where it is open', () => {
+  test('is about the vendor and event of an open series', () => {
     const findings = judge(anomaly(), [
       rowOf(low),
       rowOf(),
@@ -166,7 +166,7 @@ describe('of every signal', () => {
     expect(summariesOf(rows)).toEqual(expected)
   })
 
-  test('that is explained says so', () => {
+  test('that is explained states the cause', () => {
     const [cause, finding] = judge(every, [
       rowOf({ ...low, ...whole, explains: true }),
       rowOf({ ...low, explained: true }),
@@ -179,7 +179,7 @@ describe('of every signal', () => {
   })
 })
 
-test('is judged at ticks, in part, and counts firings', () => {
+test('judges partial windows at ticks, and counts firings', () => {
   const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
   expect({ partial, countsFirings, measure, past, newest }).toEqual({
     ...{ partial: true, countsFirings: true, measure: undefined, past: undefined, newest: undefined },

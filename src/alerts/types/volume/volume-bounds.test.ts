@@ -5,7 +5,7 @@ import type { AlertInput } from '../../alert.ts'
 import { alertTypeOf } from '../index.ts'
 import { changeBounds, thresholdBounds } from './volume-bounds.ts'
 
-/** Whether the alert fires on a window with so many events, after one with so many. */
+/** True when the alert fires on a window with `count` events after one with `before` events. */
 function fires(input: AlertInput, count: number, before: number): boolean {
   const rows = [{ domainId: 'dom_shop', vendor: null, event: null, count, before }]
   const type = alertTypeOf(input.alertType)
@@ -18,7 +18,7 @@ const aPercent = fc.oneof(
 )
 const aCount = fc.oneof(fc.nat(40), fc.nat(100_000))
 
-test('a change fires exactly at its limit and beyond', () => {
+test('a change fires exactly at and beyond its limit', () => {
   const direction = fc.constantFrom('increase' as const, 'decrease' as const)
   fc.assert(
     fc.property(direction, aPercent, aCount, aCount, (direction, percent, before, count) => {
@@ -35,7 +35,7 @@ test('a change fires exactly at its limit and beyond', () => {
   )
 })
 
-test('a threshold fires exactly at its limit and beyond', () => {
+test('a threshold fires exactly at and beyond its limit', () => {
   fc.assert(
     fc.property(fc.constantFrom('lte' as const, 'gte' as const), fc.nat(20), fc.nat(20), (op, limit, count) => {
       const volume = { op, count: limit }
@@ -46,7 +46,7 @@ test('a threshold fires exactly at its limit and beyond', () => {
   )
 })
 
-test('where the window before is not known, nothing is held against it', () => {
+test('an unknown previous window has no bounds', () => {
   const nothing = { expected: null, low: null, high: null }
   expect(changeBounds({ direction: 'decrease', percent: 50 }, null)).toEqual(nothing)
 })

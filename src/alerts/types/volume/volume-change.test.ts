@@ -59,7 +59,7 @@ test.each<['increase' | 'decrease', number, number, number, string]>([
   expect(await firedOn(change({ volume: { direction, percent } }), before, now)).toBe(summary)
 })
 
-test('a finding says how many, of what, where, and in which window', async () => {
+test('a finding has count, expectation, domain and window', async () => {
   const values = { vendor: 'ga4', event: 'purchase' }
   using history = await warehouseWith([...volumes(40, 10, values), ...volumes(1, 500, { event: 'view' })])
   const alert = change({ vendors: ['ga4'], volume: { direction: 'decrease', percent: 50, event: 'purchase' } })
@@ -84,7 +84,7 @@ test('a finding says how many, of what, where, and in which window', async () =>
   })
 })
 
-test('each domain in scope is judged by itself, with and without filters', async () => {
+test('each domain in scope is judged separately, with and without filters', async () => {
   const k = (value: string) => ({ params: { k: value } })
   using history = await warehouseWith([
     ...volumes(100, 10, { domainId: 'dom_shop', ...k('a') }),
@@ -112,7 +112,7 @@ test('each domain in scope is judged by itself, with and without filters', async
   ])
 })
 
-describe('the window before', () => {
+describe('the previous window', () => {
   const at = (...[year, month, ...rest]: [number, number, number, number?]): Instant =>
     Date.UTC(year, month - 1, ...rest)
   test.each<[string, string, Instant, Instant, string]>([
@@ -149,7 +149,7 @@ describe('the window before', () => {
     }
   })
 
-  test('separates alerts that share a window and not the one before', () => {
+  test('separates alerts that share a window but not the previous one', () => {
     const { start, end } = windowAt(parsePeriod('1d'), 'UTC', at(2026, 10, 26))
     const window = { from: start, to: end, complete: true }
     const scans = ['UTC', 'Europe/London', 'UTC'].map((timezone) => {
@@ -161,7 +161,7 @@ describe('the window before', () => {
     expect(type.scanKey?.(change({ period: '24h' }), window)).toBe(scans[0])
   })
 
-  test('is the one that is judged before, whatever the period and the zone', () => {
+  test('is the window judged before, for any period and zone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('1m', '7h', '1d', '3d', '1w', '4w'),
@@ -212,7 +212,7 @@ test.each<[string, object, string]>([
   expect(readAlertInput(input)).toEqual(input)
 })
 
-test('judging ten thousand alerts takes well under a second', () => {
+test('judging ten thousand alerts takes less than a second', () => {
   const names = (n: number) => ({ vendor: `vendor ${n % 20}`, event: `event ${n % 200}` })
   const rows = Array.from({ length: 4000 }, (_, n) => ({
     domainId: `dom_${n % 20}`,

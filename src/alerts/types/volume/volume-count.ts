@@ -1,6 +1,7 @@
 import { targetOf } from '../../../conditions/condition.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
 import { parser, type TSchema, Type } from '../../../core/schema.ts'
+import { roundEvents } from '../../../signals/chart-point.ts'
 import { bucketOf } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
@@ -222,7 +223,7 @@ export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: str
     const sums = sumsOf(rows).get(domainId)
     for (const part of sums ? partsOf(alert, sums) : []) if (part) add(sum, part)
   }
-  return { count: wholeEvents(sum.count), before: wholeEvents(sum.before) }
+  return { count: roundEvents(sum.count), before: roundEvents(sum.before) }
 }
 
 function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
@@ -232,15 +233,6 @@ function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
   return vendors.map((vendor) =>
     event === null ? sums.byVendor.get(vendor) : sums.byBoth.get(vendorAndEvent(vendor, event)),
   )
-}
-
-/**
- * Rounds a sum of weights, which may be fractional because a sampled event counts as several; the value compared is the
- * value shown. Rounds to 6 decimals first: the last digits of a sum depend on the order of addition, and must not
- * decide the rounding.
- */
-function wholeEvents(weight: number): number {
-  return Math.round(Number(weight.toFixed(6)))
 }
 
 /** Returns those of the organization's domains that the alert watches; deleted domains are not watched. */

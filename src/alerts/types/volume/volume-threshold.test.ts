@@ -38,7 +38,7 @@ describe('a count of 10', () => {
   })
 })
 
-test('a finding says how many, of what, where, and in which window', async () => {
+test('a finding has count, expectation, domain and window', async () => {
   using history = await warehouseWith([...purchases(2), eventOf({ event: 'view' })])
   const alert = volume({ vendors: ['ga4'], volume: { op: 'gte', count: 2, event: 'purchase' } })
   expect(await evaluate(history, [alert], shop)).toEqual({
@@ -87,25 +87,25 @@ describe('domains', () => {
   test('without an event count 0', async () => {
     expect(await firedIn({})).toEqual(['dom_blog', 'dom_app'])
   })
-  test('that the alert does not name are not looked at', async () => {
+  test('outside of the scope of the alert are ignored', async () => {
     expect(await firedIn({ domainId: 'dom_shop', domainIds: ['dom_app'] })).toEqual(['dom_app'])
   })
-  test('that are gone are watched no more, and their alert does not watch the others instead', async () => {
+  test('that were deleted are not watched, and their alert does not watch others instead', async () => {
     expect(await firedIn({ domainId: 'dom_gone' })).toEqual([])
   })
-  test('made inside of the window have no whole one yet', async () => {
+  test('created during the window are not judged yet', async () => {
     const made = (createdAt: number) => [{ id: 'dom_new', createdAt }]
     expect(await firedIn({}, made(NOON - HOUR_MS + 1))).toEqual([])
     expect(await firedIn({}, made(NOON - HOUR_MS))).toEqual(['dom_new'])
   })
-  test('are judged one by one', async () => {
+  test('are judged separately', async () => {
     using history = await warehouseWith([...purchases(3), eventOf({ domainId: 'dom_blog' })])
     const { alr_1 } = await evaluate(history, [volume({ volume: { op: 'gte', count: 2 } })], all)
     expect(alr_1?.map(({ domainId, observed }) => [domainId, observed])).toEqual([['dom_shop', 3]])
   })
 })
 
-test('sampled events count for those they stand for, to the nearest whole', async () => {
+test('sampled events count with their weight, rounded', async () => {
   using history = await warehouseWith(purchases(3, 1 / 0.3))
   const equals = (count: number) => volume({ volume: { op: 'gte', count } }, `alr_${count}`)
   const { alr_10, alr_11 } = await evaluate(history, [equals(10), equals(11)], shop)
@@ -145,7 +145,7 @@ describe('alerts without filters', () => {
   const { measure } = volumeThreshold
   const named = [volume({ vendors: ['ga4'], domainId: 'dom_a' }, 'alr_1'), volume({ vendors: ['meta'] }, 'alr_2')]
 
-  test('read counts, of which only vendors and domains that some alert names', () => {
+  test('read only counts of vendors and domains in scope', () => {
     const query = measure(named, HOUR_BEFORE_NOON, shop)
     const { sql, keys = [] } = inSql(query)
     expect(sql).toMatch(/FROM counts WHERE vendor IN \(\$p\d+, \$p\d+\) GROUP BY/)
@@ -155,7 +155,7 @@ describe('alerts without filters', () => {
     expect(all.sql).toMatch(/^SELECT domainId, CASE WHEN vendor IN \(\$p\d+, \$p\d+\) THEN vendor END AS vendor/)
   })
 
-  test('are measured apart from those with filters', () => {
+  test('are measured separately from those with filters', () => {
     const { scanKey: scanOf } = alertTypeOf('volume_threshold')
     const filters: Condition[] = [{ parameter: 'k', op: 'is_blank' }]
     const scans = [volume({}), volume({ filters: [] }), volume({ filters })].map((alert) =>
@@ -164,7 +164,7 @@ describe('alerts without filters', () => {
     expect(scans).toEqual(['counts', 'counts', 'events'])
   })
 
-  test('count the same however many names they ask for', async () => {
+  test('have the same counts for any number of names', async () => {
     using history = await warehouseWith([eventOf({ vendor: 'v7' }), eventOf({ vendor: 'v7', event: 'view' })])
     const [first, ...others] = Array.from({ length: 501 }, (_, n) =>
       volume({ vendors: [`v${n}`], volume: { op: 'gte', count: 1, event: n % 2 ? 'purchase' : `e${n}` } }, `alr_${n}`),
@@ -186,7 +186,7 @@ test.each<[string, Partial<AlertInput>]>([
   expect(alr_1?.map(({ observed }) => observed)).toEqual([4])
 })
 
-test('the history counts what the predicates let through', async () => {
+test('the history counts the events that pass the predicates', async () => {
   const word = fc.constantFrom('', 'a', 'b', '12')
   const filter: fc.Arbitrary<Condition> = fc.record({
     parameter: fc.constantFrom('k', 'l', '$event', '$durMs', '*'),
