@@ -1,4 +1,4 @@
-/** Runs before the page is drawn, while all other scripts are on their way. */
+/** Runs before the first paint, while the other scripts load. */
 import './theme/apply-colour-scheme.ts'
 import { preloadRequests } from './api/preload.ts'
 import { overviewPreloadUrls } from './pages/overview/preload-urls.ts'

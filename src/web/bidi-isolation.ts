@@ -1,10 +1,10 @@
-/** Letters that go from right to left, and what turns or holds letters apart. */
+/** Right-to-left letters and bidirectional control characters. */
 const TURNING =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 const [FIRST_STRONG, POP] = ['\u2068', '\u2069']
 const OPENS = /[\u2066-\u2068]/
 
-/** The name so that nothing in it turns the sentence around it. One that turns nothing is answered as it is. */
+/** Wraps a name in Unicode isolates if it could change the direction of the surrounding text. */
 export function isolate(name: string): string {
   if (!TURNING.test(name)) return name
   let open = 0
@@ -12,7 +12,7 @@ export function isolate(name: string): string {
   for (const letter of name) {
     if (OPENS.test(letter)) open++
     else if (letter === POP) {
-      // One too many would end what is put around the name.
+      // An unmatched one would close the outer isolate.
       if (open === 0) continue
       open--
     }
@@ -21,11 +21,11 @@ export function isolate(name: string): string {
   return FIRST_STRONG + kept + POP.repeat(open + 1)
 }
 
-/** Names in one line of text, none of which turns another; those that are empty are left out. */
+/** Joins names into one line, each isolated. Empty names are omitted. */
 export const joinIsolated = (names: readonly (string | null | undefined)[], between: string): string =>
   names.flatMap((name) => (name ? isolate(name) : [])).join(between)
 
-/** The same words, whose sentences hold the names within them apart. */
+/** Returns the messages with functions that isolate their string arguments. */
 export function isolateArguments<Words>(words: Words): Words {
   return within(words) as Words
 }

@@ -16,12 +16,12 @@ import { listenToKeys } from './shell/key-bindings.ts'
 import { preferences } from './shell/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
 
-/** So long nothing is drawn while the page's script is on its way. */
+/** Maximum time to wait for the page's script before the first render. */
 const PATIENCE_MS = 300
 
 void begin()
 
-/** Nothing waits at the module's top: the bundler could not put what all pages share into its file. */
+/** A function, because top-level `await` prevents the bundler from sharing this chunk. */
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
   setMessages(isolateArguments(isPseudo ? (await import('./pseudo-language.ts')).pseudo(english) : english))
@@ -29,7 +29,7 @@ async function begin(): Promise<void> {
   listenToKeys()
   const arrival = await bootstrap()
   prefetch(whoamiQuery())
-  // What is there is drawn at once and not in turns; what takes longer is waited for by the page.
+  // Avoids rendering in several steps. Slower pages show their own loading state.
   await Promise.race([router.load(), new Promise((done) => setTimeout(done, PATIENCE_MS))])
   draw(arrival)
 }

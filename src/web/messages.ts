@@ -23,10 +23,7 @@ import { signIn } from './messages/sign-in.ts'
 import { signals } from './messages/signals.ts'
 import { tests } from './messages/tests.ts'
 
-/**
- * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
- * and is shown inside `<Data>`.
- */
+/** All texts of the dashboard, in English. User data and messages of the server are shown inside `<Data>`. */
 export const english = {
   alert,
   alerts,
@@ -55,10 +52,10 @@ export const english = {
 }
 export type Messages = typeof english
 
-/** The words in use. Read them while drawing, not while a module loads: the language is chosen before the first drawing. */
+/** The active messages. Read them while rendering and not at module load: the language is set later. */
 export let messages: Messages = english
 
-/** Chooses the language of all pages. */
+/** Sets the language of all pages. */
 export function setMessages(language: Messages): void {
   messages = language
 }

@@ -1,17 +1,17 @@
 import type { Messages } from './messages.ts'
 
-/** Lengthens by about 40 %, as a translation may. */
+/** Added length: about 40 %, as in translations. */
 const LONGER = 0.4
 const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', A: 'Á', E: 'É', O: 'Ó' }
 
-/** `Save` → `[Sávé~~]`: shows what is not translated, and what is cut when it gets longer. */
+/** `Save` → `[Sávé~~]`: reveals untranslated texts and layouts that cut longer ones. */
 export function pseudoText(text: string): string {
   if (text.trim() === '') return text
   const accented = text.replace(/[aeiouAEO]/g, (letter) => ACCENTS[letter] ?? letter)
   return `[${accented}${'~'.repeat(Math.ceil(text.length * LONGER))}]`
 }
 
-/** Returns the same words in the pseudo-language. */
+/** Returns the messages in the pseudo-language. */
 export const pseudo = (words: Messages): Messages => translate(words) as Messages
 
 function translate(value: unknown): unknown {

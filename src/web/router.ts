@@ -19,7 +19,7 @@ import { PageError } from './shell/error-pages.tsx'
 import { root } from './shell/root-route.ts'
 import { parseSearch, writeSearch } from './url-state/search-params.ts'
 
-/** All pages by their addresses. */
+/** The routes of all pages. */
 export const router = createRouter({
   routeTree: root.addChildren([
     ...overviewRoutes,
@@ -40,13 +40,13 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch: writeSearch,
-  // Within the shell, so that one can go elsewhere.
+  // Rendered within the shell, so that navigation remains available.
   defaultErrorComponent: PageError,
   defaultPreload: 'intent',
-  // TanStack Query decides what is fresh.
+  // TanStack Query handles staleness.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
-  // What is typed and opened on the page of one thing has no place on that of another.
+  // Resets local state when another resource is opened.
   defaultRemountDeps: ({ params }) => params,
 })
 

@@ -55,7 +55,7 @@ const OPENERS: readonly Opener[] = [
 ]
 
 /** Opened without a button: by a key, and when a session ends. */
-const WITHOUT_BUTTON = ['shell/shell.tsx', 'shell/auth-gate.tsx']
+const WITHOUT_BUTTON = ['shell/auth-gate.tsx']
 /** A shared component used by the others. */
 const SHARED = ['components/confirm-dialog.tsx']
 

@@ -1,32 +1,32 @@
-/** What the server refused, or that it could not be reached. */
+/** An error answered by the API, or a failure to reach it. */
 export class ApiError extends Error {
   override name = 'Refusal'
 
   constructor(
-    /** The server's sentence, word for word. */
+    /** The API's error message. */
     message: string,
-    /** The HTTP status; 0 when there was no answer. */
+    /** The HTTP status; 0 when there was no response. */
     readonly status: number,
-    /** Seconds after which to ask again; null when the server did not say. */
+    /** Seconds to wait before retrying (`Retry-After`); null without one. */
     readonly retryAfterS: number | null,
   ) {
     super(message)
   }
 }
 
-/** True when asking again later can help: no answer, too many requests, a server that can't answer now. */
+/** True for errors that a retry may resolve: no response, 429 and 5xx. */
 export const isTransient = ({ status }: ApiError): boolean => status === 0 || status === 429 || status >= 500
 
-/** The sentence to show for whatever was thrown. */
+/** Returns the message to show for any thrown value. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What the server refused: the sentence, and the field that it begins with; null when it is about none of them. */
+/** An error message and the form field that it starts with; null when it names none of the fields. */
 export interface FieldError {
   field: string | null
   sentence: string
 }
 
-/** `email: is no address` names the field; `conditions.items[0].values: …` names it by its path. */
+/** Finds the field of a message by its prefix: `email: …` or the path `conditions.items[0].values: …`. */
 export function fieldErrorFor(fields: readonly string[], sentence: string): FieldError {
   const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
   const field = fields.find((name) => name === path) ?? fields.find((name) => path.startsWith(`${name}[`)) ?? null

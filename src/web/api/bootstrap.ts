@@ -4,26 +4,26 @@ import type { SignedIn, SignInMethods } from '#client/types.gen'
 import { errorMessage } from './api-error.ts'
 import { session } from './session.ts'
 
-/** What the address brought: parts of its fragment, which is not sent to servers. Read once, before the first drawing. */
+/** Parameters from the fragment of the URL that opened the page. Read once, before the first render. */
 export interface LinkParams {
   setUp: string | null
   invite: string | null
   reset: string | null
-  /** Why signing in at the provider failed; null when it did not. */
+  /** Error message of the sign-in at the OIDC provider; null without one. */
   failure: string | null
 }
 
 const OIDC_KEY = 'tagwarden-oidc-began'
 
-/** Keeps the session of an answer. Who belongs to several organizations begins in the first. */
+/** Stores the session of a sign-in response. Members of several organizations start in the first. */
 export function keepSession({ token, orgs }: Pick<SignedIn, 'token' | 'orgs'>): void {
   session.open({ credential: token, orgId: orgs.length > 1 ? (orgs[0]?.id ?? null) : null })
 }
 
-/** Remembers that this tab goes to the provider, and from where. */
+/** Records that this tab started an OIDC sign-in, and on which page. */
 export const beginAtProvider = (): void => sessionStorage.setItem(OIDC_KEY, location.pathname + location.search)
 
-/** Reads the fragment, removes it from the address, and signs in where it says so. */
+/** Reads and removes the URL fragment, and signs in if it contains a credential. */
 export async function bootstrap(): Promise<LinkParams> {
   const given = new URLSearchParams(location.hash.slice(1))
   const arrival: LinkParams = {
@@ -31,11 +31,11 @@ export async function bootstrap(): Promise<LinkParams> {
     failure: null,
   }
   if ([...given.keys()].length > 0) history.replaceState(null, '', location.pathname + location.search)
-  // Only in the demo: elsewhere a link with a key could sign a user in as its sender (login CSRF).
+  // Only in the demo: elsewhere, a link with a key could sign a user in as its sender (login CSRF).
   const key = given.has('demo') ? given.get('key') : null
   if (key && (await fetch('/demo/inbox')).status === 200) session.open({ credential: key, orgId: null })
   await arriveFromProvider(given, arrival)
-  // Older links lead to the start page.
+  // Older links point to the start page.
   if (location.pathname === '/') {
     if (arrival.setUp) history.replaceState(null, '', '/setup')
     if (arrival.invite) history.replaceState(null, '', '/invite')
@@ -44,12 +44,12 @@ export async function bootstrap(): Promise<LinkParams> {
   return arrival
 }
 
-/** Only if this tab began the sign-in, for the same reason as above. */
+/** Redeems the code only in the tab that started the sign-in, to prevent login CSRF. */
 async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): Promise<void> {
   const beganAt = sessionStorage.getItem(OIDC_KEY)
   sessionStorage.removeItem(OIDC_KEY)
   if (beganAt === null) return
-  // A sentence of the API, which begins with a small letter.
+  // Messages of the API start with a lowercase letter.
   arrival.failure = given.get('signin-error')?.replace(/^./u, (letter) => letter.toUpperCase()) ?? null
   const code = given.get('signin')
   if (code === null) return
@@ -62,12 +62,12 @@ async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): 
   }
 }
 
-/** How one signs in here. */
+/** Returns the sign-in methods of this server. */
 export async function signInMethods(): Promise<SignInMethods> {
   return (await listSignInMethods({ throwOnError: true })).data
 }
 
 export const LinkParamsContext = createContext<LinkParams>({ setUp: null, invite: null, reset: null, failure: null })
 
-/** What the address brought when the page was opened. */
+/** Parameters of the link that opened the page. */
 export const useLinkParams = (): LinkParams => useContext(LinkParamsContext)

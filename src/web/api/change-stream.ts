@@ -5,24 +5,24 @@ import { Invalidator } from './invalidation.ts'
 import { NewIssueCollector, type NewIssueSummary } from './new-issues.ts'
 import { queries } from './queries.ts'
 
-/** Whether changes come in as they happen. */
+/** State of the stream of changes. */
 export interface LiveState {
-  /** False while the stream is lost for longer than ten seconds. */
+  /** False once the stream has been lost for more than 10 s. */
   isLive: boolean
-  /** When something was heard last, in milliseconds since the epoch; null before the first. */
+  /** Time of the most recent stream event, in milliseconds since the epoch; null before the first. */
   heardAt: number | null
-  /** How the server's own intake stood then. */
+  /** Ingestion state in the most recent pulse; null before the first. */
   pulse: StreamPulse | null
-  /** What was told last of issues that opened, and when; null before the first. */
+  /** The most recent announcement of new issues and its time; null before the first. */
   newIssues: (NewIssueSummary & { at: number }) | null
 }
 
-/** What tabs of a browser tell each other: an event of the stream, or that the stream is lost, by which nothing came for long. */
+/** Message between tabs: a stream event, or the loss of the stream (`isSilent`: after a timeout). */
 type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
 
-/** The server's pulse comes every 10 s; when two are missing the connection is dead, whatever the browser thinks. */
+/** The server sends a pulse every 10 s. After two missing pulses the connection is considered dead. */
 const SILENCE_MS = 25_000
-/** So long a lost stream is kept to ourselves: most are back before. */
+/** Delay before a lost stream is shown; most recover earlier. */
 const PATIENCE_MS = 10_000
 const RETRY_MS = { first: 500, most: 15_000 }
 
@@ -43,9 +43,9 @@ export const live = {
 }
 
 /**
- * Keeps what is on screen fresh by the server's stream, of which a browser has one: the tab that has the lock reads it for
- * all. Where there are no locks, as over plain http, each visible tab reads its own. `name` tells streams of different
- * people and organizations apart. Returns what ends it.
+ * Follows the server's stream and keeps queries up to date. One tab per browser holds a lock and reads for all. Without
+ * locks, as over plain HTTP, each visible tab reads its own stream. `name` identifies the user and organization. Returns a
+ * function that stops it.
  */
 export function followChanges(name: string): () => void {
   const end = new AbortController()
@@ -80,11 +80,11 @@ class Follower {
       if (this.telling) clearTimeout(this.telling)
       change({ newIssues: null })
     })
-    // A tab that joins others hears nothing before the next pulse.
+    // A tab that joins others receives nothing before the next pulse.
     this.waitForMore(SILENCE_MS)
   }
 
-  /** Reads the stream for all tabs as soon as no other tab does. */
+  /** Waits for the lock, then reads the stream for all tabs. */
   lead(name: string): void {
     const wait = { signal: this.end }
     navigator.locks
@@ -109,7 +109,7 @@ class Follower {
     turn()
   }
 
-  /** Reads until the signal, going on behind the last event after each loss. */
+  /** Reads until the signal aborts, and resumes after the last event when the connection is lost. */
   private async readOn(until: AbortSignal, tellOthers: (told: Told) => void): Promise<void> {
     let wait = RETRY_MS.first
     const tell = (told: Told) => {
@@ -121,14 +121,14 @@ class Follower {
       const { heard, isSilent } = await this.readOnce(until, tell)
       if (until.aborted) return
       tell({ is: 'lost', isSilent })
-      // If the credential has ended, the answer to this says so.
+      // Detects an expired credential.
       if (!heard) void queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
       wait = heard ? RETRY_MS.first : Math.min(wait * 2, RETRY_MS.most)
       await rest(wait, until)
     }
   }
 
-  /** Reads one connection to its end, or to that of the network. */
+  /** Reads one connection until it ends or the browser goes offline. */
   private async readOnce(
     until: AbortSignal,
     tell: (told: Told) => void,
@@ -151,7 +151,7 @@ class Follower {
       const { stream } = await streamChanges({ headers, signal, onSseEvent, sseMaxRetryAttempts: 1 })
       for await (const _data of stream);
     } catch {
-      // Whatever ended it, it is begun anew.
+      // The caller reconnects after any error.
     }
     clearTimeout(timer)
     window.removeEventListener('offline', loseNetwork)
@@ -187,7 +187,7 @@ class Follower {
   }
 }
 
-/** Waits so long, or until the network is there again. */
+/** Waits for `ms`, until the browser is online, or until the signal aborts. */
 function rest(ms: number, until: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const end = () => {

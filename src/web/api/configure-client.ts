@@ -3,12 +3,12 @@ import { ApiError } from './api-error.ts'
 import { fetchPreloaded } from './preload.ts'
 import { session } from './session.ts'
 
-/** Prepares the generated client: the credential, the organization, and errors as `ApiError`. Called once. */
+/** Configures the generated client: credential, organization header, errors as `ApiError`. Called once. */
 export function configureClient(unreachable: () => string): void {
   client.setConfig({
     baseUrl: '',
     throwOnError: true,
-    // The generated client asks with a `Request`.
+    // The generated client always passes a `Request`.
     fetch: Object.assign((request: URL | RequestInfo) => fetchPreloaded(request as Request), { preconnect() {} }),
     auth: () => {
       const state = session.state()
@@ -30,7 +30,7 @@ export function configureClient(unreachable: () => string): void {
   })
 }
 
-/** The sentence of an error's body: `{"error": string}`. */
+/** Returns the message of an error body `{"error": string}`; null for other bodies. */
 function sentenceOf(body: unknown): string | null {
   const { error } = (typeof body === 'object' && body) as { error?: unknown }
   return typeof error === 'string' ? error : null

@@ -9,7 +9,7 @@ const ROUTES = new Set(
   ),
 )
 
-/** Questions on screen, and which of them are asked again. */
+/** Active queries, and which of them are refetched. */
 function screen(...keys: object[]) {
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
   const asked: string[] = []

@@ -2,7 +2,7 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
 import { updatePages } from './pagination.ts'
 
-/** The questions whose answers a change of each kind can alter, by the ids of their routes. */
+/** Operation ids of the queries that each kind of change can affect. */
 export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
   issue: [
     ...['listIssues', 'getIssue', 'investigateIssue', 'listCauses', 'getScores', 'getOrgValue', 'getWeeklyReport'],
@@ -26,17 +26,17 @@ export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
   integration: ['listIntegrations', 'getIntegration'],
 }
 
-/** Answers that the stream tells to be old. */
+/** Queries that stream events invalidate. */
 const TOLD = new Set(Object.values(QUERIES_BY_CHANGE).flat())
 
 const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
 
-/** Questions about one thing are asked again only when that thing changed. */
+/** Queries for a single resource; refetched only when that resource changed. */
 const OF_ONE = new Set(['getIssue', 'investigateIssue', 'getDelivery', 'getAlert', 'getDomain', 'getIntegration'])
 
-/** At most so often questions are asked again. */
+/** Minimum time between refetches. */
 const PAUSE_MS = 1000
-/** A list of which more pages are loaded is not asked for as a whole: what is known of it is mended in place. */
+/** Lists with more loaded pages than this are patched in place and not refetched. */
 const MOST_PAGES = 5
 
 interface Moved {
@@ -44,16 +44,16 @@ interface Moved {
   issueId?: string | null
 }
 
-/** Mends or asks again the answers on screen that a change of the stream makes old. */
+/** Patches or refetches the queries that a stream event affects. */
 export class Invalidator {
   private readonly moved = new Map<string, Map<string, Moved>>()
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
   private isAllOld = false
-  /** Questions whose answer was on its way when it became old, by their hash. */
+  /** Hashes of queries that were being fetched when they became stale. */
   private readonly late = new Set<string>()
 
-  /** `isSeen` tells whether anybody looks at the tab. */
+  /** `isSeen` returns whether the tab is visible. */
   constructor(
     private readonly queries: QueryClient,
     private readonly isSeen: () => boolean,
@@ -61,8 +61,8 @@ export class Invalidator {
   ) {}
 
   /**
-   * From now on changes are heard; what was asked before may have missed some of those that the stream tells. Only the
-   * issues are asked for at once.
+   * Called when the stream starts. Earlier responses may have missed changes, so they are marked as stale; only issues are
+   * refetched immediately.
    */
   begin(): void {
     void this.queries.invalidateQueries({
@@ -72,12 +72,12 @@ export class Invalidator {
     void this.queries.refetchQueries({ queryKey: [{ _id: 'listIssues' }], type: 'active' })
   }
 
-  /** The server is there again after it was not: asks again what it could not be asked. */
+  /** Refetches failed queries after the server becomes reachable again. */
   recover(): void {
     void this.queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
   }
 
-  /** Takes an event of the stream. */
+  /** Handles a stream event. */
   hear(name: string, data: unknown): void {
     if (name === 'reset') this.isAllOld = true
     else if (QUERIES_BY_CHANGE[name]) {
@@ -89,7 +89,7 @@ export class Invalidator {
     this.timer ??= setTimeout(() => this.askAgain(), Math.max(0, this.askedAt + this.pauseMs - Date.now()))
   }
 
-  /** The tab is looked at again: asks what became old meanwhile. */
+  /** Refetches queries that became stale while the tab was hidden. */
   catchUp(): void {
     void this.queries.refetchQueries({ type: 'active', stale: true, predicate: ({ state }) => state.isInvalidated })
   }
@@ -107,7 +107,7 @@ export class Invalidator {
     this.isAllOld = false
     this.moved.clear()
     this.late.clear()
-    // Nobody looks: the answers are only known to be old.
+    // In a hidden tab queries are only marked as stale.
     const refetchType = this.isSeen() ? 'active' : 'none'
     const predicate = ({ queryKey, queryHash, state }: Query) => {
       const [key] = queryKey as [{ _id?: string; path?: { id?: string } }?]
@@ -115,7 +115,7 @@ export class Invalidator {
       if (pages > MOST_PAGES) return false
       return late.has(queryHash) || (key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id)))
     }
-    // Begun anew at each change, a question that takes long would never be answered: it is asked again when its answer is there.
+    // Restarting a slow query at every change would starve it. It is refetched after it completes.
     for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
       this.late.add(queryHash)
     }
@@ -124,7 +124,7 @@ export class Invalidator {
     if (this.late.size > 0) this.timer = setTimeout(() => this.askAgain(), this.pauseMs)
   }
 
-  /** What the event itself says is on screen at once. */
+  /** Shows the status and severity of the event immediately. */
   private mendIssue({ id, status, severity }: IssueMoved): void {
     const mend = <T extends Pick<Issue, 'id' | 'status' | 'severity'>>(issue: T): T =>
       issue.id === id && (issue.status !== status || issue.severity !== severity)
@@ -137,7 +137,7 @@ export class Invalidator {
   }
 }
 
-/** True when one of these changes alters the answer to the question; `id` is of the thing that it is about. */
+/** Returns whether a change affects the query; `id` is the resource the query is for. */
 function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
   for (const [kind, things] of moved) {
     if (!QUERIES_BY_CHANGE[kind]?.includes(question)) continue

@@ -3,35 +3,35 @@ import { notices } from '../shell/notices.ts'
 import { errorMessage } from './api-error.ts'
 import { queries } from './queries.ts'
 
-/** How answers on screen look once the server has done what was asked. */
+/** An optimistic update of cached queries. */
 export interface CacheUpdate {
-  /** Which answers: all whose key begins so, as `[{_id: 'listIssues'}]` does. */
+  /** Prefix of the query keys, such as `[{_id: 'listIssues'}]`. */
   queryKey: QueryKey
-  /** Returns the changed answer; the same object when nothing of it changes. */
-  // biome-ignore lint/suspicious/noExplicitAny: each question has an answer of its own; the caller names its type
+  /** Returns the updated data; the same object if nothing changes. */
+  // biome-ignore lint/suspicious/noExplicitAny: the type depends on the query; the caller declares it
   update(answer: any): unknown
 }
 
-/** Something that a person does. */
+/** A change that the user makes. */
 export interface Mutation<Answer> {
-  /** Asks the server; throws a `ApiError`. */
+  /** Sends the request; throws an `ApiError`. */
   send(): Promise<Answer>
-  /** What is on screen before the server answered, and taken back when it refuses. */
+  /** Applied before the response, and reverted if the request fails. */
   optimistic?: readonly CacheUpdate[]
-  /** Questions whose answers this changes too; all of `changes` are asked again anyway. */
+  /** Other queries to refetch; those of `optimistic` are always refetched. */
   invalidates?: readonly QueryKey[]
-  /** Says what was done; null for nothing. */
+  /** Success message; null for none. */
   message?: string | ((answer: Answer) => string | null)
-  /** Takes it back, within ten seconds. */
+  /** Reverts the change; offered for 10 s. */
   undo?: (answer: Answer) => void
-  /** What to do with a refusal instead of showing its sentence with a button Retry, as at the field that it is about. */
+  /** Handles an error in place of the default notice with a Retry button. */
   onRefused?: (error: unknown) => void
 }
 
 let underWay = 0
 const due = new Map<string, QueryKey>()
 
-/** Does it. Returns the server's answer, or undefined when it refused, which is told already. */
+/** Performs the mutation. Returns the response, or undefined after an error, which is already shown. */
 export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | undefined> {
   const {
     send,
@@ -64,9 +64,9 @@ export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | 
   }
 }
 
-/** Changes the answers on screen. Returns what puts those before in their place. */
+/** Applies optimistic updates. Returns a function that reverts them. */
 async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
-  // An answer that was asked for before would put the old state back.
+  // A response to an earlier request would restore the old state.
   const stopped = changes.map(({ queryKey: of }) => queries.cancelQueries({ queryKey: of }))
   const before = changes.flatMap(({ queryKey: of }) => queries.getQueriesData({ queryKey: of }))
   for (const { queryKey: of, update: to } of changes) {
@@ -78,7 +78,7 @@ async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
   }
 }
 
-// Only once nothing is under way: an answer from between two acts would show the second as not done.
+// Only when no mutation is pending: a refetch between two mutations would revert the second on screen.
 function askDue(): void {
   for (const queryKey of due.values()) void queries.invalidateQueries({ queryKey })
   due.clear()

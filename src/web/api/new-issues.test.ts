@@ -4,7 +4,7 @@ import { NewIssueCollector, openedAt } from './new-issues.ts'
 const START = 1_767_600_000_000
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** An id of this kind that was made then, as the server makes them. */
+/** An id of this kind with this creation time, in the format of the server. */
 function idOf(kind: string, at: number): string {
   const time = Array.from({ length: 10 }, (_, index) => DIGITS[Math.floor(at / 32 ** (9 - index)) % 32]).join('')
   return `${kind}_${time}4z8k1m5v0c7x2b9n`
@@ -12,7 +12,7 @@ function idOf(kind: string, at: number): string {
 
 const moved = (at: number, severity = 'high', status = 'open') => ({ id: idOf('iss', at), severity, status })
 
-/** Listening since START; whether there is something to say after each. */
+/** A collector that listens since START; returns whether there is something to announce after each event. */
 function hearing(...issues: ReturnType<typeof moved>[]) {
   const news = new NewIssueCollector()
   news.hear('pulse', { at: START })

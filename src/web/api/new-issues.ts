@@ -1,36 +1,36 @@
 import type { Issue, IssueMoved, StreamPulse } from '#client/types.gen'
 
-/** New issues of which somebody is told in one sentence. */
+/** New issues that are announced together. */
 export interface NewIssueSummary {
   count: number
-  /** Of the worst severity among them. */
+  /** Number of issues with the worst severity. */
   worst: Issue['severity']
   worstCount: number
 }
 
-/** Issues that open together are told together. */
+/** Issues opened within this time are announced together. */
 const GATHER_MS = 2000
-/** At most one sentence in this time. */
+/** Minimum time between announcements. */
 const PAUSE_MS = 60_000
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** When the issue was opened, by its id, in milliseconds since the epoch; NaN for an id without a time. */
+/** Returns the opening time encoded in the id, in milliseconds since the epoch; NaN without one. */
 export function openedAt(id: string): number {
   const time = /^iss_([0-9a-hjkmnp-tv-z]{10})/.exec(id)?.[1] ?? ''
   return time === '' ? Number.NaN : [...time].reduce((sum, digit) => sum * 32 + DIGITS.indexOf(digit), 0)
 }
 
-/** Tells new issues from those that only moved, and when it is time to say how many there are. Times are milliseconds. */
+/** Collects newly opened issues for announcements. Times are milliseconds since the epoch. */
 export class NewIssueCollector {
-  /** The server's time when listening began: what was opened before is no news. */
+  /** Server time of the first pulse; issues opened earlier are not announced. */
   private since: number | null = null
   private readonly open = new Map<string, Issue['severity']>()
   private readonly told = new Set<string>()
   private toldAt = Number.NEGATIVE_INFINITY
 
-  /** Takes an event of the stream. Returns true when there is something to say. */
+  /** Handles a stream event. Returns whether there is something to announce. */
   hear(name: string, data: unknown): boolean {
     if (name === 'pulse') this.since ??= (data as StreamPulse).at
     if (name !== 'issue' || this.since === null) return this.open.size > 0
@@ -40,12 +40,12 @@ export class NewIssueCollector {
     return this.open.size > 0
   }
 
-  /** In how many milliseconds it may be said. */
+  /** Milliseconds until the next announcement is allowed. */
   wait(now: number): number {
     return Math.max(GATHER_MS, this.toldAt + PAUSE_MS - now)
   }
 
-  /** What is said now; null where all of it is over. It is said once. */
+  /** Takes the pending announcement; null if none of the issues is still open. */
   take(now: number): NewIssueSummary | null {
     const severities = [...this.open.values()]
     for (const id of this.open.keys()) this.told.add(id)

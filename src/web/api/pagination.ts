@@ -1,13 +1,13 @@
-/** So many rows a list asks for at a time. */
+/** Rows per page of a list. */
 export const PAGE_SIZE = 100
 
-/** For an infinite query over a list of the API: each answer names the cursor of the next. */
+/** Options of an infinite query over a list of the API, which answers `nextCursor`. */
 export const CURSOR_PAGINATION = {
   initialPageParam: {},
   getNextPageParam: ({ nextCursor }: { nextCursor: string | null }): string | undefined => nextCursor ?? undefined,
 }
 
-/** The change of one part of every page that a list has loaded: `{pages: [{issues}]}` and `{issues}` alike; of nothing nothing. */
+/** Applies `change` to a single response or to every loaded page; undefined stays undefined. */
 export function updatePages<Page>(change: (page: Page) => Page): (answer: unknown) => unknown {
   return (answer) => {
     if (answer === undefined) return undefined

@@ -1,13 +1,13 @@
 import { type Session, storedSession } from './stored-session.ts'
 
-/** What was asked before the pages' script was there, by address. One is taken once, by who asks the same. */
+/** Responses requested before the main script was loaded, by URL. Each is used once. */
 interface Preloaded {
   by: Session
   at: number
   answers: Map<string, Promise<Answer>>
 }
 
-/** An answer that has come whole. */
+/** A response whose body has been read. */
 interface Answer {
   status: number
   headers: Headers
@@ -16,15 +16,15 @@ interface Answer {
 
 declare global {
   interface Window {
-    /** Set by the script that runs before the others; they are bundled apart. */
+    /** Set by `before-render.ts`, which is bundled separately. */
     tagwardenPreload?: Preloaded
   }
 }
 
-/** Later ones are asked again: what the page shows is of now. */
+/** Preloaded responses older than this are discarded. */
 const FRESH_MS = 10_000
 
-/** Asks for what the page will ask first, while its script is on its way. Nothing, when nobody is signed in. */
+/** Sends the first requests of the page while its script loads. Does nothing without a session. */
 export function preloadRequests(addresses: readonly string[]): void {
   const state = storedSession()
   if (state.is !== 'open') return
@@ -32,7 +32,7 @@ export function preloadRequests(addresses: readonly string[]): void {
   const headers = { authorization: `Bearer ${credential}`, ...(orgId !== null && { 'x-org-id': orgId }) }
   const answers = addresses.map((address) => {
     const answer = ask(address, headers)
-    // Who asks the same says that it failed.
+    // The consumer of the response reports the error.
     answer.catch(() => {})
     return [address, answer] as const
   })
@@ -44,7 +44,7 @@ async function ask(address: string, headers: Record<string, string>): Promise<An
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Asks the server, unless the same was asked ahead for the same person. */
+/** Uses the preloaded response for this request and session, or sends the request. */
 export async function fetchPreloaded(request: Request): Promise<Response> {
   const ahead = takePreloaded(request)
   if (ahead === undefined) return fetch(request)

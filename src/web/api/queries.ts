@@ -10,16 +10,16 @@ import { session } from './session.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
-/** How long answers are taken for fresh. What changes is told by the stream, which asks again at once. */
+/** Times after which data is stale. The stream invalidates changed data earlier. */
 export const STALE_MS = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
 
-/** How often a question is asked again by itself when the server can't answer now. */
+/** Automatic retries of a query after a transient error. */
 const RETRIES = 2
 
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // A server in the same house is there without the internet, and what is not there says so.
+      // A server in the local network is reachable without internet access.
       networkMode: 'always',
       staleTime: STALE_MS.list,
       refetchOnWindowFocus: false,
@@ -32,20 +32,17 @@ export const queries = new QueryClient({
   },
 })
 
-/** The API answers no more at once. */
+/** Maximum page size of the API. */
 const MOST = 200
 
-/** Questions of several pages: asked in one way, they have one answer. */
+/** Queries that several pages share, with the same key. */
 export const sharedQueries = {
-  /** The domains for fields and columns that name them. */
+  /** Domains, for fields and columns that show their names. */
   domains: () => ({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: STALE_MS.insight }),
   forms: () => ({ ...listFormsOptions(), staleTime: STALE_MS.dictionary }),
 }
 
-/**
- * Asks again at once what was refused so, `refetch` being what asks it: also while it waits to ask again by itself, which
- * `refetch` alone would leave waiting.
- */
+/** Refetches a failed query immediately, even while it waits for an automatic retry, which `refetch` alone would not interrupt. */
 export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): void {
   void queries.cancelQueries(
     { predicate: ({ state }) => state.fetchFailureReason === refusal },
@@ -54,17 +51,14 @@ export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): v
   void refetch()
 }
 
-/**
- * Asks for what a page will show, while the pointer nears its link or the page opens. The page does not wait for it, and
- * a refusal is shown by the page.
- */
+/** Prefetches a query when its link is hovered or its page opens. Errors are shown by the page. */
 export function prefetch<Answer, Failure, Data, Key extends QueryKey>(
   options: FetchQueryOptions<Answer, Failure, Data, Key>,
 ): void {
   if (session.state().is === 'open') void queries.prefetchQuery(options)
 }
 
-/** The same for a list in pages: its first one. */
+/** Prefetches the first page of an infinite query. */
 export function prefetchPages<Answer, Failure, Data, Key extends QueryKey, Param>(
   options: FetchInfiniteQueryOptions<Answer, Failure, Data, Key, Param>,
 ): void {

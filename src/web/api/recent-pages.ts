@@ -1,6 +1,6 @@
 import { session } from './session.ts'
 
-/** A thing whose page was open. */
+/** A recently opened detail page. */
 export interface Recent {
   /** `/issues/iss_…`. */
   path: string
@@ -8,10 +8,10 @@ export interface Recent {
 }
 
 const MOST = 6
-/** The page of one thing, whichever of its pages it is. */
+/** Path prefix of a detail page. */
 const THING = /^\/[^/]+\/[^/]+/
 
-/** The latest first. What can not be read is nothing. */
+/** Recent pages, most recent first; empty if the stored value is invalid. */
 function read(): Recent[] {
   try {
     return JSON.parse(session.kept('recent') ?? '[]')
@@ -21,7 +21,7 @@ function read(): Recent[] {
 }
 
 export const recentPages = {
-  /** Remembers that the page of a thing is open, for as long as somebody is signed in. */
+  /** Records a visit of a detail page until the session ends. */
   visit(pathname: string, name: string): void {
     const path = THING.exec(pathname)?.[0]
     if (path === undefined) return
@@ -29,6 +29,6 @@ export const recentPages = {
     session.keep('recent', JSON.stringify([{ path, name }, ...others].slice(0, MOST)))
   },
 
-  /** Things whose pages were open before that of `pathname`, the latest first. */
+  /** Recent pages other than `pathname`, most recent first. */
   before: (pathname: string): Recent[] => read().filter(({ path }) => path !== THING.exec(pathname)?.[0]),
 }

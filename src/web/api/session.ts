@@ -27,14 +27,14 @@ window.addEventListener('storage', ({ key }) => {
 export const session = {
   state: (): SessionState => state,
 
-  /** Keeps the session for all tabs, an API key for this one. */
+  /** Stores a session for all tabs, or an API key for this tab. */
   open(opened: Session): void {
     sessionStorage.removeItem(KEY)
     storeOf(opened).setItem(KEY, JSON.stringify(opened))
     change({ is: 'open', session: opened })
   },
 
-  /** Forgets who was signed in, in all tabs. */
+  /** Signs out in all tabs. */
   close(): void {
     for (const store of [sessionStorage, localStorage]) {
       store.removeItem(KEY)
@@ -43,12 +43,12 @@ export const session = {
     change(NONE)
   },
 
-  /** Keeps a text as long as the session is open, where it is kept itself; for another organization it is not there. */
+  /** Stores a text for the session and organization. */
   keep(name: string, text: string): void {
     if (state.is === 'open') storeOf(state.session).setItem(`${KEY}-${name}`, `${state.session.orgId} ${text}`)
   },
 
-  /** The text that was kept; null for none. */
+  /** Returns the text stored for the session and organization; null without one. */
   kept(name: string): string | null {
     if (state.is !== 'open') return null
     const { orgId } = state.session
@@ -56,7 +56,7 @@ export const session = {
     return text?.startsWith(`${orgId} `) ? text.slice(`${orgId} `.length) : null
   },
 
-  /** The server no longer knows this credential: asks to sign in again over the open page. */
+  /** Marks the session as expired, which opens the sign-in form over the page. */
   end(credential: string): void {
     if (state.is !== 'open' || state.session.credential !== credential) return
     const store = storeOf(state.session)
@@ -75,7 +75,7 @@ function forgetKept(store: Storage): void {
   for (const key of Object.keys(store)) if (key.startsWith(`${KEY}-`)) store.removeItem(key)
 }
 
-/** All tabs have sessions in common; a key is of one. */
+/** Sessions are shared by all tabs, API keys are not. */
 const storeOf = ({ credential }: Session): Storage => (credential.startsWith('st_') ? localStorage : sessionStorage)
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state)

@@ -1,23 +1,23 @@
-/** Who is signed in in this browser, and for which organization. */
+/** The credential and organization of this browser. */
 export interface Session {
-  /** A session token (`st_…`), shared by all tabs, or an API key (`ak_…`), which stays in its tab. */
+  /** A session token (`st_…`), shared by all tabs, or an API key (`ak_…`) of one tab. */
   credential: string
-  /** The organization to speak for; null when the credential belongs to one only. */
+  /** The selected organization; null when the credential belongs to only one. */
   orgId: string | null
 }
 
-/** What the pages know: a session, none, or one that ended while a page was open, which stays as it is behind the form. */
+/** `ended`: the session expired while a page was open. The page stays behind the sign-in form. */
 export type SessionState = { is: 'open'; session: Session } | { is: 'none' } | { is: 'ended' }
 
-/** Where the browser keeps it. */
+/** Key in `sessionStorage` and `localStorage`. */
 export const SESSION_KEY = 'tagwarden-session'
-/** Stands in the place of a session that ended, so that other tabs keep what they show. */
+/** Stored in place of an expired session, so that other tabs keep their pages. */
 export const ENDED_MARK = 'ended'
 
 export const NONE: SessionState = { is: 'none' }
 export const ENDED: SessionState = { is: 'ended' }
 
-/** Reads the session that this browser keeps: of this tab, else of all tabs. */
+/** Reads the session of this tab, or else the one of all tabs. */
 export function storedSession(): SessionState {
   const text = sessionStorage.getItem(SESSION_KEY) ?? localStorage.getItem(SESSION_KEY)
   if (text === null) return NONE

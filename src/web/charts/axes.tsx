@@ -11,10 +11,10 @@ interface AxesProps {
 }
 
 const LABEL_BELOW_PX = 17
-/** A label in the middle of its tick reaches so far to both sides. */
+/** Half the maximum width of a tick label. */
 const HALF_LABEL_PX = 24
 
-/** The horizontal grid with its counts, and the times below. */
+/** Horizontal grid lines with counts, and time labels below. */
 export function Axes({ counts, times, left, right, bottom }: AxesProps) {
   return (
     <g aria-hidden>
@@ -40,5 +40,5 @@ export function Axes({ counts, times, left, right, bottom }: AxesProps) {
 
 const anchorAt = (x: number, right: number) => (x > right - HALF_LABEL_PX + 12 ? 'end' : 'middle')
 
-/** SVG text of the data: like `<Data>`, browsers do not translate it. */
+/** Attributes for SVG text with user data, which browsers must not translate. */
 export const DATA = { translate: 'no' } as object

@@ -23,20 +23,20 @@ import { PointSlider } from './point-slider.tsx'
 import { formatBucket } from './time-ticks.ts'
 
 interface BandChartProps extends ChartProps {
-  /** Oldest first; a missing bucket is a gap. */
+  /** Oldest first; missing buckets are drawn as gaps. */
   points: readonly BandPoint[]
-  /** What is counted, in words: "events per hour". */
+  /** Unit of the counts: "events per hour". */
   unit: string
-  /** Whose counts these are, a name of the data. */
+  /** Name of the domain or resource that the counts belong to. */
   scope?: string
   changes?: readonly ChartChange[]
-  /** What is tinted; left out: where what was observed left the expected range. */
+  /** Intervals to tint; default: where the counts are outside the expected range. */
   bad?: readonly Span[]
-  /** A point was pressed, or Enter on it. */
+  /** Called on a click or Enter on a point. */
   onPick?: (start: number) => void
 }
 
-/** What was observed against the expected range, with changes and what went wrong. */
+/** Line chart of counts with their expected range, anomalies and changes. */
 export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
@@ -175,7 +175,7 @@ function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMar
 
 const sayCount = (count: number | null) => (count === null ? messages.charts.unknown : formatNumber(count, 0))
 
-/** What a screen reader says of a point. */
+/** Screen reader text of a point. */
 function sayPoint(point: BandPoint, step: number, zone: string): string {
   const range = formatRange(point)
   return [

@@ -2,29 +2,29 @@ import { area, line } from 'd3-shape'
 import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
 import { bucketTicks, type TimeTick } from './time-ticks.ts'
 
-/** One bucket of a series; those of the API are such. */
+/** One bucket of a series, as in the API. */
 export interface BandPoint {
   /** Milliseconds since the epoch. */
   start: number
-  /** What arrived; null where nobody knows. */
+  /** Observed count; null if unknown. */
   observed: number | null
-  /** The range of counts that is no anomaly; one of them alone is a limit, both null: no expectation. */
+  /** Expected range. With one bound it is a limit; both null: no expectation. */
   low: number | null
   high: number | null
-  /** What was expected; drawn where no range is known. */
+  /** Expected count; drawn if no range is known. */
   expected?: number | null
-  /** The bucket still runs, or something of it is missing because of us. */
+  /** True while the bucket is in progress, or if Tagwarden lost part of its data. */
   partial: boolean
 }
 
-/** A change that is marked in a chart. */
+/** A change marked in a chart. */
 export interface ChartChange {
   id: string
   title: string
   occurredAt: number
 }
 
-/** From when to when something was wrong, in milliseconds since the epoch. */
+/** Interval of an anomaly, in milliseconds since the epoch. */
 export interface Span {
   from: number
   to: number
@@ -33,40 +33,40 @@ export interface Span {
 export interface BandInput {
   points: readonly BandPoint[]
   changes: readonly ChartChange[]
-  /** What is tinted; undefined: where what was observed left the range. */
+  /** Intervals to tint; default: where counts are outside the range. */
   bad?: readonly Span[]
-  /** Pixels. */
+  /** In pixels. */
   width: number
   height: number
   zone: string
 }
 
-/** A vertical line for a change, or for several that lie too close. */
+/** A vertical line for a change, or for several close ones. */
 export interface ChangeMark {
   x: number
-  /** Null where there is no room for it. */
+  /** Null if there is no room. */
   label: string | null
-  /** How many changes the label stands for; a title stands for one. */
+  /** Number of changes; 1 for a title. */
   count: number
-  /** Which side of the line has room for the label. */
+  /** Side of the line on which the label is drawn. */
   side: 'left' | 'right'
   row: number
 }
 
-/** Everything that is drawn, in pixels. */
+/** The layout, in pixels. */
 export interface BandDrawing {
   axis: CountAxis
-  /** The edges of what is drawn within. */
+  /** Edges of the plot. */
   left: number
   right: number
   top: number
   bottom: number
   ticks: (TimeTick & { x: number })[]
-  /** The middle of each point's bucket. */
+  /** Centre of each bucket. */
   xs: number[]
   band: string
   edges: string[]
-  /** The line of what was expected, where no range is known; empty: there is a range, or nothing is expected. */
+  /** Path of the expected counts; empty if there is a range or no expectation. */
   expected: string
   solid: string
   dashed: string
@@ -77,23 +77,23 @@ export interface BandDrawing {
 
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
-/** The height of a row of labels of changes. */
+/** Height of a row of change labels. */
 export const LABEL_ROW_PX = 16
 const LABEL_ROWS = 2
 
-/** Milliseconds from one bucket to the next; of a single one an hour. */
+/** Returns the bucket length in milliseconds; 1 h for a single bucket. */
 export function stepOf(points: readonly { start: number }[]): number {
   const [first, second] = points
   return first && second ? second.start - first.start : 3_600_000
 }
 
-/** True when what was observed is outside of the range. What is partial or unknown is not judged. */
+/** Returns whether the count is outside the range; false for partial and unknown counts. */
 export function isOutside({ observed, low, high, partial }: BandPoint): boolean {
   if (observed === null || partial) return false
   return (low !== null && observed < low) || (high !== null && observed > high)
 }
 
-/** The runs of buckets that are outside of the range. */
+/** Returns the intervals of consecutive buckets outside the range. */
 export function badSpans(points: readonly BandPoint[]): Span[] {
   const step = stepOf(points)
   const spans: Span[] = []
@@ -106,7 +106,7 @@ export function badSpans(points: readonly BandPoint[]): Span[] {
   return spans
 }
 
-/** Lays a series out. Null for no points. */
+/** Computes the layout of a series; null without points. */
 export function layOutBand({ points, changes, bad, width, height, zone }: BandInput): BandDrawing | null {
   const [first] = points
   const last = points.at(-1)
@@ -150,7 +150,7 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
   }
 }
 
-/** A small chart without axes: its paths, and the last whole point where that is outside of the range. Null for no points. */
+/** Computes a sparkline, and its last complete point if that is outside the range; null without points. */
 export function layOutSpark(points: readonly BandPoint[], width: number, height: number) {
   const [first] = points
   const last = points.at(-1)
@@ -181,7 +181,7 @@ function firstIn(
   return point ? { x: xs[index] ?? 0, y: px(axis.y(point.observed ?? 0)), index } : null
 }
 
-/** Consecutive places of points that belong together; a missing bucket parts them. */
+/** Returns the indexes of consecutive matching points; missing buckets split runs. */
 function runs(points: readonly BandPoint[], step: number, belongs: (point: BandPoint) => boolean): number[][] {
   const found: number[][] = []
   let run: number[] = []
@@ -211,7 +211,7 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
             .y(which === 'low' ? low : high)(run) ?? '',
       )
       .join('')
-  // A limit alone is a line: beyond it there is nothing to fill.
+  // A single limit is drawn as a line.
   const ranges = runs(points, step, ({ low, high }) => low !== null && high !== null)
   const edges = [edgeOf('low'), edgeOf('high')].filter(Boolean)
   const middle = line<number>()
@@ -225,7 +225,7 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
   }
 }
 
-/** The line of what was observed: solid between whole buckets, dashed from and to what is partial. */
+/** Paths of the counts: solid between complete buckets, dashed next to partial ones. */
 function observedPaths(points: readonly BandPoint[], xs: readonly number[], axis: CountAxis, step: number) {
   const draw = line<number>()
     .x((index) => xs[index] ?? 0)
@@ -249,11 +249,11 @@ const TOGETHER = 3
 const LABEL_LETTERS = 22
 const PX_A_LETTER = 6.4
 
-/** `GTM v231`, or of a long title its begin. */
+/** Truncates long titles. */
 export const shortTitle = (title: string): string =>
   title.length <= LABEL_LETTERS ? title : `${title.slice(0, LABEL_LETTERS - 1).trimEnd()}…`
 
-/** Marks of changes: more than three within 40 px become one, and labels that would lie on others are left out. */
+/** Places change marks. More than three within 40 px are merged; overlapping labels are omitted. */
 export function placeChanges(
   changes: readonly ChartChange[],
   x: (at: number) => number,
@@ -267,7 +267,7 @@ export function placeChanges(
     if (group?.[0] && x(change.occurredAt) - x(group[0].occurredAt) < CLOSE_PX) group.push(change)
     else groups.push([change])
   }
-  // Where labels of a row end already.
+  // End of the last label in each row.
   const taken = Array.from({ length: LABEL_ROWS }, () => left)
   return groups
     .flatMap((group) => (group.length > TOGETHER ? [group] : group.map((change) => [change])))

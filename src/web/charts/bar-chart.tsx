@@ -13,19 +13,19 @@ import { PointSlider } from './point-slider.tsx'
 import { formatBucket } from './time-ticks.ts'
 
 interface BarsProps extends ChartProps {
-  /** Oldest first; a missing bucket is a gap. */
+  /** Oldest first; missing buckets are drawn as gaps. */
   points: readonly BarPoint[]
-  /** What is counted, in words: "occurrences per day". */
+  /** Unit of the counts: "occurrences per day". */
   unit: string
-  /** Whose counts these are, a name of the data. */
+  /** Name of the domain or resource that the counts belong to. */
   scope?: string
-  /** What a dark bar means; needed where points are bad. */
+  /** Legend of dark bars; default: "Bad". */
   badWord?: string
-  /** A bucket was pressed, or Enter on it. */
+  /** Called on a click or Enter on a bucket. */
   onPick?: (start: number, end: number) => void
 }
 
-/** Counts by bucket of time. */
+/** Bar chart of counts over time. */
 export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT_PX, ...chart }: BarsProps) {
   const zone = useTimeZone()
   const [index, show] = useState<number | null>(null)

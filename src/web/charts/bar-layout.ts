@@ -2,15 +2,15 @@ import { stepOf } from './band-layout.ts'
 import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
 import { bucketTicks, type TimeTick } from './time-ticks.ts'
 
-/** One bucket of counts. */
+/** One bucket. */
 export interface BarPoint {
   /** Milliseconds since the epoch. */
   start: number
-  /** Null where nobody knows: a gap. */
+  /** Null if unknown; drawn as a gap. */
   value: number | null
-  /** Drawn dark: this bucket is wrong. */
+  /** True for anomalies; drawn dark. */
   isBad?: boolean
-  /** The bucket still runs: drawn as an outline. */
+  /** True while the bucket is in progress; drawn as an outline. */
   partial?: boolean
 }
 
@@ -20,7 +20,7 @@ export interface BarsDrawing {
   right: number
   bottom: number
   ticks: (TimeTick & { x: number })[]
-  /** The middle of each bucket. */
+  /** Centre of each bucket. */
   xs: number[]
   bars: { x: number; y: number; width: number; height: number; index: number }[]
 }
@@ -28,10 +28,10 @@ export interface BarsDrawing {
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
 const TOP_PX = 6
-/** A count that is not 0 is seen. */
+/** Minimum height of a count above 0. */
 const LEAST_PX = 2
 
-/** Lays bars out. Null for no points. */
+/** Computes the layout of bars; null without points. */
 export function layOutBars(
   points: readonly BarPoint[],
   width: number,

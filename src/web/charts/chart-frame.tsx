@@ -5,38 +5,38 @@ import { useSearchParams } from '../url-state/use-search-params.ts'
 import classes from './charts.module.css'
 import { SHOW_PARAM } from './show-param.ts'
 
-/** What all charts take. */
+/** Props of all charts. */
 export interface ChartProps {
-  /** The figure's name, also its heading unless `isTitleHidden`. */
+  /** Accessible name, also the heading unless `isTitleHidden`. */
   title: string
   isTitleHidden?: boolean
-  /** One sentence of what is to be seen, for who does not see it. */
+  /** Summary for screen readers. */
   summary: string
-  /** Pixels of what is drawn; 240 unless told. */
+  /** Height of the plot in pixels; default: 240. */
   height?: number
 }
 
 export const HEIGHT_PX = 240
 
 interface FrameProps extends ChartProps {
-  /** At the right above the chart: unit, scope, time zone. */
+  /** Shown above the chart: unit, scope, time zone. */
   caption: ReactNode
   legend?: ReactNode
-  /** The same data as a table; without one the chart can not be shown so. */
+  /** The data as a table. Without it there is no table view. */
   table?: () => ChartTable
-  /** True where what is drawn may be higher than `height`. */
+  /** True if the content may exceed `height`. */
   isHeightFree?: boolean
-  /** Draws for a width in pixels. */
+  /** Renders the plot for a width in pixels. */
   children: (width: number) => ReactNode
 }
 
 export interface ChartTable {
   head: readonly { name: string; isNumber?: boolean }[]
-  /** The first cell heads its row. */
+  /** The first cell is the row header. */
   rows: readonly { key: string | number; cells: readonly ReactNode[] }[]
 }
 
-/** The figure around a chart: heading, caption, legend, and the same data as a table (`show=table` in the address). */
+/** Frame of a chart: heading, caption, legend, and a table view (`show=table` in the URL). */
 export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, ...rest }: FrameProps) {
   const { caption, legend, table, isHeightFree, children } = rest
   const [{ show }, set] = useSearchParams(SHOW_PARAM)
@@ -75,8 +75,8 @@ export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, 
 
 function TableView({ title, table: { head, rows } }: { title: string; table: ChartTable }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset holds fields
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
     <div className={classes.scroll} tabIndex={0} role="group" aria-label={title}>
       <Table aria-label={title} stickyHeader verticalSpacing="xs">
         <Table.Thead>
@@ -112,7 +112,7 @@ function TableView({ title, table: { head, rows } }: { title: string; table: Cha
   )
 }
 
-/** One entry of a legend: a drawn sample, and a word. */
+/** A legend entry: symbol and label. */
 export function LegendItem({ word, children }: { word: string; children: ReactNode }) {
   return (
     <span className={classes.item}>
@@ -124,14 +124,14 @@ export function LegendItem({ word, children }: { word: string; children: ReactNo
   )
 }
 
-/** The width of an element in pixels, measured before the first painting and whenever it changes; 0 until then. */
+/** Returns the width of an element in pixels; 0 before the first measurement. */
 function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
   const ref = useRef<T>(null)
   const [width, setWidth] = useState(0)
   useLayoutEffect(() => {
     const { current: element } = ref
     if (!element) return
-    // What is hidden for a moment (for a picture, for print) keeps what is drawn.
+    // An element hidden temporarily, as for printing, keeps its drawing.
     const measure = () => element.clientWidth > 0 && setWidth(element.clientWidth)
     measure()
     const observer = new ResizeObserver(measure)

@@ -18,28 +18,28 @@ import {
   shortPath,
 } from './flow-layout.ts'
 
-/** Narrower figures show ranked columns. */
+/** Below this width, ranked columns are shown. */
 const NARROW_PX = 720
 const HEIGHT_PX = 360
 const TWO_LINES_PX = 30
-/** Room for the labels of the last column, and so for those of the others. */
+/** Width reserved for labels. */
 const LABEL_PX = 220
-/** A node and the distance of its label. */
+/** Width of a node and the gap to its label. */
 const AWAY_PX = 28
-/** Room for the figures behind a name. */
+/** Width reserved for the figures after a name. */
 const FIGURES_PX = 84
 
 interface FlowProps extends ChartProps {
   flows: Flows
-  /** At the right above the figure: how many sessions, of which time. */
+  /** Shown above the figure: number of sessions and period. */
   caption: string
-  /** The page that is looked at closer: `{step, path}`; null for none. */
+  /** The selected page; null for none. */
   chosen: { step: number; path: string } | null
-  /** A page was pressed. */
+  /** Called on a click on a page. */
   choose(node: { step: number; path: string }): void
 }
 
-/** Where sessions go: one column a step, wide where many went. Narrow, each step is a ranked list. */
+/** Sankey diagram of session paths: one column per step. On narrow screens, ranked lists. */
 export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...chart }: FlowProps) {
   const graph = useMemo(() => flowGraph(flows), [flows])
   const all = flows.sessionsSampled
@@ -90,7 +90,7 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
     event.preventDefault()
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: SVG has no element for it
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no such element
     <svg ref={group} viewBox={`0 0 ${width} ${height}`} className={classes.drawing} role="group" aria-label={summary}>
       {placed.links.map(({ from, to, path, width: thick }) => (
         <path
@@ -136,13 +136,13 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
   )
 }
 
-/** The label of a node, at its right. */
+/** Label to the right of a node. */
 function NodeLabel({ node, all, roomPx }: { node: PlacedNode; all: number; roomPx: number }) {
   const { x, y, width, height } = node
   const name = nodeName(node)
   const left = x + width + 6
   const middle = y + height / 2
-  // Low nodes lie close: their labels have one line.
+  // Small nodes are close together, so their labels have one line.
   const isLow = height < TWO_LINES_PX
   return (
     <text x={left} y={isLow ? middle + 4 : middle - 2} className={classes.name}>

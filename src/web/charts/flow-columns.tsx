@@ -12,7 +12,7 @@ interface FlowColumnsProps {
   press(node: FlowNode): void
 }
 
-/** A flow where there is no room to draw one: each step as a ranked list with bars. */
+/** Session paths on narrow screens: each step as a ranked list with bars. */
 export function FlowColumns({ graph: { nodes }, all, chosenId, press }: FlowColumnsProps) {
   const steps = [...new Set(nodes.map(({ step }) => step))]
   return (

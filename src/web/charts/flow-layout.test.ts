@@ -88,7 +88,7 @@ describe('a flow', () => {
             expect(node.y).toBeGreaterThanOrEqual(before.y + before.height - 0.01)
           } else if (before) expect(node.x).toBeGreaterThan(before.x)
         }
-        // What enters a step, with those who left before, is what was in the step before it.
+        // Sessions entering a step plus those that left equal the sessions of the previous step.
         for (const { id, sessions: count, step } of nodes) {
           if (step === 0) continue
           const entered = links.filter(({ to }) => to === id).reduce((sum, link) => sum + link.sessions, 0)
@@ -99,7 +99,7 @@ describe('a flow', () => {
   })
 })
 
-/** What the server would answer for these walks. */
+/** The server's response for these sessions. */
 function flowsOf(walks: readonly string[][]): Flows {
   const steps = new Map<number, Map<string, number>>()
   const links = new Map<string, Flows['links'][number]>()

@@ -1,6 +1,6 @@
 import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from 'd3-sankey'
 
-/** How sessions go from page to page; the answer of `GET /v1/journeys/flows` is such. */
+/** Session paths, as answered by `GET /v1/journeys/flows`. */
 export interface Flows {
   sessionsSampled: number
   steps: readonly { index: number; nodes: readonly { path: string; sessions: number }[] }[]
@@ -11,11 +11,11 @@ export interface FlowNode {
   /** Unique within the flow. */
   id: string
   step: number
-  /** `others` are pages with fewer sessions, `left` are sessions that ended there. */
+  /** `others`: pages with fewer sessions, merged. `left`: sessions that ended. */
   kind: 'page' | 'others' | 'left'
-  /** Of a page. */
+  /** Path of a page; null for other kinds. */
   path: string | null
-  /** How many pages `others` are; null where nobody counted. */
+  /** Number of merged pages; null if unknown. */
   count: number | null
   sessions: number
 }
@@ -31,11 +31,11 @@ export interface FlowGraph {
   links: FlowLink[]
 }
 
-/** The server's name for what it did not name itself. */
+/** The server's name for pages that it merged. */
 const OTHER = '(other)'
 const KINDS = ['page', 'others', 'left'] as const
 
-/** At most `perStep` pages a step, the rest of them as one node, and a node for the sessions that went no further. */
+/** Builds the graph: at most `perStep` pages per step, a node for other pages, and one for sessions that ended. */
 export function flowGraph({ steps, links }: Flows, perStep = 5): FlowGraph {
   const nodes = new Map<string, FlowNode>()
   const idOf = new Map<string, string>()
@@ -66,7 +66,7 @@ export function flowGraph({ steps, links }: Flows, perStep = 5): FlowGraph {
   return withLeft([...nodes.values()], [...merged.values()], lastStep)
 }
 
-/** Adds where sessions ended. Of those of the last step nobody knows. */
+/** Adds nodes for sessions that ended. Unknown for the last step. */
 function withLeft(nodes: readonly FlowNode[], links: readonly FlowLink[], lastStep: number): FlowGraph {
   const left = new Map<number, FlowNode>()
   const ends: FlowLink[] = []
@@ -101,7 +101,7 @@ export interface PlacedLink extends FlowLink {
 const NODE_PX = 12
 const NODE_GAP_PX = 20
 
-/** Lays a flow out: one column a step, within a column the order of `nodes`. */
+/** Computes the layout: one column per step, in the order of `nodes`. */
 export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: number) {
   if (nodes.length === 0) return { nodes: [] as PlacedNode[], links: [] as PlacedLink[] }
   const order = new Map(nodes.map(({ id }, index) => [id, index]))
@@ -126,7 +126,7 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
     nodes: graph.nodes.map(
       ({ x0 = 0, y0 = 0, y1 = 0, id, step, kind, path, count, sessions }): PlacedNode => ({
         ...{ id, step, kind, path, count, sessions },
-        // One column alone has no distance to a next one.
+        // With a single column, the distance between columns is not finite.
         ...{ x: Number.isFinite(x0) ? x0 : 1, y: y0, width: NODE_PX, height: Math.max(1, y1 - y0) },
       }),
     ),
@@ -142,7 +142,7 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
 const PX_A_LETTER = 6.6
 const LETTERS_MIN = 6
 
-/** A path that fits into so many pixels: its begin and its end stay, for those tell pages apart. */
+/** Shortens a path to a width in pixels; keeps start and end, which distinguish pages. */
 export function shortPath(path: string, widthPx: number): string {
   const letters = Math.max(LETTERS_MIN, Math.floor(widthPx / PX_A_LETTER))
   if (path.length <= letters) return path
@@ -150,7 +150,7 @@ export function shortPath(path: string, widthPx: number): string {
   return `${path.slice(0, head)}…${path.slice(path.length - (letters - 1 - head))}`
 }
 
-/** Where an arrow key leads in a flow: up and down within a step, left and right to the nearest rank of the next one. */
+/** Returns the node for an arrow key: up and down within a step, left and right to the same rank of the next one. */
 export function neighbour(nodes: readonly FlowNode[], id: string, key: string): string {
   const node = nodes.find((each) => each.id === id)
   if (!node) return nodes[0]?.id ?? id

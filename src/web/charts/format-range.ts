@@ -2,7 +2,7 @@ import { formatNumber } from '../components/format.ts'
 import { messages } from '../messages.ts'
 import type { BandPoint } from './band-layout.ts'
 
-/** What was expected in words: `380 to 520`, of a limit alone `10 or more`, without a range `about 450`; null for nothing. */
+/** Formats the expectation: `380 to 520`, `10 or more` for a limit, `about 450` without a range; null for none. */
 export function formatRange({ low, high, expected }: Pick<BandPoint, 'low' | 'high' | 'expected'>): string | null {
   if (low !== null && high !== null) return messages.charts.between(formatNumber(low, 0), formatNumber(high, 0))
   if (low !== null) return messages.charts.above(formatNumber(low, 0))

@@ -2,28 +2,25 @@ import type { KeyboardEvent, PointerEvent, ReactNode } from 'react'
 import classes from './charts.module.css'
 
 interface WalkerProps {
-  /** Says what is walked. */
+  /** Accessible name of the slider. */
   label: string
-  /** Where the points are, in pixels from the left of the plot, ascending. */
+  /** X positions of the points in pixels, ascending. */
   xs: readonly number[]
-  /** The point that is shown; null for none. */
+  /** Index of the selected point; null for none. */
   index: number | null
   show(index: number | null): void
-  /** What is said of a point. */
+  /** Returns the screen reader text of a point. */
   say(index: number): string
-  /** The point was pressed, or Enter while it is shown. */
+  /** Called on a click or Enter on the selected point. */
   pick?: (index: number) => void
-  /** The card beside the point that is shown. */
+  /** Tooltip of the selected point. */
   card: ReactNode
 }
 
-/** How many points a press of Page up or down goes. */
+/** Number of points that Page Up and Page Down move. */
 const PAGE = 10
 
-/**
- * Lies over a plot: the pointer shows the nearest point, arrow keys walk from point to point, each spoken as the value of a
- * slider.
- */
+/** Overlay of a plot: the pointer selects the nearest point, arrow keys move between points, announced as slider values. */
 export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerProps) {
   const last = xs.length - 1
   const at = index ?? last
@@ -32,7 +29,7 @@ export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerP
     if (event.key === 'Enter' && index !== null && pick) pick(index)
     else if (event.key === 'Escape' && index !== null) show(null)
     else if (to === null) return
-    // The first step to where one is already only shows it.
+    // The first key press only shows the current point.
     else show(index === null && to !== 0 ? last : Math.max(0, Math.min(last, to)))
     event.preventDefault()
   }
@@ -71,11 +68,11 @@ export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerP
 const CARD_PX = 208
 const AWAY_PX = 12
 
-/** Beside the point, at its left or its right, within the plot. As in the style sheet, cards are 208 px wide. */
+/** Position of the tooltip next to the point, within the plot. Tooltips are 208 px wide, as in the style sheet. */
 const cardLeft = (x: number, isLeft: boolean): string =>
   isLeft ? `${Math.max(0, x - AWAY_PX - CARD_PX)}px` : `max(0px, min(${x + AWAY_PX}px, 100% - ${CARD_PX}px))`
 
-/** Where a key leads from a point; null for keys that do not walk. */
+/** Returns the point that a key moves to; null for other keys. */
 export function keyTarget(key: string, at: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
@@ -97,7 +94,7 @@ export function keyTarget(key: string, at: number, last: number): number | null 
   }
 }
 
-/** The index of the place that is nearest to `x`. */
+/** Returns the index of the position nearest to `x`. */
 export function nearest(xs: readonly number[], x: number): number {
   let found = 0
   for (const [index, place] of xs.entries()) {

@@ -1,6 +1,6 @@
 import { formatCompact } from '../components/format.ts'
 
-/** Room around what is drawn, in pixels. */
+/** Margins of a plot, in pixels. */
 export interface Box {
   left: number
   right: number
@@ -14,10 +14,10 @@ export interface CountTick {
   label: string
 }
 
-/** A scale from 0 to what is highest, its ticks at whole numbers, and the room that their labels need at the left. */
+/** Scale from 0 to the maximum, its ticks at whole numbers, and the width of their labels. */
 export interface CountAxis {
   y(value: number): number
-  /** The value at the top. */
+  /** Value at the top. */
   top: number
   ticks: CountTick[]
   left: number
@@ -27,21 +27,21 @@ const TICKS = 4
 const PX_A_LETTER = 7
 const LEFT_MIN_PX = 28
 
-/** From one tick to the next: 1, 2 or 5 times a power of ten, and a whole number. */
+/** Returns the distance of ticks: 1, 2 or 5 times a power of ten, at least 1. */
 function tickStep(top: number): number {
   const wanted = top / TICKS
   const power = 10 ** Math.floor(Math.log10(wanted))
-  // Halfway between two of them as they grow, at their geometric mean.
+  // The thresholds are geometric means.
   const times = wanted / power
   const factor = times >= Math.sqrt(50) ? 10 : times >= Math.sqrt(10) ? 5 : times >= Math.sqrt(2) ? 2 : 1
   return Math.max(1, power * factor)
 }
 
-/** The axis of counts between two heights in pixels. Nothing, or only zeros, is drawn as up to 1. */
+/** Returns the axis between two heights in pixels. Its maximum is at least 1. */
 export function countAxis(highest: number, topPx: number, bottomPx: number): CountAxis {
   let top = Math.max(1, highest)
   let step = tickStep(top)
-  // A longer axis may take larger steps.
+  // Rounding up may require a larger step.
   while (top % step !== 0) {
     top = Math.ceil(top / step) * step
     step = tickStep(top)
@@ -54,10 +54,10 @@ export function countAxis(highest: number, topPx: number, bottomPx: number): Cou
   return { y, top, ticks, left: Math.max(LEFT_MIN_PX, longest * PX_A_LETTER + 10) }
 }
 
-/** Rounded to a tenth of a pixel: paths stay short. */
+/** Rounds to a tenth of a pixel, to keep paths short. */
 export const px = (value: number): number => Math.round(value * 10) / 10
 
 const NARROW_PX = 480
 
-/** How many labelled times there is room for: close to each other only where they would be too few. */
+/** Returns the number of time labels that fit; denser on narrow screens. */
 export const ticksIn = (widthPx: number): number => Math.floor(widthPx / (widthPx < NARROW_PX ? 56 : 80))

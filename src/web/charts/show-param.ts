@@ -1,4 +1,4 @@
 import { optional } from '../url-state/param-types.ts'
 
-/** What the address of every page with a chart may say: `show=table` draws its charts as tables. */
+/** Search param of pages with charts: `show=table` shows tables. */
 export const SHOW_PARAM = { show: optional(['table']) }

@@ -7,12 +7,12 @@ const HEIGHT_PX = 28
 
 interface SparkProps {
   points: readonly BandPoint[]
-  /** One sentence of what is to be seen. */
+  /** Accessible name. */
   label: string
   width?: number
 }
 
-/** A small chart of a table's row: the expected range, what was observed, and a dot where it is wrong now. Static. */
+/** Sparkline in a table row: expected range, counts, and a dot if the last one is an anomaly. */
 export const Sparkline = memo(function Spark({ points, label, width = WIDTH_PX }: SparkProps) {
   const drawing = layOutSpark(points, width, HEIGHT_PX)
   return (

@@ -35,7 +35,7 @@ describe('ticks', () => {
     ],
     [
       ...(['clocks go forward', '2026-03-28T23:00:00Z', '2026-03-29T05:00:00Z', 'Europe/Berlin', 8] as const),
-      // There is no 02:00.
+      // 02:00 does not exist on this day.
       ['Sun 29', '01:00', '03:00', '04:00', '05:00', '06:00', '07:00'],
     ],
     [

@@ -6,7 +6,7 @@ const DAY = 24 * HOUR
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** By how many milliseconds clocks of the zone are ahead of UTC at a moment. */
+/** Returns the offset of a time zone from UTC at a time, in milliseconds. */
 export function offsetAt(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (!format) {
@@ -19,19 +19,19 @@ export function offsetAt(at: number, timeZone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000
 }
 
-/** The moment at which clocks of the zone show this; `local` is what they show, as if it were UTC. */
+/** Converts local time to milliseconds since the epoch; `local` is the clock time encoded as if it were UTC. */
 export function momentOf(local: number, timeZone: string): number {
   const guess = local - offsetAt(local, timeZone)
   return local - offsetAt(guess, timeZone)
 }
 
-/** From one tick to the next, in what clocks show. */
+/** Possible distances of ticks, in local time. */
 const STEPS = [
   ...[5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 7, 14, 28, 91].map((days) => days * DAY),
 ]
-/** 1970-01-05 was a Monday: weeks begin there. */
+/** 1970-01-05 was a Monday. */
 const FIRST_MONDAY = 4 * DAY
 
 export interface TimeTick {
@@ -40,8 +40,8 @@ export interface TimeTick {
 }
 
 /**
- * Ticks at round local times (00:00, 06:00; days; Mondays) between two moments, `from` and `to` included; at most `count`
- * of them. Days have their date, hours within a day the time.
+ * Returns at most `count` ticks at round local times (00:00, 06:00; days; Mondays) between two times, inclusive. Days are
+ * labelled with the date, hours with the time.
  */
 export function timeTicks(from: number, to: number, timeZone: string, count: number): TimeTick[] {
   const first = from + offsetAt(from, timeZone)
@@ -51,7 +51,7 @@ export function timeTicks(from: number, to: number, timeZone: string, count: num
   const ticks: TimeTick[] = []
   for (let local = Math.ceil((first - origin) / step) * step + origin; local <= last; local += step) {
     const at = momentOf(local, timeZone)
-    // An hour that clocks jump over is shown as another one.
+    // Skips local times that do not exist because of daylight saving time.
     if (at + offsetAt(at, timeZone) !== local || at < from || at > to) continue
     ticks.push({ at, label: labelOf(at, local, timeZone, step) })
   }
@@ -64,10 +64,10 @@ function labelOf(at: number, local: number, timeZone: string, step: number): str
   return `${formatDate(at, timeZone, { weekday: 'short' })} ${formatDate(at, timeZone, { day: 'numeric' })}`
 }
 
-/** Days that begin at midnight of UTC have its dates everywhere. */
+/** UTC days are labelled with their UTC dates in every time zone. */
 const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
 
-/** Ticks for buckets of days, at most `count` of them, in the middle of each. */
+/** Returns at most `count` ticks for daily buckets, at their centres. */
 function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
   const every = Math.max(1, Math.ceil(starts.length / Math.max(1, count)))
   return starts
@@ -79,14 +79,14 @@ function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, c
     }))
 }
 
-/** `Wed 12 Mar, 08:00`: a bucket's begin in cards and tables; of days without the time. */
+/** Formats the start of a bucket: `Wed 12 Mar, 08:00`; without the time for days. */
 export function formatBucket(start: number, timeZone: string, stepMs: number): string {
   const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
   if (stepMs >= DAY) return formatDate(start, zoneOfDay(start, timeZone), day)
   return formatDate(start, timeZone, { ...day, hour: '2-digit', minute: '2-digit' })
 }
 
-/** The ticks of a row of buckets between its begin and its end. */
+/** Returns the ticks of a series of buckets. */
 export function bucketTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
   const [first] = starts
   const last = starts.at(-1)

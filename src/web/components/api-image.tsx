@@ -5,13 +5,13 @@ import { errorMessage } from '../api/api-error.ts'
 import { Data } from './data-text.tsx'
 
 interface PictureProps {
-  /** A path of the API that answers a PNG: it needs the credential, which an `img` does not send. */
+  /** API path of a PNG. It requires the credential, which `img` does not send. */
   path: string
-  /** What is to be seen. */
+  /** Alternative text. */
   name: string
 }
 
-/** A picture that only who is signed in may see. */
+/** An image that requires authentication. */
 export function ApiImage({ path, name }: PictureProps) {
   const { data, error } = useQuery({
     queryKey: [{ _id: 'picture', path }],
@@ -33,7 +33,7 @@ export function ApiImage({ path, name }: PictureProps) {
   return <img src={data} alt={name} style={{ maxWidth: '100%', border: '1px solid var(--tw-border)' }} />
 }
 
-/** The pages may show pictures of `data:`, and none of `blob:`. */
+/** Returns a `data:` URL; the content security policy does not allow `blob:` images. */
 function addressOf(blob: Blob): Promise<string> {
   const reader = new FileReader()
   return new Promise((resolve, reject) => {

@@ -2,14 +2,14 @@ import { Group, Paper, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 
 interface CardProps {
-  /** The region's name and heading. */
+  /** Accessible name and heading. */
   title: string
-  /** At the right of the heading. */
+  /** Shown to the right of the heading. */
   actions?: ReactNode
   children: ReactNode
 }
 
-/** A region of a page with its heading. */
+/** A section with a heading. */
 export function Card({ title, actions: beside, children }: CardProps) {
   const id = useId()
   return (

@@ -5,16 +5,16 @@ import classes from './collapsible.module.css'
 
 interface FoldProps {
   title: string
-  /** What is inside in a word or two, beside the title. */
+  /** Short description of the content, shown next to the title. */
   summary: ReactNode
-  /** True when it begins open. */
+  /** Initial state. */
   isOpenAtFirst?: boolean
-  /** True while something inside must be seen, as a refused field must. */
+  /** Forces it open, as for a field with an error. */
   mustShow?: boolean
   children: ReactNode
 }
 
-/** What few people need: folded, with what it says on the fold. */
+/** Collapsible section for rarely used settings, with a summary. */
 export function Collapsible({ title, summary: says, isOpenAtFirst = false, mustShow = false, children }: FoldProps) {
   const [isChosen, choose] = useState(isOpenAtFirst)
   const isOpen = isChosen || mustShow

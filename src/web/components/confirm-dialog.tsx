@@ -13,12 +13,12 @@ interface Confirmation {
 }
 
 interface ConfirmProps {
-  /** Null while nothing is asked. */
+  /** Null while closed. */
   confirmation: Confirmation | null
   close(): void
 }
 
-/** Asks before something that can't be taken back; nothing else is asked for. */
+/** Confirmation dialog for irreversible actions. */
 export const ConfirmDialog = ({ confirmation: asks, close }: ConfirmProps) => (
   <Modal
     opened={asks !== null}
@@ -26,7 +26,7 @@ export const ConfirmDialog = ({ confirmation: asks, close }: ConfirmProps) => (
     title={asks?.title}
     closeButtonProps={{ 'aria-label': messages.shell.close }}
   >
-    {/* Each question anew: what was said of the one before, and what is still on its way, is none of its business. */}
+    {/* Remounted for each confirmation, to reset errors and pending requests. */}
     {asks && <Question asks={asks} close={close} />}
   </Modal>
 )

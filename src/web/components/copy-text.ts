@@ -1,11 +1,11 @@
-/** Puts a text into the clipboard. */
+/** Copies text to the clipboard. */
 export async function copyText(text: string): Promise<void> {
   // Pages of plain http have no clipboard API, and a browser may refuse it: a right of its own.
   if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => copyField(text))
   else copyField(text)
 }
 
-/** Copies a hidden field. */
+/** Copies with a hidden field. */
 function copyField(text: string): void {
   const opener = document.activeElement
   const field = document.createElement('textarea')
@@ -13,7 +13,7 @@ function copyField(text: string): void {
   field.setAttribute('aria-hidden', 'true')
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // Inside an open dialog: what holds the focus there would take it back.
+  // Inside an open dialog, because its focus trap would take the focus back.
   const place = opener?.closest('[role=dialog]') ?? document.body
   place.append(field)
   field.select()

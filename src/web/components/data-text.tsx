@@ -3,8 +3,8 @@ import classes from './data-text.module.css'
 import { UNKNOWN } from './format.ts'
 
 /**
- * What comes from the data, and not from `messages.ts`: names, titles, the server's sentences. Its direction is its own, so
- * that right-to-left names change nothing around them, and browsers do not translate it. What is null is shown as –.
+ * Text that is not from `messages.ts`: names, titles, messages of the server. It is isolated, so that right-to-left names
+ * don't affect the surrounding text, and not translated by browsers. Null is shown as –.
  */
 export function Data({ children, className }: { children: ReactNode; className?: string }) {
   return (
@@ -15,8 +15,8 @@ export function Data({ children, className }: { children: ReactNode; className?:
 }
 
 /**
- * A sentence of the server, whose names of keys stand between backticks: they are drawn as code. The backticks stay in the
- * text, so that what is copied or read out is the sentence.
+ * A message of the server. Keys between backticks are shown as code; the backticks remain in the text for copying and
+ * screen readers.
  */
 export function Sentence({ children, className }: { children: string; className?: string }) {
   return (
@@ -39,13 +39,13 @@ export function Sentence({ children, className }: { children: string; className?
 const CODE = /`([^`]+)`/
 const TICK = <span className={classes.tick}>{'`'}</span>
 
-/** A choice of a native field whose words come from the data. */
+/** An option of a native select with user data as its label. */
 export const dataOption = (value: string, label: string) => ({ value, label, translate: 'no' as const })
 
-/** For the `renderOption` of a field whose choices come from the data. */
+/** `renderOption` for fields whose options are user data. */
 export const asData = ({ option: { value } }: { option: { value: string } }) => <Data>{value}</Data>
 
-/** Names of keys, events and values, unchanged. */
+/** Keys, event names and values in a code font. */
 export function Code({ children }: { children: ReactNode }) {
   return (
     <code translate="no" dir="auto">
@@ -55,7 +55,7 @@ export function Code({ children }: { children: ReactNode }) {
 }
 
 const DOT = ' · '
-/** Between two parts of a line. Its spaces stay, also in rows, where names are boxes. */
+/** Separator between parts of a line. Its spaces are preserved. */
 export const Dot = () => (
   <bdi translate="no" style={{ whiteSpace: 'pre-wrap' }}>
     {DOT}

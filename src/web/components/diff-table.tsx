@@ -6,21 +6,21 @@ import classes from './diff-table.module.css'
 import { type DiffRow, diffOf, type Parameters } from './param-diff.ts'
 
 interface DiffTableProps {
-  /** The table's name. */
+  /** Accessible name of the table. */
   name: string
-  /** What stands above the two columns. */
+  /** Headings of the two columns. */
   heads: readonly [ReactNode, ReactNode]
   left: Parameters
-  /** Null: there is nothing to compare with. */
+  /** Null if there is nothing to compare with. */
   right: Parameters | null
-  /** Names of parameters that stand before others. */
+  /** Parameters to list first. */
   first?: readonly string[]
 }
 
-/** With nothing to compare so many are shown at first. */
+/** Rows shown initially if there is nothing to compare with. */
 const ALONE = 8
 
-/** Two sets of parameters side by side: what differs first and marked, what is equal folded. */
+/** Compares two sets of parameters: differences first and marked, equal ones collapsed. */
 export function DiffTable({ name, heads, left, right, first: named = [] }: DiffTableProps) {
   const [isWhole, showAll] = useState(false)
   const rows = diffOf(left, right, named)

@@ -7,15 +7,15 @@ import classes from './filter-bar.module.css'
 import { MultiChoice, type Option } from './multi-choice.tsx'
 import { useDebouncedInput } from './use-debounced-input.ts'
 
-/** A field of a filter bar, named as in the page's address. */
+/** A field of a filter bar, named like its search param. */
 export type Filter<Name extends string = string> =
-  /** Text to search for. */
+  /** Search text. */
   | { is: 'search'; name: Name; label?: string }
-  /** Several of some values; `isData` when their labels are names of somebody's things. */
+  /** Several values; `isData` if their labels are user data. */
   | { is: 'several'; name: Name; label: string; options: readonly Option[]; isData?: boolean }
-  /** One of some values, as the order of a list; it filters nothing, so that it has no chip. */
+  /** One value, such as the sort order; has no chip. */
   | { is: 'one'; name: Name; label: string; options: readonly Option[] }
-  /** Only the chip, for what a link elsewhere filters by; `options` name its values. */
+  /** Only a chip, for filters set by links; `options` name its values. */
   | { is: 'chip'; name: Name; label: string; options: readonly Option[] }
 
 interface FilterBarProps<F extends ParamTypes> {
@@ -23,7 +23,7 @@ interface FilterBarProps<F extends ParamTypes> {
   filters: readonly Filter<keyof F & string>[]
 }
 
-/** What the list below is filtered by: fields that read and write the address, and a chip for each that is not at rest. */
+/** Filters of a list, stored in the URL, with a chip for each active one. */
 export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
   const [values, set] = useSearchParams(fields)
   const change = (name: string, value: unknown) => set({ [name]: value } as Partial<ValuesOf<F>>)
@@ -59,7 +59,7 @@ export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarPr
   )
 }
 
-/** The button of a list that is empty only because of its filters. */
+/** Button for lists that are empty because of their filters. */
 export function ClearFilters<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
   const [, set] = useSearchParams(fields)
   return (
@@ -69,7 +69,7 @@ export function ClearFilters<F extends ParamTypes>({ fields, filters }: FilterBa
   )
 }
 
-/** True when the address filters by something. */
+/** Returns whether a filter is active. */
 export function useIsFiltered<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>): boolean {
   const [values] = useSearchParams(fields)
   return filters.some(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))

@@ -1,4 +1,4 @@
-/** The JSON Schema 2020-12 of a form, as `GET /v1/forms` has it: without references. */
+/** JSON Schema 2020-12 of a form, as answered by `GET /v1/forms`; without references. */
 export interface FormSchema {
   type?: string
   title?: string | undefined
@@ -19,16 +19,16 @@ export interface FormSchema {
   'x-unit'?: string
   'x-order'?: number
   'x-secret'?: boolean
-  /** Ids of integrations with this provider fit too. */
+  /** Ids of integrations of this provider are also valid. */
   'x-integration'?: string
 }
 
 export type FormValue = Readonly<Record<string, unknown>>
 
-/** How a field is asked for. */
+/** Kind of input for a field. */
 export type FieldKind = 'text' | 'number' | 'boolean' | 'one' | 'some' | 'texts' | 'list' | 'group' | 'shape' | 'json'
 
-/** The schema that is asked for where null is allowed too. */
+/** Returns the schema without its null alternative. */
 export function withoutNull(schema: FormSchema): FormSchema {
   const shapes = schema.anyOf?.filter(({ type }) => type !== 'null')
   if (!schema.anyOf || shapes?.length !== 1) return schema
@@ -36,7 +36,7 @@ export function withoutNull(schema: FormSchema): FormSchema {
   return { ...shapes[0], ...rest }
 }
 
-/** How a field of this schema is asked for; null for one that has only one value and is not asked for. */
+/** Returns the kind of input for a schema; null for constants, which need none. */
 export function fieldKindOf(given: FormSchema): FieldKind | null {
   const schema = withoutNull(given)
   if ('const' in schema) return null
@@ -64,16 +64,16 @@ function listKind(items: FormSchema): FieldKind {
   return fieldKindOf(items) === 'text' ? 'texts' : 'list'
 }
 
-/** The values of a field of which one, or some, are chosen. */
+/** Returns the options of a select field. */
 export const valuesOf = ({ enum: values, anyOf = [] }: FormSchema): unknown[] => [
   ...(values ?? anyOf.map(({ const: only }) => only)),
 ]
 
-/** The fields of an object in their order. */
+/** Returns the properties of an object, sorted by `x-order`. */
 export const fieldsOf = ({ properties = {} }: FormSchema): [name: string, schema: FormSchema][] =>
   Object.entries(properties).sort(([, a], [, b]) => (a['x-order'] ?? 0) - (b['x-order'] ?? 0))
 
-/** What a form begins with: defaults, and the parts that are required. Undefined for what has neither. */
+/** Returns the initial value: defaults and required parts; undefined without either. */
 export function defaultValueOf(given: FormSchema): unknown {
   const schema = withoutNull(given)
   if ('const' in schema) return schema.const
@@ -91,7 +91,7 @@ export function defaultValueOf(given: FormSchema): unknown {
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
 }
 
-/** Which of several shapes a value has: the one whose fixed and required parts fit best; 0 for a value of none. */
+/** Returns the index of the alternative that fits a value best; 0 if none does. */
 export function shapeOf(shapes: readonly FormSchema[], value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const fits = shapes.map((shape) => {
@@ -102,7 +102,7 @@ export function shapeOf(shapes: readonly FormSchema[], value: unknown): number {
   return Math.max(0, fits.indexOf(Math.max(...fits)))
 }
 
-/** The field by which shapes are told apart, as `kind` is; null when there is none. */
+/** Returns the property that distinguishes the alternatives, such as `kind`; null without one. */
 export function discriminatorOf(shapes: readonly FormSchema[]): string | null {
   const [first = {}] = shapes
   const marks = fieldsOf(first).map(([name]) => name)
@@ -110,7 +110,7 @@ export function discriminatorOf(shapes: readonly FormSchema[]): string | null {
   return marks.find(isMark) ?? null
 }
 
-/** Paths of everything that a form asks for, as the server names it in a refusal: `volume.count`, `steps[0].anchor`. */
+/** Returns the paths of all fields, as in error messages: `volume.count`, `steps[0].anchor`. */
 export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[] {
   const own = path ? [path] : []
   const { anyOf, items, properties } = withoutNull(schema)
@@ -124,7 +124,7 @@ export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[]
   return [...own, ...parts]
 }
 
-/** The title of the first required field that has no value yet; null when the form is whole as far as it says. */
+/** Returns the title of the first required field without a value; null if complete. */
 export function firstMissingField(given: FormSchema, value: unknown): string | null {
   const schema = withoutNull(given)
   if (value === undefined || value === '') return schema.title ?? ''
@@ -137,7 +137,7 @@ export function firstMissingField(given: FormSchema, value: unknown): string | n
 
 const firstText = (texts: readonly (string | null)[]) => texts.find((text) => text !== null) ?? null
 
-/** The object with this part; an empty part is left out. */
+/** Sets a property; removes it if the value is empty. */
 export function withPart(value: FormValue, name: string, part: unknown): FormValue {
   const { [name]: _, ...rest } = value
   return part === undefined || part === '' ? rest : { ...value, [name]: part }

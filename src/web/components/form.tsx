@@ -7,25 +7,24 @@ import { Data } from './data-text.tsx'
 import { useIsMounted } from './use-is-mounted.ts'
 
 interface Submission {
-  /** For the `onSubmit` of a form. */
+  /** Handler for the form's `onSubmit`. */
   submit(event?: FormEvent<HTMLFormElement>): void
   isSending: boolean
-  /** The sentence about this field, for its `error`; undefined for none. */
+  /** Returns the error message of a field; undefined for none. */
   errorOf(field: string): string | undefined
-  /** The sentence about no field in particular. */
+  /** Error message that names no field; null for none. */
   refusal: string | null
 }
 
 interface Refused extends FieldError {
   form: HTMLFormElement | null
-  /** What had the focus when it was sent. */
+  /** Element that had the focus on submit. */
   from: Element | null
 }
 
 /**
- * Sends what `act` sends, once at a time, and keeps what the server refused until the next time. The field that it refused
- * gets the focus, unless the person has gone on to another. Who has closed the dialog or left the page meanwhile is told by a
- * notice.
+ * Submits a form with `act`, one request at a time, and keeps the error until the next attempt. The invalid field gets the
+ * focus unless the user has moved on. If the form was closed meanwhile, the error is shown as a notice.
  */
 export function useSubmit(
   fields: readonly string[],
@@ -35,7 +34,7 @@ export function useSubmit(
   const [isSending, sending] = useState(false)
   const isBusy = useRef(false)
   const isHere = useIsMounted()
-  // Together with the mark: a page that moves a moment later moves under the hand of who acts on the mark.
+  // In the same frame as the error, so that scrolling does not move the page later.
   useLayoutEffect(() => {
     if (refused && [refused.from, document.body].includes(document.activeElement)) {
       refused.form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
@@ -70,17 +69,17 @@ export function useSubmit(
 
 interface FormProps {
   submission: Submission
-  /** The button's words, a verb and a noun. */
+  /** Label of the submit button. */
   button: string
-  /** Beside the button. */
+  /** Shown next to the submit button. */
   actions?: ReactNode
   isWide?: boolean
-  /** True where the page has another button that is the one to press. */
+  /** True if the page has another primary button. */
   isAside?: boolean
   children: ReactNode
 }
 
-/** Fields one below the other, the server's sentence, and one button; Ctrl and Enter press it. */
+/** A form with its error message and submit button. Ctrl Enter submits it. */
 export function Form({
   submission: sending,
   button,
@@ -111,7 +110,7 @@ export function Form({
   )
 }
 
-/** Sends the form that has the focus, or the only one of the page; returns false for another. */
+/** Submits the form if it has the focus or is the only one. Returns whether it did. */
 function sendFocused(form: HTMLFormElement | null): boolean {
   const focused = document.activeElement?.closest('form') ?? (document.forms.length === 1 ? form : null)
   if (form === null || focused !== form) return false

@@ -1,22 +1,22 @@
-/** What stands for a value that is not known. */
+/** Placeholder for unknown values. */
 export const UNKNOWN = '–'
 
 /**
- * The locale of numbers and dates: the language of the pages with the reader's region, so that `en` in Germany writes
- * `12.400` and `12 Mar 2026`, and no page mixes languages.
+ * Returns the locale for numbers and dates: the language of the pages with the user's region. `en` in Germany formats
+ * `12.400` and `12 Mar 2026`.
  */
 export function localeOf(language: string, reader: string): string {
   try {
     const { region } = new Intl.Locale(reader).maximize()
     return region ? `${language}-${region}` : language
   } catch {
-    // Browsers started without a locale of the system say `en-US@posix`, which is none.
+    // Browsers without a system locale report the invalid `en-US@posix`.
     return language
   }
 }
 
 let readers: string | null = null
-/** The reader's locale; that of tests, which have no document, is `en-GB`. */
+/** Locale for formatting; `en-GB` in tests, which have no document. */
 function locale(): string {
   if (typeof document === 'undefined') return 'en-GB'
   readers ??= localeOf(document.documentElement.lang || 'en', navigator.language || 'en')
@@ -24,7 +24,7 @@ function locale(): string {
 }
 
 const formats = new Map<string, Intl.NumberFormat>()
-/** Formats are dear to make: each is kept. */
+/** Returns a cached format, because creating one is slow. */
 function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = JSON.stringify(options)
   let format = formats.get(key)
@@ -36,7 +36,7 @@ function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
 }
 
 const dateFormats = new Map<string, Intl.DateTimeFormat>()
-/** Writes a moment (milliseconds since the epoch) in a time zone, hours from 0 to 23. */
+/** Formats a time (milliseconds since the epoch) in a time zone, with hours from 0 to 23. */
 export function formatDate(at: number, timeZone: string, options: Intl.DateTimeFormatOptions): string {
   const key = timeZone + JSON.stringify(options)
   let format = dateFormats.get(key)
@@ -51,31 +51,31 @@ export function formatDate(at: number, timeZone: string, options: Intl.DateTimeF
 /** `a, b and c`. */
 export const formatList = (names: readonly string[]): string => new Intl.ListFormat(locale()).format(names)
 
-/** A minus is as wide as a plus; the sign of the keyboard is not. */
+/** Replaces the hyphen with a minus sign. */
 const withMinus = (text: string): string => text.replace('-', '−')
 
-/** `12,400`; at most `digits` decimals, 2 unless told. */
+/** `12,400`; at most `digits` decimals, default 2. */
 export const formatNumber = (value: number, digits = 2): string =>
   withMinus(numberFormat({ maximumFractionDigits: digits }).format(value))
 
-/** `12K`, for axes only: elsewhere numbers are written in full. */
+/** `12K`; only for axes. */
 export const formatCompact = (value: number): string =>
   withMinus(numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value))
 
-/** `42 %` of a share from 0 to 1; below 10 % with one decimal. What is something is never written as 0. */
+/** Formats a share from 0 to 1: `42 %`; one decimal below 10 %, and never 0 for a positive share. */
 export function formatPercent(share: number): string {
   const percent = share * 100
   if (percent > 0 && percent < 0.05) return `< ${formatNumber(0.1)}\u00a0%`
   return `${formatNumber(percent, Math.abs(percent) < 9.95 ? 1 : 0)}\u00a0%`
 }
 
-/** `↓ −42 %`, `↑ +8.5 %`, `0 %`: by what share something changed. */
+/** Formats a relative change: `↓ −42 %`, `↑ +8.5 %`, `0 %`. */
 export function formatChange(share: number): string {
   if (share === 0) return formatPercent(0)
   return share < 0 ? `↓ −${formatPercent(-share)}` : `↑ +${formatPercent(share)}`
 }
 
-/** `€12,400`; a number alone where no currency is known. Cents only below 100. */
+/** `€12,400`; without a currency, only the number. Decimals only below 100. */
 export function formatMoney(value: number, currency: string | null): string {
   const digits = Math.abs(value) < 100 && !Number.isInteger(value) ? 2 : 0
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
@@ -102,11 +102,11 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? whole : `${whole} ${rest}\u00a0${smallName}`
 }
 
-/** How long a time range is: `24 h`, `3 d`. */
+/** Formats the length of a time range: `24 h`, `3 d`. */
 export const formatHours = (hours: number): string =>
   hours <= 48 ? `${formatNumber(hours)}\u00a0h` : `${formatNumber(hours / 24, 1)}\u00a0d`
 
-/** The one unit of how long ago something is: `38 min`, `2 h`, `6 d`. */
+/** Formats an age in one unit: `38 min`, `2 h`, `6 d`. */
 export function formatAge(ms: number): string {
   const [unit, name] = ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : ([DAY, 'd'] as const)
   return `${Math.floor(ms / unit)}\u00a0${name}`
@@ -116,16 +116,16 @@ export function formatAge(ms: number): string {
 export const formatMoment = (at: number, timeZone: string): string =>
   formatDate(at, timeZone, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** A day of UTC as the API writes it, `2026-03-12` → `12 Mar 2026`. */
+/** Formats a UTC day of the API: `2026-03-12` → `12 Mar 2026`. */
 export const formatIsoDay = (day: string): string => formatDay(Date.parse(day), 'UTC')
 
 /** `12 Mar 2026`. */
 export const formatDay = (at: number, timeZone: string): string => formatDate(at, timeZone, { dateStyle: 'medium' })
 
-/** The parts of how far a moment is from now; `date` beyond seven days, where a distance says little. */
+/** Distance of a time from now; a date beyond seven days. */
 export type Distance = { is: 'now' } | { is: 'ago' | 'ahead'; age: string } | { is: 'date'; date: string }
 
-/** How to say when something was or will be, seen from `now`. */
+/** Returns how to show a time relative to `now`. */
 export function distanceOf(at: number, now: number, timeZone: string): Distance {
   const away = Math.abs(now - at)
   if (away < MINUTE) return { is: 'now' }

@@ -5,11 +5,11 @@ import classes from './help.module.css'
 
 interface HelpProps {
   term: keyof typeof messages.help
-  /** The term as it stands here; as the list of terms has it unless told. */
+  /** Text of the term; default: its name in the messages. */
   children?: string
 }
 
-/** A term whose meaning is a press, a focus or a rest of the pointer away. */
+/** A term with an explanation on click, focus or hover. */
 export function Help({ term, children }: HelpProps) {
   const [isOpen, open] = useState(false)
   const id = useId()

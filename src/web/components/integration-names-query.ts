@@ -1,10 +1,10 @@
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
 import { STALE_MS } from '../api/queries.ts'
 
-/** Names of more are not asked for. */
+/** Maximum number of integrations to load. */
 const MOST = 200
 
-/** The integrations, for their names. */
+/** Query for the names of integrations. */
 export const integrationNamesQuery = () => ({
   ...listIntegrationsOptions({ query: { limit: MOST } }),
   staleTime: STALE_MS.dictionary,

@@ -5,7 +5,7 @@ interface OnceProps {
   children(isOpen: boolean): ReactNode
 }
 
-/** Draws a dialog from its first opening on: closed ones that nobody opened cost every page as much as a card. */
+/** Mounts a dialog when it is first opened, to save rendering time. */
 export function LazyMount({ isOpen, children }: OnceProps) {
   const wasOpen = useRef(false)
   wasOpen.current ||= isOpen

@@ -4,7 +4,7 @@ import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
 import classes from './multi-choice.module.css'
 
-/** Something to choose. */
+/** An option of a select. */
 export interface Option {
   value: string
   label: string
@@ -16,11 +16,11 @@ interface ChoicesProps {
   chosen: readonly string[]
   choose(chosen: readonly string[]): void
   error?: string
-  /** True when the labels are names of somebody's things, and no words of ours. */
+  /** True if the labels are user data. */
   isData?: boolean
 }
 
-/** A field of which several values can be chosen. None chosen means any. */
+/** Select with multiple values. An empty selection means any. */
 export function MultiChoice({ label, options, chosen, choose, error, isData = false }: ChoicesProps) {
   const list = useCombobox({ onDropdownClose: () => list.resetSelectedOption() })
   const names = options.filter(({ value }) => chosen.includes(value)).map((option) => option.label)

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { PageHeader } from './page-header.tsx'
 import { MissingNotice } from './query-state.tsx'
 
-/** The page of a thing that is not there: what it is that is not, and the link to the list. */
+/** Page for a missing resource, with a link to the list. */
 export function NotFoundNotice({ sentence, children }: { sentence: string; children: ReactNode }) {
   return (
     <>

@@ -5,7 +5,7 @@ import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
 import { formatChange, formatDuration, formatMoney, formatNumber, formatPercent, UNKNOWN } from './format.ts'
 
-/** A value that may be unknown: then it is shown as –, never as 0. */
+/** A value that may be unknown, which is shown as – and never as 0. */
 type Maybe = number | null | undefined
 
 const isKnown = (value: Maybe): value is number => typeof value === 'number' && Number.isFinite(value)
@@ -28,7 +28,7 @@ function Figure({ value, format, title }: { value: Maybe; format(value: number):
   )
 }
 
-/** A number with its unit behind it: `12,400 kB`. At most 2 decimals unless told. */
+/** A number with its unit: `12,400 kB`. At most 2 decimals by default. */
 export function Num({ value, unit, digits }: { value: Maybe; unit?: string; digits?: number }) {
   const format = (known: number) => formatNumber(known, digits) + (unit ? `\u00a0${unit}` : '')
   return <Figure value={value} format={format} />
@@ -37,19 +37,19 @@ export function Num({ value, unit, digits }: { value: Maybe; unit?: string; digi
 /** A share from 0 to 1 as a percentage. */
 export const Pct = ({ value }: { value: Maybe }) => <Figure value={value} format={formatPercent} />
 
-/** By what share something changed, with sign and arrow. */
+/** A relative change, with sign and arrow. */
 export const Change = ({ value }: { value: Maybe }) => <Figure value={value} format={formatChange} />
 
 /** Milliseconds as a duration of at most two units. */
 export const Duration = ({ ms }: { ms: Maybe }) => <Figure value={ms} format={formatDuration} />
 
-/** The organization's currency (ISO 4217); null where none is set or it is not known yet. */
+/** The organization's currency (ISO 4217); null if unset or loading. */
 export function useCurrency(): string | null {
   const { data } = useQuery({ ...getOrganizationOptions(), staleTime: STALE_MS.dictionary })
   return data?.currency ?? null
 }
 
-/** An amount in the organization's currency; a number alone where it has none. */
+/** An amount in the organization's currency, or a plain number without one. */
 export function Money({ value }: { value: Maybe }) {
   const currency = useCurrency()
   return <Figure value={value} format={(known) => formatMoney(known, currency)} />

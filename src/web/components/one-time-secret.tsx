@@ -7,12 +7,12 @@ interface SecretProps {
   label: string
   hint: string
   value: string
-  /** The button that ends the showing. */
+  /** Label of the button that closes it. */
   button: string
   close(): void
 }
 
-/** Something that is shown once: a key, a link. It is copied with a press. */
+/** A key or link that is shown once, with a copy button. */
 export function OneTimeSecret({ label, hint, value, button, close }: SecretProps) {
   return (
     <Stack gap="md">

@@ -8,25 +8,25 @@ import classes from './page-header.module.css'
 
 let isFocusDue = false
 
-/** The next page's heading takes the focus, so that screen readers say where one is. Called when the path changes. */
+/** Focuses the heading of the next page, so that screen readers announce it. Called when the path changes. */
 export function focusNextHeading(): void {
   isFocusDue = true
 }
 
 interface PageHeadProps {
-  /** The `h1`, also the beginning of the tab's title. */
+  /** The `h1` and the start of the document title. */
   title: string
-  /** True when the title is a name of somebody's thing, and no word of ours. */
+  /** True if the title is user data. */
   isData?: boolean
-  /** In brackets in the tab's title: `Issues (4)`. */
+  /** Shown in the document title: `Issues (4)`. */
   count?: string | null
-  /** Above the title: where the page belongs. */
+  /** Shown above the title, such as a breadcrumb. */
   above?: ReactNode
-  /** What one can do, at the right. */
+  /** Actions, shown to the right. */
   children?: ReactNode
 }
 
-/** The heading of a page, its acts, and the title of the tab. Every page has exactly one. */
+/** Heading and actions of a page; also sets the document title. Every page has exactly one. */
 export function PageHeader({ title, isData = false, count = null, above, children }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -42,7 +42,7 @@ export function PageHeader({ title, isData = false, count = null, above, childre
       own?.focus({ preventScroll: true })
     }
     return () => {
-      // The heading of what was loading goes, and that of what came takes its place.
+      // The heading of the loading state is replaced, so the next one takes the focus.
       if (own !== null && document.activeElement === own) isFocusDue = true
     }
   }, [])

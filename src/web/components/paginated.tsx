@@ -5,19 +5,19 @@ import { formatNumber } from './format.ts'
 import classes from './paginated.module.css'
 import type { PagedQuery } from './virtual-table.tsx'
 
-/** So many rows are in the document at a time, unless told. */
+/** Default number of rows per page. */
 const SIZE = 100
 
 interface PagedProps<T> {
-  /** What is loaded. */
+  /** Loaded rows. */
   rows: readonly T[]
-  /** Where there may be more than that. */
+  /** Set if more rows can be loaded. */
   pages?: PagedQuery | null
   size?: number
   children(shown: readonly T[]): ReactNode
 }
 
-/** A list of any length, a part at a time: the rest is asked for when the reader goes on. */
+/** Shows a list page by page and loads more rows when needed. */
 export function Paginated<T>({ rows, pages = null, size = SIZE, children }: PagedProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const { shown, ...place } = usePage(rows, size, pages)
@@ -30,26 +30,26 @@ export function Paginated<T>({ rows, pages = null, size = SIZE, children }: Page
 }
 
 interface Place {
-  /** From 0. */
+  /** Index of the first shown row. */
   first: number
-  /** How many are shown, at most `size`. */
+  /** Number of shown rows, at most `size`. */
   count: number
   size: number
-  /** How many there are; null while that is not known. */
+  /** Total number of rows; null if unknown. */
   total: number | null
   isAsking: boolean
   goTo(first: number): void
   goOn(): Promise<void>
 }
 
-/** The part of the rows that is shown, the first at first, and what a `Pager` needs. */
+/** Returns the rows of the current page, and the props of `Pager`. */
 export function usePage<T>(
   rows: readonly T[],
   size: number,
   pages: PagedQuery | null = null,
 ): Place & { shown: readonly T[] } {
   const [wanted, show] = useState(0)
-  // Rows may have gone since.
+  // Rows may have been removed.
   const first = Math.min(wanted, Math.max(0, Math.ceil(rows.length / size) - 1) * size)
   const hasMore = pages?.hasNextPage ?? false
   const shown = rows.slice(first, first + size)
@@ -64,7 +64,7 @@ export function usePage<T>(
   }
 }
 
-/** Goes through the parts of a list; nothing when there is one. */
+/** Previous and Next buttons; nothing for a single page. */
 export function Pager({ first, count, size, total, isAsking, goTo, goOn, onGo }: Place & { onGo?: () => void }) {
   const isLast = total !== null && first + size >= total
   if (first === 0 && isLast) return null

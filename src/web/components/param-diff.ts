@@ -1,6 +1,6 @@
 export type Parameters = Readonly<Record<string, string>>
 
-/** A parameter in both; null where it was not sent. */
+/** A parameter on both sides; null where it was not sent. */
 export interface DiffRow {
   key: string
   left: string | null
@@ -8,12 +8,12 @@ export interface DiffRow {
   differs: boolean
 }
 
-/** What is missing on one side says most; without another side everything does. */
+/** Sort order: missing on one side, different, equal. */
 const rankOf = ({ left, right, differs }: DiffRow) => (!differs ? 2 : left === null || right === null ? 0 : 1)
 
 /**
- * All parameters of both: those that only one has, then those that differ, then the equal ones; in each group those of
- * `first`, then the others, in the order of their names.
+ * Returns the parameters of both sides: missing on one side, then different, then equal. Within a group, those of `first`
+ * come first, then by name.
  */
 export function diffOf(left: Parameters, right: Parameters | null, first: readonly string[] = []): DiffRow[] {
   const keys = new Set([...Object.keys(left), ...Object.keys(right ?? {})])

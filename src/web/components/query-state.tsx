@@ -7,10 +7,10 @@ import { Data } from './data-text.tsx'
 import { PageHeader } from './page-header.tsx'
 import classes from './query-state.module.css'
 
-/** What `QueryState` reads of a query; those of TanStack Query are such, infinite ones too. */
+/** The part of a TanStack query that `QueryState` uses. */
 export interface AnyQuery<T> {
   data: T | undefined
-  /** Typed as the body of an error; the client makes a `ApiError` of it. */
+  /** An `ApiError`, although the generated types declare the error body. */
   error: unknown
   failureReason: unknown
   isFetching: boolean
@@ -20,22 +20,22 @@ export interface AnyQuery<T> {
 
 interface QueryStateProps<T> {
   query: AnyQuery<T>
-  /** What stands in the place of the answer until it comes, in its shape. */
+  /** Placeholder while loading. */
   skeleton?: ReactNode
-  /** Shown instead of the answer when `isEmpty` holds for it. */
+  /** Shown if `isEmpty` returns true. */
   empty?: ReactNode
   isEmpty?: (answer: T) => boolean
-  /** Shown when the server says that there is no such thing; a sentence and a link to the list. */
+  /** Shown for 404 responses. */
   notFound?: ReactNode
-  /** Heads the page of a thing until its answer is there: nobody knows its name yet. */
+  /** Heading of a detail page while its name is unknown. */
   title?: string
   children: (answer: T) => ReactNode
 }
 
-/** The skeleton appears only when the answer takes longer. */
+/** Delay before the skeleton is shown. */
 const PATIENCE_MS = 150
 
-/** Draws every state of a question to the server: loading, refused, gone, empty, there, and asked again. */
+/** Renders every state of a query: loading, error, not found, empty, loaded and refetching. */
 export function QueryState<T>({
   query,
   skeleton,
@@ -54,7 +54,7 @@ export function QueryState<T>({
   }
   if (data === undefined && refusal) {
     if (gone !== undefined && refusal instanceof ApiError && refusal.status === 404) return gone
-    // While it waits to ask again by itself nothing is asked until a press.
+    // Between automatic retries the button is enabled.
     return (
       <>
         {room && <PageHeader title={room} />}
@@ -95,7 +95,7 @@ function Loading({ children }: { children?: ReactNode }) {
   )
 }
 
-/** Grey lines, for what has no shape of its own. */
+/** Default skeleton. */
 export function SkeletonLines({ count = 4 }: { count?: number }) {
   return (
     <Stack gap="sm">
@@ -107,7 +107,7 @@ export function SkeletonLines({ count = 4 }: { count?: number }) {
   )
 }
 
-/** Rows of a list that is on its way, as high as those that come. */
+/** Skeleton of a list. */
 export function SkeletonRows({ count = 8 }: { count?: number }) {
   return (
     <div className={classes.rows}>
@@ -122,7 +122,7 @@ export function SkeletonRows({ count = 8 }: { count?: number }) {
   )
 }
 
-/** The server's sentence in the place of the answer, and a way to ask again. */
+/** Error message with a Retry button. */
 export function ErrorNotice({ refusal, retry, isAsking }: { refusal: unknown; retry(): void; isAsking?: boolean }) {
   const after = refusal instanceof ApiError && isTransient(refusal) ? refusal.retryAfterS : null
   return (
@@ -155,7 +155,7 @@ function Countdown({ seconds }: { seconds: number }) {
   )
 }
 
-/** "There is no such issue", and the link to the list. */
+/** Message for a missing resource, with a link to the list. */
 export function MissingNotice({ sentence, children }: { sentence: string; children: ReactNode }) {
   return (
     <Stack gap="sm" role="alert">

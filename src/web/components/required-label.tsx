@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { messages } from '../messages.ts'
 
-/** The label of a field that must be filled in: in a word for those who see it; others hear it of the field itself. */
+/** Label of a required field. Screen readers get the state from the field. */
 export const requiredLabel = (label: ReactNode): ReactNode => (
   <>
     {label}

@@ -31,28 +31,28 @@ import {
 import { requiredLabel } from './required-label.tsx'
 import classes from './schema-form.module.css'
 
-/** What all fields of a form share. */
+/** Props of all fields. */
 interface Shared {
-  /** The server's sentence about the field at a path, as `volume.count`; undefined for none. */
+  /** Returns the error message for a path such as `volume.count`; undefined for none. */
   errorOf(path: string): string | undefined
-  /** True for a secret that the server has; it is replaced, never shown. */
+  /** Returns whether a secret is stored; it can be replaced but not shown. */
   isSet?: (path: string) => boolean
-  /** Names to choose from while one types, by the field's name: vendors, events. */
+  /** Returns suggestions for a field, such as vendors or events. */
   suggest?: (name: string) => readonly string[]
 }
 
 interface SchemaFormProps extends Shared {
-  /** Of an object. */
+  /** Schema of an object. */
   schema: FormSchema
   value: FormValue
   change(value: FormValue): void
-  /** The path of the object in what is sent; empty for the whole. */
+  /** Path of the object in the request; empty for the whole body. */
   path?: string
-  /** Fields that are asked for elsewhere. */
+  /** Fields to omit. */
   without?: readonly string[]
 }
 
-/** The fields that a form of the server asks for. What is left empty is left out of the value. */
+/** Fields of a form described by the server. Empty fields are removed from the value. */
 export function SchemaForm({ schema, value, change, path = '', without = [], ...shared }: SchemaFormProps) {
   const { required = [] } = schema
   const fields = fieldsOf(schema).filter(([name, part]) => !without.includes(name) && fieldKindOf(part) !== null)
@@ -75,7 +75,7 @@ export function SchemaForm({ schema, value, change, path = '', without = [], ...
 
 export interface SchemaFieldProps extends Shared {
   name: string
-  /** Instead of the schema's title. */
+  /** Overrides the schema's title. */
   label?: string
   schema: FormSchema
   path: string
@@ -84,7 +84,7 @@ export interface SchemaFieldProps extends Shared {
   change(value: unknown): void
 }
 
-/** One field of a form of the server, by its schema. */
+/** One field of a form, by its schema. */
 export function SchemaField(props: SchemaFieldProps): ReactNode {
   const { schema, path, isSet } = props
   if (schema['x-secret'] && isSet?.(path)) return <SavedSecret {...props} />
@@ -115,7 +115,7 @@ export function SchemaField(props: SchemaFieldProps): ReactNode {
 
 const titleOf = ({ label, schema, name }: SchemaFieldProps) => label ?? schema.title ?? name
 
-/** Label, help and refusal, which all fields have. */
+/** Label, description and error of a field. */
 const around = (props: SchemaFieldProps) => ({
   label: labelOf(props),
   description: props.schema.description && <Sentence>{props.schema.description}</Sentence>,
@@ -163,7 +163,7 @@ function Secret(props: SchemaFieldProps) {
   )
 }
 
-/** A secret that the server has: it is never shown, and stays unless another is typed. */
+/** A stored secret. It is never shown, and kept unless replaced. */
 function SavedSecret(props: SchemaFieldProps) {
   const [isReplacing, replace] = useState(false)
   const { schema, value, change } = props
@@ -275,7 +275,7 @@ function GroupField(props: SchemaFieldProps) {
   )
 }
 
-/** The server's sentence about something that is no field by itself. */
+/** Error message about a group or list. */
 export function FrameError({ errorOf, path }: Pick<SchemaFieldProps, 'errorOf' | 'path'>) {
   const sentence = errorOf(path)
   return sentence === undefined ? null : (
@@ -337,7 +337,7 @@ function ListField(props: SchemaFieldProps) {
   )
 }
 
-/** Something of several shapes: which one is chosen by the field that tells them apart. */
+/** A field with alternatives, selected by their discriminator. */
 function ShapeField(props: SchemaFieldProps) {
   const { schema, value, change } = props
   const shapes = schema.anyOf ?? []
@@ -368,7 +368,7 @@ function ShapeField(props: SchemaFieldProps) {
   )
 }
 
-/** What has no fields of its own: the text of an object, as a file with a key is. */
+/** JSON input for objects without a schema, such as a key file. */
 function JsonField(props: SchemaFieldProps) {
   const { value, change, errorOf, path } = props
   const [typed, type] = useState(value === undefined ? '' : JSON.stringify(value, null, 2))

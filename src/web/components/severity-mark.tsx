@@ -9,11 +9,11 @@ const STEP_PX = 4
 
 interface SeverityMarkProps {
   severity: (typeof SEVERITIES)[number]
-  /** False where the word is only spoken. */
+  /** False if the text is only for screen readers. */
   isWordShown?: boolean
 }
 
-/** Four ascending bars, filled 1 to 4, and the word: a severity is read without its colour. */
+/** Four ascending bars, 1 to 4 filled, and the name of the severity, so that it does not depend on colour. */
 export function SeverityMark({ severity, isWordShown = true }: SeverityMarkProps) {
   const filled = SEVERITIES.indexOf(severity) + 1
   return (

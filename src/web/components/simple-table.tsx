@@ -4,13 +4,13 @@ import { Paginated } from './paginated.tsx'
 import classes from './simple-table.module.css'
 import type { PagedQuery } from './virtual-table.tsx'
 
-/** A column of a short table. */
+/** A column of a simple table. */
 export interface SimpleColumn<T> {
-  /** What its heading says; also its key. */
+  /** Heading; also the key. */
   head: string
-  /** True when only screen readers hear the heading: columns of buttons. */
+  /** True if the heading is only for screen readers. */
   isHeadHidden?: boolean
-  /** Numbers stand at the right. */
+  /** Right-aligns the column. */
   isNumber?: boolean
   cell(row: T): ReactNode
 }
@@ -20,18 +20,18 @@ interface SimpleTableProps<T> {
   columns: readonly SimpleColumn<T>[]
   rows: readonly T[]
   keyOf(row: T): string
-  /** Where there may be more rows than are loaded. */
+  /** Set if more rows can be loaded. */
   pages?: PagedQuery | null
-  /** How many rows are shown at a time; 100 unless told. */
+  /** Rows per page; default: 100. */
   size?: number
 }
 
-/** A phone is wide enough for so many columns. */
+/** Maximum number of columns on a phone. */
 const NARROW = 3
 
 /**
- * A table in a box of its own that scrolls sideways, so many rows at a time. The first column names the row. On a phone a
- * row of more than three columns is a card.
+ * A paginated table that scrolls sideways. The first column is the row header. On a phone, rows with more than three columns
+ * become cards.
  */
 export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps<T>) {
   return (
@@ -43,7 +43,7 @@ export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps
 
 function Rows<T>({ name, columns, rows, keyOf }: Omit<SimpleTableProps<T>, 'pages' | 'size'>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
     <section aria-label={name} tabIndex={0} className="scroll">
       <Table aria-label={name} className={`${classes.table} ${columns.length > NARROW ? classes.cards : ''}`}>
         <Table.Thead>

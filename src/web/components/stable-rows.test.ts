@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mergeStable } from './stable-rows.ts'
 
-// A row is its id with a version behind it: `a1`.
+// A row is its id and a version: `a1`.
 const rows = (text: string) => text.split(' ').filter(Boolean)
 const idOf = (row: string) => row.slice(0, 1)
 

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
 /**
- * A list that somebody points at or has the focus in stays in its order: rows get their new content, those that are gone
- * leave, and what came is counted only. Rows behind the last one are a page that was loaded, and follow.
+ * Merges new data into a list without moving rows: rows are updated or removed, and new ones are only counted. Rows after the
+ * last one belong to the next page and are appended.
  */
 export function mergeStable<Row>(shown: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string) {
   const places = new Map(latest.map((row, index) => [idOf(row), index]))
@@ -17,8 +17,8 @@ export function mergeStable<Row>(shown: readonly Row[], latest: readonly Row[], 
 }
 
 /**
- * Rows that do not move while the pointer or the focus is in `place`. `question` says what the list is of: another one is
- * shown at once. `show` shows all as they are.
+ * Returns rows that don't move while the pointer or focus is in `place`. A different `question` (the query of the list)
+ * replaces them immediately. `show` applies the pending changes.
  */
 export function useStableRows<Row>(
   latest: readonly Row[],

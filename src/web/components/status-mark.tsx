@@ -10,7 +10,7 @@ import {
 import type { ComponentType } from 'react'
 import classes from './marks.module.css'
 
-/** Kinds of standing that have an icon; several statuses of the API may share one. */
+/** Status icons; several statuses of the API may share one. */
 const ICONS = {
   open: { icon: IconCircleDot, tone: null },
   acknowledged: { icon: IconEyeCheck, tone: null },
@@ -23,13 +23,13 @@ export type StatusIcon = keyof typeof ICONS
 
 interface StatusMarkProps {
   status: StatusIcon
-  /** The word of the status: `words.api.statuses[status]` for issues. */
+  /** Text of the status, such as `messages.api.statuses[status]`. */
   word: string
-  /** False where the word is only spoken. */
+  /** False if the text is only for screen readers. */
   isWordShown?: boolean
 }
 
-/** An icon and a word: how something stands. */
+/** Icon and text of a status. */
 export function StatusMark({ status, word, isWordShown = true }: StatusMarkProps) {
   const { icon: Icon, tone } = ICONS[status]
   return (

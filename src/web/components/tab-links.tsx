@@ -2,12 +2,12 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import classes from './tab-links.module.css'
 
 interface SubLinksProps {
-  /** The landmark's name. */
+  /** Accessible name of the navigation. */
   name: string
   links: readonly { key: string; label: string; isHere: boolean; link: LinkProps }[]
 }
 
-/** The links between pages that belong together, under their heading. */
+/** Links between related pages, below their heading. */
 export function TabLinks({ name, links }: SubLinksProps) {
   return (
     <nav aria-label={name} className={classes.links}>

@@ -7,19 +7,19 @@ import { TimePopover } from './time-popover.tsx'
 import { useNow } from './use-now.ts'
 import { useTimeZone } from './use-time-zone.ts'
 
-/** The pointer has to rest for so long. */
+/** Delay before the popover opens on hover. */
 const HOVER_MS = 300
 
 interface AgoProps {
   /** Milliseconds since the epoch; null for never. */
   at: number | null | undefined
-  /** What stands for null; – unless told. */
+  /** Text for null; default: –. */
   missing?: string
-  /** True in rows that open something themselves: no stop of the Tab key, and a press goes to the row. */
+  /** True in clickable rows: not focusable, and clicks go to the row. */
   isQuiet?: boolean
 }
 
-/** How long ago something was (`38 min ago`, beyond seven days the date), and on hover, focus or tap its exact moment. */
+/** Relative time (`38 min ago`; the date beyond seven days), with the exact time on hover, focus or tap. */
 export function TimeAgo({ at, missing, isQuiet = false }: AgoProps) {
   const now = useNow()
   const zone = useTimeZone()
@@ -28,7 +28,7 @@ export function TimeAgo({ at, missing, isQuiet = false }: AgoProps) {
   return <Moment at={at} text={text} isQuiet={isQuiet} />
 }
 
-/** An exact moment in the reader's zone, `12 Mar 2026, 14:10`, with the same card. */
+/** Date and time in the user's time zone, `12 Mar 2026, 14:10`, with the same popover. */
 export function DateTime({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
   return <Moment at={at} text={formatMoment(at, useTimeZone())} isQuiet={isQuiet} />
 }
@@ -62,7 +62,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
     if (!currentTarget.contains(relatedTarget)) close()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only shows what the button inside shows too
+    // biome-ignore lint/a11y/noStaticElementInteractions: hover shows the same as the button inside
     <span
       className={classes.moment}
       ref={anchor}
@@ -81,7 +81,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
           type="button"
           className={classes.button}
           aria-expanded={isOpen}
-          // A press with the mouse focuses too, and must not close what that opened.
+          // A click also focuses, so it must not toggle.
           onFocus={() => open(true)}
           onClick={() => open(true)}
         >

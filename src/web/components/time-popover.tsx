@@ -15,7 +15,7 @@ const EXACT: Intl.DateTimeFormatOptions = {
 }
 const MARGIN_PX = 8
 
-/** The exact twin of a time beside `anchor`: local, UTC and epoch, each to copy. */
+/** Popover with a time as local time, UTC and epoch, each with a copy button. */
 export function TimePopover({ at, anchor }: { at: number; anchor: RefObject<HTMLElement | null> }) {
   const zone = useTimeZone()
   const card = useRef<HTMLSpanElement>(null)

@@ -5,15 +5,14 @@ import { type ChangeEvent, useEffect, useState } from 'react'
 const PAUSE_MS = 250
 
 /**
- * What a text field needs that writes into the address when one stops typing, or right before what is pressed after one left
- * the field: so that this finds the text there. A value that comes from elsewhere replaces what stands in the field, except
- * while one types.
+ * Props of a text field that calls `change` after a pause in typing, or before the next click after it lost the focus. A
+ * value set elsewhere replaces the text, except while typing.
  */
 export function useDebouncedInput(value: string, change: (value: string) => void) {
   const [typed, type] = useState(value)
   const changeSoon = useDebouncedCallback(change, PAUSE_MS)
   const address = useLocation({ select: ({ href }) => href })
-  // Also when an address that is written and cleared at once leaves the value as it was.
+  // The URL is a dependency, because setting and clearing it at once leaves the value unchanged.
   useEffect(() => {
     if (!changeSoon.isPending()) type(value)
   }, [value, address])
@@ -23,7 +22,7 @@ export function useDebouncedInput(value: string, change: (value: string) => void
       type(currentTarget.value)
       changeSoon(currentTarget.value)
     },
-    // Not while the mouse is down: what the text brings onto the page would move away what is pressed.
+    // Deferred to the next click, because updating now could move the element under the pointer.
     onBlur: () => {
       if (changeSoon.isPending()) beforeNextPress(changeSoon.flush)
     },

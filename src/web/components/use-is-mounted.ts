@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** Says whether the component is still shown: while an answer was on its way people close dialogs and leave pages. */
+/** Returns a function that tells whether the component is still mounted. */
 export function useIsMounted(): () => boolean {
   const isHere = useRef(false)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useIsMounted(): () => boolean {
   return () => isHere.current
 }
 
-/** Goes on to another page, as `useNavigate` does, unless the person has left this one by themselves. */
+/** Like `useNavigate`, but does nothing after the component was unmounted. */
 export function useNavigateIfMounted(): ReturnType<typeof useNavigate> {
   const navigate = useNavigate()
   const isHere = useIsMounted()

@@ -22,10 +22,10 @@ function subscribe(listener: () => void): () => void {
 }
 
 function read(): number {
-  // While nobody listens nothing ticks; within one drawing it says the same.
+  // Without listeners the timer is stopped. The value is stable within a render.
   if (timer === null && Date.now() - now > STALE_MS) now = Date.now()
   return now
 }
 
-/** The present in milliseconds since the epoch, at most 30 s old. All who ask share one timer. */
+/** Returns the current time in milliseconds since the epoch, at most 30 s old. Uses one shared timer. */
 export const useNow = (): number => useSyncExternalStore(subscribe, read)

@@ -8,11 +8,11 @@ interface RowKeysGiven<Row> {
   selection?: Selection | null
   acts?: Readonly<Record<string, (rows: readonly Row[]) => void>>
   body: RefObject<HTMLTableSectionElement | null>
-  /** Scrolls until this row is in the window. */
+  /** Scrolls a row into view. */
   showRow(index: number): void
 }
 
-/** Where the focus is, or was last. */
+/** The focused row, or the last one. */
 interface Place {
   id: string | null
   index: number
@@ -25,7 +25,7 @@ function clear(selection: Selection): boolean {
   return selection.ids.size > 0
 }
 
-/** Moves the focus from row to row by keys, and selects. The focus is the document's own, so that screen readers follow. */
+/** Keyboard navigation and selection of rows. Moves the real focus, so that screen readers follow. */
 export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body, showRow }: RowKeysGiven<Row>) {
   const at = useRef<Place>({ id: null, index: -1 })
   const due = useRef<number | null>(null)
@@ -44,7 +44,7 @@ export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body,
     return true
   }
 
-  // A row that was asked for is there only after the scrolling; one that had the focus may be gone.
+  // The target row is mounted after scrolling; the focused row may have been removed.
   useLayoutEffect(() => {
     if (due.current !== null && focus(due.current)) due.current = null
     const { id, index } = at.current
@@ -61,7 +61,7 @@ export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body,
     showRow(next)
     if (!focus(next)) due.current = next
   }
-  /** Rows by which the arrows go: while nothing else has the focus that they belong to. */
+  /** Handles an arrow key unless another element needs it. */
   const arrow = (step: number, isExtending: boolean) => {
     const { activeElement: active } = document
     const isFree = active === document.body || active?.tagName === 'H1' || active?.id === 'main'
@@ -126,7 +126,7 @@ export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body,
   }).current
 
   return {
-    /** Called by the checkbox of a row; a range goes from the one pressed before. */
+    /** Called by a row's checkbox; a range starts at the previous one. */
     select,
     onFocus: ({ target }: FocusEvent) => {
       const id = target.closest('tr')?.getAttribute('data-id') ?? null

@@ -1,18 +1,18 @@
 import { useMemo, useState } from 'react'
 
-/** Which rows of a list are selected. */
+/** The selected rows of a list. */
 export interface Selection {
   ids: ReadonlySet<string>
-  /** Selects the row, or no longer. */
+  /** Selects or deselects a row. */
   toggle(id: string): void
-  /** Selects these too. */
+  /** Adds rows to the selection. */
   add(ids: readonly string[]): void
   clear(): void
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** A selection that forgets rows which the list no longer has. */
+/** A selection without rows that are no longer in the list. */
 export function useSelection(there: readonly string[]): Selection {
   const [chosen, choose] = useState(NONE)
   return useMemo(() => {

@@ -2,5 +2,5 @@ import { usePreferences } from '../shell/preferences.ts'
 
 const browsers = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** The IANA time zone that times are shown in: the one chosen under Preferences, else the browser's. */
+/** Returns the IANA time zone chosen under Preferences, or else the browser's. */
 export const useTimeZone = (): string => usePreferences().timeZone ?? browsers

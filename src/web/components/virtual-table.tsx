@@ -19,30 +19,30 @@ import { useRowKeys } from './use-row-keys.ts'
 import type { Selection } from './use-selection.ts'
 import classes from './virtual-table.module.css'
 
-/** A column of a table. Its words are read while drawing. */
+/** A column of a virtual table. */
 export interface Column<Row> {
   id: string
-  /** What stands above; shown to screen readers only when `isHeadHidden`. */
+  /** Heading; only for screen readers if `isHeadHidden`. */
   head: ReactNode
   isHeadHidden?: boolean
-  /** What stands in the row. The column with `isLink` is the row's heading, and wraps it into the link. */
+  /** Renders the cell. The cell with `isLink` is the row header and contains the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
-  /** True for what the row is about where no column is a link: on a phone its name takes two lines. */
+  /** Marks the main cell if no column is a link; it has two lines on a phone. */
   isMain?: boolean
-  /** A second line under it. */
+  /** Second line of the cell. */
   below?(row: Row): ReactNode
-  /** A CSS width; without one it shares what is left. */
+  /** CSS width; columns without one share the remaining width. */
   width?: string
-  /** Numbers stand at the end. */
+  /** Right-aligns numbers. */
   isFigure?: boolean
-  /** Not shown on screens narrower than this: 768 or 1,200 px. */
+  /** Hides the column below this width in pixels. */
   hideBelow?: 768 | 1200
-  /** On screens narrower than 768 px it has no column, and stands under what the row is about. */
+  /** Below 768 px, shown under the main cell and not as a column. */
   isUnderMain?: boolean
 }
 
-/** A list that is loaded in pages; an infinite query is one. */
+/** The part of an infinite query that lists use. */
 export interface PagedQuery {
   hasNextPage: boolean
   isFetchingNextPage: boolean
@@ -52,39 +52,39 @@ export interface PagedQuery {
 }
 
 export interface VirtualTableProps<Row> {
-  /** The table's name for screen readers. */
+  /** Accessible name. */
   name: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   idOf(row: Row): string
-  /** Where `Enter` and a press on the row lead; null for rows that lead nowhere. */
+  /** Link of a row; null if rows are not links. */
   linkOf?: ((row: Row) => LinkProps) | null
-  /** How many rows there are in all, loaded or not; null when nobody knows. */
+  /** Total number of rows; null if unknown. */
   total?: number | null
   pages?: PagedQuery | null
-  /** With it each row has a checkbox, named by `seriesKey`. */
+  /** Adds a checkbox to each row, labelled by `nameOf`. */
   selection?: Selection | null
   nameOf?(row: Row): string
-  /** What letters do with the selected rows, or with the one that has the focus. */
+  /** Actions by key, applied to the selected rows or the focused one. */
   acts?: Readonly<Record<string, (rows: readonly Row[]) => void>>
-  /** The height of all rows in pixels. */
+  /** Row height in pixels. */
   rowHeight?: number
-  /** The same on screens narrower than 768 px, where names take two lines. */
+  /** Row height below 768 px, where names have two lines. */
   narrowRowHeight?: number
 }
 
-/** Up to here all rows are in the document, as printing and searching in the page want them. */
+/** Lists up to this length are rendered completely, for printing and in-page search. */
 const ALL_UP_TO = 100
 const OVERSCAN = 12
 const NARROW_ROW_PX = 76
-/** With what has no column of its own under a name of two lines and its second line. */
+/** Row height with additional cells below the main one. */
 const NARROW_ROW_UNDER_PX = 100
-/** The next page is asked for when so few rows are left below. */
+/** The next page is loaded when fewer rows than this remain below. */
 const AHEAD = 30
 
 /**
- * A table of any length: only rows near the window are in the document. `j`, `k` and the arrows move the focus from row to
- * row, `Enter` opens, `x` selects.
+ * A table of any length that renders only the rows near the viewport. `j`, `k` and the arrow keys move the focus, `Enter` opens a
+ * row, `x` selects it.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { name, columns, rows, idOf, selection = null, pages = null, total = null } = props
@@ -131,7 +131,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   )
 }
 
-/** Which rows are near the window, and how much room the others take. */
+/** Returns the rows near the viewport, and the height of the others. */
 function useWindow<Row>({
   rows,
   columns,
@@ -147,11 +147,11 @@ function useWindow<Row>({
     estimateSize: () => height,
     overscan: OVERSCAN,
     scrollMargin: top,
-    // What stays on top of the window: header and the table's head.
+    // Height of the sticky header and table head.
     scrollPaddingStart: 100,
     scrollPaddingEnd: 80,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes are asked for anew when the height changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measures again when the height changes
   useLayoutEffect(() => virtualizer.measure(), [height])
   const near = virtualizer.getVirtualItems()
   const last = near.at(-1)?.index ?? -1
@@ -172,7 +172,7 @@ function useWindow<Row>({
   }
 }
 
-/** How far from the top of the page the element is; asked anew when the page has another height, and not while it scrolls. */
+/** Returns the distance of the element from the top of the page; measured when the page's height changes. */
 function useTop(element: RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0)
   useLayoutEffect(() => {
@@ -251,7 +251,7 @@ interface RowProps<Row> {
   index: number
   columns: readonly Column<Row>[]
   link: ((row: Row) => LinkProps) | null
-  /** What the checkbox selects, in words; null without one. */
+  /** Label of the checkbox; null without one. */
   name: string | null
   isSelected: boolean
   select(id: string, isRange: boolean): void
@@ -288,7 +288,7 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
 
 interface CellProps<Row> extends Pick<RowProps<Row>, 'row' | 'link'> {
   column: Column<Row>
-  /** The columns that stand under what the row is about where the screen is narrow. */
+  /** Columns shown under the main cell on narrow screens. */
   under: readonly Column<Row>[]
 }
 

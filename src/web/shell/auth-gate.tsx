@@ -10,10 +10,10 @@ import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
 import { NoticeList } from './notice-list.tsx'
 import { Shell } from './shell.tsx'
 
-/** Pages for who is not signed in. */
+/** Pages that don't require a session. */
 const OPEN_PATHS = ['/setup', '/invite', '/reset']
 
-/** Asks again for all that is on screen when somebody signs in over it, here or in another tab. */
+/** Refetches everything when a different credential signs in over the open page, here or in another tab. */
 function useOwnAnswers(state: SessionState): void {
   const queries = useQueryClient()
   const credential = state.is === 'open' ? state.session.credential : null
@@ -25,7 +25,7 @@ function useOwnAnswers(state: SessionState): void {
   }, [credential, queries])
 }
 
-/** Lets who is signed in to the page, and shows the form to everybody else, at the same address. */
+/** Renders the page for signed-in users, and the sign-in form at the same URL for others. */
 export function AuthGate() {
   const state = useSessionState()
   const { failure } = useLinkParams()
@@ -38,7 +38,7 @@ export function AuthGate() {
   return (
     <>
       {OPEN_PATHS.includes(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
-      {/* What was typed behind it stays. */}
+      {/* The page stays mounted behind the dialog, so input is preserved. */}
       <LazyMount isOpen={isIn && state.is === 'ended'}>
         {(isOpen) => (
           <Modal

@@ -8,7 +8,7 @@ import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
 import { useLive } from './live-indicator.tsx'
 
-/** An address that is no page. */
+/** Page for unknown URLs. */
 export function NotFound() {
   return (
     <>
@@ -20,7 +20,7 @@ export function NotFound() {
   )
 }
 
-/** A page that threw while it was drawn, or whose code could not be loaded. */
+/** Shown when a page throws while rendering or its code can't be loaded. */
 export function PageError({ error }: ErrorComponentProps) {
   if (error instanceof ApiError) return <Unreachable refusal={error} />
   return (
@@ -36,7 +36,7 @@ export function PageError({ error }: ErrorComponentProps) {
   )
 }
 
-/** The page is loaded as soon as the server is heard again, or at a press. */
+/** Retries when the stream reconnects, or on a click. */
 function Unreachable({ refusal }: { refusal: ApiError }) {
   const router = useRouter()
   const { heardAt } = useLive()

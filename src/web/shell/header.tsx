@@ -17,13 +17,13 @@ import { notices } from './notices.ts'
 const CTRL_K = 'Ctrl K'
 
 interface HeaderProps {
-  /** Opens the navigation; null where it is shown anyway. */
+  /** Opens the navigation; null where it is always visible. */
   openMenu: (() => void) | null
   showShortcuts(): void
   showPalette(): void
 }
 
-/** The bar on top of every page: the product, what all pages are about (project, time range), search, account. */
+/** The bar at the top: product, project, time range, search, account. */
 export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
   return (
     <header className={classes.header}>
@@ -70,7 +70,7 @@ function RangeField() {
             type="radio"
             name="range"
             className="heard"
-            // Two moments are no range of these.
+            // A custom interval is none of the presets.
             checked={from === null && to === null && range === value}
             onChange={() => setShared({ range: value, from: null, to: null })}
           />
@@ -104,7 +104,7 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
   const who = useWhoami()
   const queries = useQueryClient()
   const leave = async () => {
-    // Whatever the server says, this browser forgets.
+    // Signs out in this browser even if the request fails.
     const answer = await signOut().catch(() => null)
     session.close()
     queries.clear()
@@ -138,7 +138,7 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
   )
 }
 
-/** The other organizations of the person, to change to. */
+/** Menu items to switch to the user's other organizations. */
 function Organizations() {
   const state = useSessionState()
   const queries = useQueryClient()

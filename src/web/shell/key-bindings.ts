@@ -2,19 +2,19 @@ import { useEffect, useRef } from 'react'
 import { preferences } from './preferences.ts'
 
 /**
- * What keys do: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (also the Command key), or a sequence, `g i`. What
- * returns false leaves the key to whoever wants it next, at last the browser.
+ * Handlers by key: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (also the Command key), or a sequence, `g i`. A
+ * handler that returns false passes the key on to the next binding, and finally to the browser.
  */
 export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
-/** The second key of a sequence is waited for so long. */
+/** Time limit for the second key of a sequence. */
 const SEQUENCE_MS = 1500
 
-/** Those of the page, the list, the dialog; the last to come is asked first. */
+/** Active bindings; the most recently mounted component comes first. */
 const stack: { current: Bindings }[] = []
 let prefix: { key: string; at: number } | null = null
 
-/** Makes keys work while the component is shown. Single letters rest while a field or a menu has the focus. */
+/** Binds keys while the component is mounted. Single letters are ignored in fields and menus. */
 export function useKeyBindings(bindings: Bindings): void {
   const held = useRef(bindings)
   held.current = bindings
@@ -24,7 +24,7 @@ export function useKeyBindings(bindings: Bindings): void {
   }, [])
 }
 
-/** Listens to the keys of the document. Called once. */
+/** Installs the document's key listener. Called once. */
 export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return
@@ -40,13 +40,13 @@ export function listenToKeys(): void {
 }
 
 function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
-  // A shifted letter is named by itself; `?` has its Shift already.
+  // Letters get the prefix `Shift+`. Symbols such as `?` already imply Shift.
   const base = key.length === 1 && shiftKey && /[a-z]/i.test(key) ? `Shift+${key.toLowerCase()}` : key
   const shifted = key.length > 1 && shiftKey ? `Shift+${base}` : base
   return `${ctrlKey || metaKey ? 'Control+' : ''}${altKey ? 'Alt+' : ''}${shifted}`
 }
 
-/** True when something took the key. */
+/** Returns whether a binding handled the key. */
 function run(name: string, event: KeyboardEvent): boolean {
   const bound = stack.toReversed().filter(({ current }) => Object.hasOwn(current, name))
   return bound.some(({ current }) => current[name]?.(event) !== false)
@@ -55,7 +55,7 @@ function run(name: string, event: KeyboardEvent): boolean {
 const isPrefix = (key: string) =>
   stack.some(({ current }) => Object.keys(current).some((name) => name.startsWith(`${key} `)))
 
-/** True where letters are typed or chosen by: fields, menus, lists to choose from, and everything while a dialog is open. */
+/** Returns whether keys belong to the target: fields, menus, listboxes, and everything while a dialog is open. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable) return true

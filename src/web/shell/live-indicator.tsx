@@ -10,7 +10,7 @@ import classes from './live-indicator.module.css'
 
 export const useLive = (): LiveState => useSyncExternalStore(live.subscribe, live.read)
 
-/** Whether what is on screen is kept fresh, and since when it is not. While it is shown the stream is followed. */
+/** Shows whether the page receives live updates. Follows the stream while mounted. */
 export function LiveIndicator() {
   const who = useWhoami()
   const name = who && `tagwarden-stream ${who.orgId} ${who.userId}`

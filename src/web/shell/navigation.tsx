@@ -24,13 +24,13 @@ interface Entry {
   name: keyof typeof messages.shell.pages
   to: NonNullable<LinkProps['to']>
   icon: ComponentType<IconProps>
-  /** After `g`. */
+  /** Second key of the shortcut, after `g`. */
   key: string
-  /** Where the addresses of all its pages begin; those below `to` unless told. */
+  /** Path prefix of its pages; default: `to`. */
   under?: string
 }
 
-/** The pages that one goes to, by group, in the order of the navigation. */
+/** Navigation entries by group, in display order. */
 export const NAVIGATION: readonly { group: keyof typeof messages.shell.groups | null; entries: readonly Entry[] }[] = [
   {
     group: null,
@@ -65,7 +65,7 @@ export const NAVIGATION: readonly { group: keyof typeof messages.shell.groups | 
   },
 ]
 
-/** The links to all pages. `onGo` is called when one is pressed. */
+/** Links to all pages. `onGo` is called on a click. */
 export function Navigation({ onGo }: { onGo?: () => void }) {
   const open = useOpenIssues()
   return (
@@ -105,7 +105,7 @@ function PageLink({
       title={label}
       label={label}
       leftSection={<Icon size={16} stroke={1.75} aria-hidden />}
-      // By its style: the name says it already, with a comma.
+      // Drawn by CSS, because the accessible name already contains the count.
       rightSection={count > 0 && <span className={classes.count} data-count={count} aria-hidden />}
       onClick={onGo}
       classNames={{ label: classes.label, root: classes.link }}
@@ -113,7 +113,7 @@ function PageLink({
   )
 }
 
-/** How many issues are open; 0 until it is known. */
+/** Number of open issues; 0 while loading. */
 function useOpenIssues(): number {
   const { data } = useQuery(listIssuesOptions({ query: { limit: 1 } }))
   return Object.values(data?.openCounts ?? {}).reduce((sum, count) => sum + count, 0)

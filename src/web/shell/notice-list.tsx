@@ -5,7 +5,7 @@ import { messages } from '../messages.ts'
 import classes from './notice-list.module.css'
 import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
 
-/** What was said and refused, above the page. The regions are always there, so that screen readers hear what comes. */
+/** The visible notices. The status region is always mounted, so that screen readers announce its changes. */
 export function NoticeList() {
   const all = useNotices()
   return (
@@ -34,7 +34,7 @@ function Line({ notice: { id, kind, text, undo, retry } }: { notice: Notice }) {
     if (kind === 'said') timer.current = setTimeout(() => notices.dismiss(id), UNDO_MS)
   }
   const hold = () => clearTimeout(timer.current)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the time starts when the notice comes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the timer starts once, on mount
   useEffect(() => {
     wait()
     return hold

@@ -1,32 +1,32 @@
 import { useSyncExternalStore } from 'react'
 
-/** A sentence about what was done, or refused. */
+/** A message about a completed or failed action. */
 export interface Notice {
   id: number
-  /** `refused` is announced at once and stays until it is dismissed. */
+  /** `refused` notices are assertive and remain until dismissed. */
   kind: 'said' | 'refused'
   text: string
-  /** Takes back what was done; null where that can't be. */
+  /** Undoes the action; null if it can't be undone. */
   undo: (() => void) | null
-  /** Tries again what was refused; null where that can't help. */
+  /** Retries the action; null if a retry can't help. */
   retry: (() => void) | null
 }
 
-/** An act that can be taken back, while it is under way. */
+/** A pending action that can be undone. */
 interface Begun {
-  /** True when it is to be taken back as soon as it is done. */
+  /** True if the user asked to undo it before it completed. */
   isUndone(): boolean
-  /** Nothing is there to be taken back any more. */
+  /** Ends the pending state. */
   end(): void
 }
 
-/** How long what was done can be taken back. */
+/** How long an action can be undone. */
 export const UNDO_MS = 10_000
 const SHOWN_AT_MOST = 3
 
 let shown: readonly Notice[] = []
 let lastId = 0
-/** The last act that can be taken back, also after its notice is gone. */
+/** The most recent undoable action, even after its notice is gone. */
 let lastUndo: { run(): void; until: number } | null = null
 const listeners = new Set<() => void>()
 
@@ -36,7 +36,7 @@ function show(next: readonly Notice[]): void {
 }
 
 export const notices = {
-  /** Says what was done. `undo` takes it back, by the button or the key `z`, for ten seconds. */
+  /** Shows a completed action. `undo` is available by the button or `z` for 10 s. */
   say(text: string, undo: (() => void) | null = null): void {
     const id = ++lastId
     const once = undo && onlyOnce(undo, () => notices.dismiss(id))
@@ -44,7 +44,7 @@ export const notices = {
     show([...shown, { id, kind: 'said' as const, text, undo: once, retry: null }].slice(-SHOWN_AT_MOST))
   },
 
-  /** An act begins that can be taken back: from now on the key `z` means it, and is done when the server has answered. */
+  /** Starts an undoable action. `z` undoes it, after the response if it is still pending. */
   begin(): Begun {
     let isWanted = false
     const before = lastUndo
@@ -61,7 +61,7 @@ export const notices = {
     }
   },
 
-  /** Shows the server's sentence about what it refused. */
+  /** Shows an error message. */
   refuse(sentence: string, retry: (() => void) | null = null): void {
     const id = ++lastId
     const again = retry && onlyOnce(retry, () => notices.dismiss(id))
@@ -72,7 +72,7 @@ export const notices = {
     show(shown.filter((notice) => notice.id !== id))
   },
 
-  /** Takes back the last act, if it still can be. */
+  /** Undoes the most recent action, if still possible. */
   undoLast(): void {
     if (lastUndo && Date.now() < lastUndo.until) lastUndo.run()
     lastUndo = null

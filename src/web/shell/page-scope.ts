@@ -1,6 +1,6 @@
 const SCOPE = ['domainId', 'vendor', 'event']
 
-/** What the open page is about, as a new alert takes it: its domain, vendor and event, where it is one. */
+/** Returns the single domain, vendor and event of the open page, as search params of a new alert. */
 export function scopeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Record<string, string> {
   const [, domainId] = /^\/domains\/(?!new\b)([^/]+)/.exec(pathname) ?? []
   const asked = new URLSearchParams(search)

@@ -1,18 +1,18 @@
 import { useEffect, useRef } from 'react'
 
-/** Something that the command palette offers while its page is shown. */
+/** An action in the command palette. */
 export interface PaletteAction {
   name: string
-  /** Other words that people look for it by. */
+  /** Additional search terms. */
   keywords?: string
-  /** The key that does the same. */
+  /** Its keyboard shortcut. */
   letter?: string
   run(): unknown
 }
 
 const stack: { current: readonly PaletteAction[] }[] = []
 
-/** Offers these in the command palette while the component is shown. */
+/** Adds actions to the command palette while the component is mounted. */
 export function usePaletteActions(acts: readonly PaletteAction[]): void {
   const held = useRef(acts)
   held.current = acts
@@ -22,10 +22,10 @@ export function usePaletteActions(acts: readonly PaletteAction[]): void {
   }, [])
 }
 
-/** What the open page offers. */
+/** Actions of the mounted components. */
 export const paletteActions = (): PaletteAction[] => stack.flatMap(({ current }) => current)
 
-/** Those in whose name or other words every word of `typed` begins a word; those that begin so first. */
+/** Items where every word of `typed` is the prefix of a word; names that start with it come first. */
 export function matching<T extends { name: string; keywords?: string }>(items: readonly T[], typed: string): T[] {
   const asked = typed.toLowerCase().split(/\s+/).filter(Boolean)
   const wordsOf = ({ name, keywords = '' }: T) => `${name} ${keywords}`.toLowerCase().split(/[\s/·-]+/)

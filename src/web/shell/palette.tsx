@@ -13,7 +13,7 @@ import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
 import { matching, type PaletteAction, paletteActions } from './palette-actions.ts'
 
-/** Things are searched for from so many letters on, once one rests. */
+/** Minimum length and pause in typing before the server is searched. */
 const LETTERS = 2
 const PAUSE_MS = 150
 const MOST = 20
@@ -21,9 +21,9 @@ const MOST = 20
 interface Item extends PaletteAction {
   key: string
   group: 'acts' | 'recent' | 'pages' | 'things'
-  /** True when the name is of somebody's thing, and no word of ours. */
+  /** True if the name is user data and not a text of the product. */
   isData?: boolean
-  /** What kind of thing it is, and what tells it from others. */
+  /** Type of the resource, and a text that distinguishes it. */
   detail?: { kind: string; text?: string }
 }
 
@@ -32,7 +32,7 @@ interface PaletteProps {
   close(): void
 }
 
-/** What can be done here, all pages, and all things by their names: one field for everything. */
+/** Command palette: actions, pages and resources in one search field. */
 export function Palette({ isOpen, close }: PaletteProps) {
   return (
     <Modal.Root
@@ -62,12 +62,12 @@ function Search({ close }: { close(): void }) {
   const items = [...useOffers(typed), ...found.items]
   const chosen = Math.min(active, items.length - 1)
   const activeRow = useRef<HTMLDivElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another one is chosen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the selection changes
   useEffect(() => void activeRow.current?.scrollIntoView({ block: 'nearest' }), [chosen])
   const take = (item: Item | undefined) => {
     if (!item) return
     close()
-    // The dialog gives the focus back first.
+    // After the dialog has restored the focus.
     setTimeout(() => item.run())
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -139,8 +139,8 @@ interface RowProps {
 
 function Row({ item: { name, isData, letter, detail }, id, isActive, place, take }: RowProps) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and the keys
-    // biome-ignore lint/a11y/useFocusableInteractive: the field names it as the active one
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the search field has the focus and handles keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the search field uses aria-activedescendant
     <div ref={place} id={id} role="option" aria-selected={isActive} className={classes.row} onClick={take}>
       <span className={classes.name}>{isData ? <Data>{name}</Data> : name}</span>
       {detail && (
@@ -157,7 +157,7 @@ function Row({ item: { name, isData, letter, detail }, id, isActive, place, take
   )
 }
 
-/** Acts of the open page, acts that are always there, and pages. */
+/** Actions of the page, global actions, and pages. */
 function useOffers(typed: string): Item[] {
   const { history } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
@@ -189,7 +189,7 @@ function useOffers(typed: string): Item[] {
   return [...asItems('acts', acts), ...latest, ...asItems('pages', pages)]
 }
 
-/** Things whose pages were open lately. */
+/** Recently opened resources. */
 function recentItems(go: (path: string) => () => void): Item[] {
   const places: Readonly<Record<string, string>> = { ...messages.shell.pages, audits: messages.tests.audits }
   return recentPages.before(location.pathname).map(({ path, name }) => ({
@@ -198,7 +198,7 @@ function recentItems(go: (path: string) => () => void): Item[] {
   }))
 }
 
-/** Things whose names have what was typed, as the server finds them. */
+/** Search results of the server. */
 function useFound(typed: string) {
   const { history } = useRouter()
   const [q] = useDebouncedValue(typed, PAUSE_MS)

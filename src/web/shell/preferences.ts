@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react'
 
-/** What a person chose for this browser. It is never in an address. */
+/** Preferences of this browser. Never part of the URL. */
 export interface Preferences {
-  /** True when letters alone do something (WCAG 2.2, 2.1.4 asks for a way to switch them off). */
+  /** Whether single-letter shortcuts are enabled (WCAG 2.2, 2.1.4 requires a way to disable them). */
   singleKeys: boolean
   /** An IANA time zone; null for the browser's own. */
   timeZone: string | null
-  /** `pseudo` shows every word in brackets, for who translates or tests. */
+  /** `pseudo` shows texts in brackets, for translation tests. */
   language: 'en' | 'pseudo'
 }
 

@@ -4,19 +4,19 @@ import { messages } from '../messages.ts'
 import { AuthGate } from './auth-gate.tsx'
 import { NotFound, PageError } from './error-pages.tsx'
 
-/** What every page stands in. */
+/** The root of all routes. */
 export const root = createRootRoute({ component: AuthGate, notFoundComponent: NotFound, errorComponent: PageError })
 
-/** The beginning of each page's route. */
+/** Options that each page's route shares. */
 export const underRoot = { getParentRoute: () => root }
 
-/** The pages of a room, whose code is loaded when one of them is shown first. */
+/** Loads the pages of a folder when one of them is first opened. */
 export const lazyPages =
   <Pages>(load: () => Promise<Pages>) =>
   (): Promise<Pages> =>
     load().catch(sayWhy)
 
-/** The router takes code that can't be had for that of an older server, and loads the document anew: not where there is none. */
+/** Prevents the router from reloading the document while the server is unreachable. */
 async function sayWhy(error: unknown): Promise<never> {
   await fetch('/', { method: 'HEAD' }).catch(() => {
     throw new ApiError(messages.shell.unreachable, 0, null)

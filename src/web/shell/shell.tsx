@@ -16,10 +16,10 @@ import { notices } from './notices.ts'
 import { scopeOf } from './page-scope.ts'
 import classes from './shell.module.css'
 
-// Who never asks for it does not load it.
+// Loaded on first use.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
-/** What surrounds every page of who is signed in. */
+/** The frame of all pages for signed-in users. */
 export function Shell() {
   const isWide = useMediaQuery('(min-width: 768px)', undefined, { getInitialValueInEffect: false })
   const [isMenuOpen, menu] = useDisclosure()
@@ -65,13 +65,13 @@ export function Shell() {
   )
 }
 
-/** The page of the address, as soon as it is known, or refused, what its reader may do: controls of a role push nothing aside. */
+/** The current page. Waits for the user's role, so that controls don't shift the layout later. */
 function Page() {
   const { data, failureReason } = useQuery(whoamiQuery())
   return data || failureReason ? <Outlet /> : <div aria-busy="true" />
 }
 
-/** The keys that work on every page. */
+/** Global key bindings. */
 function useShellKeys(showShortcuts: () => void, showPalette: () => void): void {
   const navigate = useNavigate()
   const [, setShared] = useSharedParams()
@@ -93,13 +93,13 @@ function useShellKeys(showShortcuts: () => void, showPalette: () => void): void 
   useKeyBindings(bindings)
 }
 
-/** Tells who does not see the page how many issues have opened: once for several, and at most once a minute. */
+/** Announces new issues to screen readers, at most once a minute. */
 function NewIssues() {
   const news = useSyncExternalStore(live.subscribe, () => live.read().newIssues)
   return (
     <div aria-live="polite" className="heard">
       {news && (
-        // Another one is another element: the same words are said again.
+        // A new key repeats the announcement even if the text is the same.
         <span key={news.at}>
           {messages.shell.newIssues(news.count, news.worstCount, messages.api.severities[news.worst].toLowerCase())}
         </span>
@@ -108,7 +108,7 @@ function NewIssues() {
   )
 }
 
-/** The list of all keys. */
+/** Dialog with all keyboard shortcuts. */
 function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void }) {
   return (
     <Modal

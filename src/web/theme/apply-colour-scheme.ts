@@ -2,7 +2,7 @@
 const { dataset } = document.documentElement
 dataset.mantineColorScheme = chosenScheme()
 
-// Paper is light.
+// Print with the light scheme.
 let onScreen = dataset.mantineColorScheme
 addEventListener('beforeprint', () => {
   onScreen = dataset.mantineColorScheme ?? onScreen
@@ -12,10 +12,10 @@ addEventListener('afterprint', () => {
   dataset.mantineColorScheme = onScreen
 })
 
-/** Where Mantine keeps the choice of this browser: `light`, `dark` or `auto`. */
+/** Key where Mantine stores the choice of this browser: `light`, `dark` or `auto`. */
 const SCHEME_KEY = 'mantine-color-scheme-value'
 
-/** Returns the colour scheme to show: the one chosen under Preferences, else the system's. */
+/** Returns the colour scheme chosen under Preferences, or else the system's. */
 function chosenScheme(): 'light' | 'dark' {
   const chosen = localStorage.getItem(SCHEME_KEY)
   if (chosen === 'light' || chosen === 'dark') return chosen

@@ -6,7 +6,7 @@ import {
 } from '@mantine/core'
 import { DARK, LIGHT, type Scheme, variablesOf } from './tokens.ts'
 
-/** Mantine takes ten steps of a colour; the middle of both scales is fixed by the tokens. */
+/** Ten shades per colour, as Mantine requires; the tokens define the middle of both scales. */
 const IRIS: MantineColorsTuple = [
   ...(['#EEEFFD', '#DADCFA', '#BDC1F5', '#A9AFF6', '#8F96F1'] as const),
   ...(['#5B62DB', '#5158D3', '#4449BC', '#393E9E', '#2D317D'] as const),
@@ -20,7 +20,7 @@ const DARKS: MantineColorsTuple = [
   ...(['#232832', '#1D212A', DARK.surface, DARK.canvas, DARK.sunken] as const),
 ]
 
-/** What all pages look like: components of Mantine with our colours, sizes and defaults. */
+/** Mantine's theme: colours, sizes and default props of components. */
 export const theme: MantineThemeOverride = createTheme({
   primaryColor: 'iris',
   primaryShade: { light: 6, dark: 6 },
@@ -58,7 +58,7 @@ export const theme: MantineThemeOverride = createTheme({
   },
 })
 
-/** Mantine's own variables, set from the tokens. Its body is our surface: papers, menus and dialogs paint with it. */
+/** Mantine's variables, set from the tokens. `body` is `surface`, the background of papers, menus and dialogs. */
 const mantineVariables = (scheme: Scheme): Record<string, string> => ({
   '--mantine-color-body': scheme.surface,
   '--mantine-color-text': scheme.text,
@@ -77,7 +77,7 @@ const mantineVariables = (scheme: Scheme): Record<string, string> => ({
   '--mantine-color-iris-outline': scheme.accentText,
 })
 
-/** The variables of both schemes. */
+/** CSS variables of both schemes. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: { ...mantineVariables(LIGHT), ...variablesOf(LIGHT) },

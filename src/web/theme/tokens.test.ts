@@ -120,7 +120,7 @@ describe('the formula of colour differences', () => {
   })
 })
 
-/** What is read on what; 4.5:1, WCAG 1.4.3. */
+/** Text and background pairs; 4.5:1, WCAG 1.4.3. */
 const textPairs = (scheme: Scheme): [string, string, string][] => {
   const papers = ['surface', 'canvas', 'sunken'] as const
   const inks = ['text', 'text2', 'dimmed', 'accentText'] as const
@@ -144,7 +144,7 @@ const textPairs = (scheme: Scheme): [string, string, string][] => {
   ]
 }
 
-/** Marks, edges of fields, focus rings, lines of charts; 3:1, WCAG 1.4.11. */
+/** Marks, field borders, focus rings and chart lines; 3:1, WCAG 1.4.11. */
 const markPairs = (scheme: Scheme): [string, string, string][] => {
   const papers = ['surface', 'canvas'] as const
   const marks = ['control', 'line', 'focus'] as const

@@ -4,17 +4,17 @@ export interface Scheme {
   surface: string
   sunken: string
   border: string
-  /** Edges of fields and of the expected band. */
+  /** Borders of fields and of the expected range. */
   control: string
   text: string
   text2: string
   dimmed: string
-  /** Filled buttons, whose text is white. */
+  /** Filled buttons with white text. */
   accent: string
   accentHover: string
   accentText: string
   accentTint: string
-  /** The observed line of charts. */
+  /** Observed values in charts. */
   line: string
   focus: string
   critical: Tone
@@ -24,18 +24,18 @@ export interface Scheme {
   ok: Tone
 }
 
-/** `solid` for marks, `text` for words, `tint` as a background of that text. */
+/** `solid` for marks, `text` for text, `tint` for its background. */
 export interface Tone {
   solid: string
   text: string
   tint: string
 }
 
-/** The names of the tones: severities, and `ok`. */
+/** Names of the tones: the severities and `ok`. */
 export const TONES = ['critical', 'high', 'medium', 'low', 'ok'] as const
 export type SeverityTone = (typeof TONES)[number]
 
-/** Red, orange and khaki differ in lightness too, so that they are told apart without colour. */
+/** Red, orange and khaki also differ in lightness, so they are distinguishable without colour. */
 export const LIGHT: Scheme = {
   canvas: '#F7F8FA',
   surface: '#FFFFFF',

@@ -1,40 +1,40 @@
-/** A value of a page's address: how it is read from `name=text`, and written back. */
+/** Type of a URL search param: parses and serializes its value. */
 export interface ParamType<T> {
-  /** Returns undefined for a text that is no value of this field. */
+  /** Returns undefined for invalid text. */
   parse(text: string): T | undefined
   write(value: T): string
-  /** What holds when the address does not say; it is never written. */
+  /** Default value; never written to the URL. */
   fallback: T
 }
 
-/** The fields of a page by their names in the address, which are those of the API. */
+/** Search params of a page by name; the names are those of the API. */
 export type ParamTypes = Readonly<Record<string, ParamType<never> | ParamType<unknown>>>
-/** What an address says: only what differs from the fallback. */
+/** Values in the URL: only those that differ from the fallback. */
 export type SearchOf<F> = { [Name in keyof F]?: F[Name] extends ParamType<infer T> ? T : never }
-/** What holds: the address, and the fallback for the rest. */
+/** All values: from the URL, or the fallback. */
 export type ValuesOf<F> = { [Name in keyof F]: F[Name] extends ParamType<infer T> ? T : never }
 
-/** Any text but an empty one. */
+/** Non-empty text. */
 export const text: ParamType<string> = { parse: (given) => given || undefined, write: (value) => value, fallback: '' }
 
-/** A whole number from 0, as milliseconds since the epoch are; null for none. */
+/** Milliseconds since the epoch; null for none. */
 export const timestamp: ParamType<number | null> = {
   parse: (given) => (/^\d{1,15}$/.test(given) ? Number(given) : undefined),
   write: String,
   fallback: null,
 }
 
-/** One of a few words. */
+/** One of several values. */
 export function choice<const T extends string>(values: readonly T[], fallback: NoInfer<T>): ParamType<T> {
   return { parse: (given) => values.find((value) => value === given), write: (value) => value, fallback }
 }
 
-/** One of a few words, or none of them. */
+/** One of several values, or null. */
 export function optional<const T extends string>(values: readonly T[]): ParamType<T | null> {
   return { parse: (given) => values.find((value) => value === given), write: (value) => value ?? '', fallback: null }
 }
 
-/** Several of a few words, separated by commas; in the address always in the order of `values`. */
+/** A comma-separated subset of `values`; written in their order. */
 export function multiple<const T extends string>(
   values: readonly T[],
   fallback: readonly NoInfer<T>[],
@@ -50,7 +50,7 @@ export function multiple<const T extends string>(
   }
 }
 
-/** Several identifiers or names, separated by commas. */
+/** Comma-separated ids or names. */
 export const nameList: ParamType<readonly string[]> = {
   parse: (given) => given.split(',').filter(Boolean),
   write: (chosen) => chosen.join(','),

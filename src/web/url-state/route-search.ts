@@ -7,12 +7,12 @@ import { readSearch, SHARED_PARAMS, type SharedParams } from './search-params.ts
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
-    /** What the page's address may say as that of every page; a page may have another time range by default. */
+    /** The shared search params; a page may override the default time range. */
     shared?: SharedParams
   }
 }
 
-/** What a page's address may say, beside project and time range: a part of its route. */
+/** Route options for a page's search params, including project and time range. */
 export const routeSearch = <F extends ParamTypes>(fields: F) => ({
   validateSearch: (raw: Record<string, unknown>): SearchOf<F & typeof SHARED_PARAMS> => {
     const read = readSearch({ ...SHARED_PARAMS, ...fields }, raw)
@@ -27,11 +27,11 @@ export const routeSearch = <F extends ParamTypes>(fields: F) => ({
 
 const told = new Set<string>()
 
-/** Tells once what was left out of an address. */
+/** Shows each ignored search param once. */
 function reportDropped(dropped: readonly Dropped[]): void {
   const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !told.has(part))
   if (parts.length === 0) return
   for (const part of parts) told.add(part)
-  // The router reads addresses while it draws.
+  // The router parses URLs while rendering.
   queueMicrotask(() => notices.say(messages.shell.ignoredFilters(parts.join(', '))))
 }

@@ -43,7 +43,7 @@ describe('an address', () => {
       const { search, dropped } = readSearch(FIELDS, parseSearch(query))
       expect(dropped).toEqual([])
       expect(writeSearch(search)).toBe(query)
-      // A link within the pages gives values, not texts.
+      // Links within the dashboard pass values and not text.
       expect(readSearch(FIELDS, search)).toEqual({ search, dropped: [] })
     },
   )

@@ -8,28 +8,28 @@ import {
   type ValuesOf,
 } from './param-types.ts'
 
-/** The time ranges, as in the address and on the keys `1` to `4`. */
+/** Time ranges, in the order of the keys `1` to `4`. */
 export const RANGES = ['24h', '3d', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]
 
-/** What every page's address may say: the project, and the time range, or two moments instead of it. */
+/** Search params of every page: project, and a time range or a custom interval. */
 export const SHARED_PARAMS = { project: text, range: choice(RANGES, '24h'), from: timestamp, to: timestamp }
 export type SharedParams = typeof SHARED_PARAMS
 
-/** A part of an address that was left out. */
+/** An ignored search param. */
 export interface Dropped {
   name: string
   text: string
 }
 
-/** Reads what an address says. `dropped` has what no field takes, and what is no value of its field. */
+/** Parses search params. `dropped` lists unknown names and invalid values. */
 export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record<string, unknown>>) {
   const search: Record<string, unknown> = {}
   const dropped: Dropped[] = []
   for (const [name, given] of Object.entries(raw)) {
     if (given === undefined) continue
     const field = Object.hasOwn(fields, name) ? (fields[name] as ParamType<unknown>) : null
-    // A link within the pages gives the value itself, the address bar its text.
+    // Links within the dashboard pass values, the address bar passes text.
     const written = typeof given === 'string' ? given : field?.write(given)
     const { value, left } = partOf(field, written)
     if (field && value !== undefined && field.write(value) !== field.write(field.fallback)) search[name] = value
@@ -38,7 +38,7 @@ export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record
   return { search: search as SearchOf<F>, dropped }
 }
 
-/** The value that a text has for a field, and the part of the text that is none: of a list, what is no value stays out. */
+/** Parses text; of a list, invalid items are returned separately in `left`. */
 function partOf(
   field: ParamType<unknown> | null,
   text: string | undefined,
@@ -53,9 +53,9 @@ function partOf(
   return value === undefined ? { left: text } : { value, left: bad.join(',') }
 }
 
-/** Returns all values: those of the address, and the fallback of the others. */
+/** Returns all values, with fallbacks for missing ones. */
 export function valuesOf<F extends ParamTypes>(fields: F, raw: Readonly<Record<string, unknown>>): ValuesOf<F> {
-  // The router keeps the text of what `readSearch` left out.
+  // The router keeps the text of params that `readSearch` dropped.
   const search: Record<string, unknown> = readSearch(fields, raw).search
   const values = Object.entries(fields).map(([name, field]) => [
     name,
@@ -64,7 +64,7 @@ export function valuesOf<F extends ParamTypes>(fields: F, raw: Readonly<Record<s
   return Object.fromEntries(values)
 }
 
-/** `?status=open,muted&q=a%26b` → `{status: 'open,muted', q: 'a&b'}`; of a name that comes twice all values, with commas. */
+/** `?status=open,muted&q=a%26b` → `{status: 'open,muted', q: 'a&b'}`; repeated names are joined with commas. */
 export function parseSearch(query: string): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(query)) {
@@ -73,7 +73,7 @@ export function parseSearch(query: string): Record<string, string> {
   return found
 }
 
-/** The query of an address with its question mark; empty for nothing. Lists are written with commas. */
+/** Returns the query string with its question mark, or an empty string. Lists are joined with commas. */
 export function writeSearch(search: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(search)
     .filter(([, value]) => value !== undefined && value !== null && value !== '')

@@ -2,10 +2,10 @@ import { useMatches, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ParamType, ParamTypes, ValuesOf } from './param-types.ts'
 import { SHARED_PARAMS, type SharedParams, valuesOf } from './search-params.ts'
 
-/** Changes some values of the address. It replaces the entry in the history: filtering is no new page. */
+/** Changes some values in the URL. Replaces the history entry. */
 export type SetValues<F> = (part: Partial<ValuesOf<F>>) => void
 
-/** The values of these fields in the address of the open page, and a way to change them. */
+/** Returns the values of these params in the URL, and a setter. */
 export function useSearchParams<F extends ParamTypes>(fields: F): [ValuesOf<F>, SetValues<F>] {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -18,7 +18,7 @@ export function useSearchParams<F extends ParamTypes>(fields: F): [ValuesOf<F>, 
   return [valuesOf(fields, search as never), set]
 }
 
-/** What of these the address says: a value that holds anyway is undefined, which takes it out. */
+/** Search params to write; fallbacks become undefined, which removes them. */
 function written<F extends ParamTypes>(fields: F, part: Partial<ValuesOf<F>>): Record<string, unknown> {
   const said = Object.entries(part).map(([name, value]) => {
     const { write, fallback } = fields[name] as ParamType<unknown>
@@ -27,17 +27,17 @@ function written<F extends ParamTypes>(fields: F, part: Partial<ValuesOf<F>>): R
   return Object.fromEntries(said)
 }
 
-/** The project and the time range, which every page has. */
+/** Project and time range of the page. */
 export function useSharedParams(): [ValuesOf<SharedParams>, SetValues<SharedParams>] {
   const shared = useMatches({ select: (matches) => matches.at(-1)?.staticData.shared })
   return useSearchParams(shared ?? SHARED_PARAMS)
 }
 
 const HOUR_MS = 3_600_000
-/** Hours of each time range. */
+/** Length of each time range in hours. */
 export const RANGE_HOURS = { '24h': 24, '3d': 72, '7d': 168, '30d': 720 } as const
 
-/** The moments that the page is about, in milliseconds since the epoch; a range ends at the minute that has begun. */
+/** The page's interval in milliseconds since the epoch; presets end at the next full minute. */
 export function useTimeRange(): { from: number; to: number; hours: number } {
   const [{ range, from, to }] = useSharedParams()
   const end = to ?? Math.ceil(Date.now() / 60_000) * 60_000
