@@ -19,11 +19,11 @@ describe('the order of sections', () => {
     ['privacy', ['Personal data and consent', 'At a glance']],
     ['Meta Pixel', ['Your topics', 'At a glance']],
     ['privacy of Meta Pixel', ['Your topics', 'Personal data and consent']],
-    // The first audience decides the words, the second what follows.
+    // The first audience decides the wording, the second the following sections.
     ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
   ])('%j', (context, first) => expect(titles(context).slice(0, first.length)).toEqual(first))
 
-  test('every section is there for everybody, but suggestions for executives', () => {
+  test('every audience gets every section, except executives the suggestions', () => {
     for (const context of ['', 'marketing', 'developer', 'privacy']) expect(titles(context)).toHaveLength(8)
     expect(titles('executive')).toHaveLength(7)
   })
@@ -46,7 +46,7 @@ test.each([
 
 const bodyOf = (html: string) => html.slice(html.indexOf('<h1'))
 
-describe('the subject tells the most important thing', () => {
+describe('the subject contains the most important fact', () => {
   const calm: Partial<DigestFacts> = {
     changes: [],
     findings: { fresh: [], seen: [] },
@@ -116,7 +116,7 @@ test('a quiet day is one line', () => {
   expect(textOf(digest)).toContain('A quiet day')
 })
 
-test('text of others is text: in HTML, in plain text, in the subject', () => {
+test('external text is escaped in HTML, plain text and subject', () => {
   const evil = `<img src=x onerror=alert(1)> "'&</style><script>`
   const facts = aDay({
     orgName: evil,
@@ -129,7 +129,7 @@ test('text of others is text: in HTML, in plain text, in the subject', () => {
   expect(textOf(write(facts, 'developer'))).toContain(evil)
 })
 
-test('it loads nothing, and stays below 100 kB whatever there is', () => {
+test('it loads no external resources and stays below 100 kB', () => {
   const long = (n: number) => `${n} ${'<long & name>'.repeat(15)}`.slice(0, 200)
   const issue = (n: number) =>
     aDigestIssue({
@@ -153,7 +153,7 @@ test('it loads nothing, and stays below 100 kB whatever there is', () => {
   }
 })
 
-test('the plain text says alone what the page says', () => {
+test('the plain text contains everything the page does', () => {
   const text = textOf(write(aDay(), 'developer'))
   for (const part of ['1,204 events', 'ep.transaction_id', 'Regressed', '+', 'https://watch.example/issues/iss_1']) {
     expect(text).toContain(part)

@@ -11,7 +11,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   ['refuses', new AppError('unavailable', 'the query took longer than 20 s'), 'longer than 20 s', 0],
   ['is full', new AppError('rateLimited', 'too many'), 'too many', 0],
   ['breaks', new Error('SELECT secret FROM x'), 'see the server log', 1],
-])('a preview is 503 and nothing else when the engine %s', async (_, error, says, reported) => {
+])('a preview returns 503 when the engine %s', async (_, error, says, reported) => {
   const db = memoryDb()
   const clock = testClock()
   const { alice } = cast(db, clock)
@@ -34,7 +34,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   expect((await call('POST', path, { as: alice.key })).status).toBe(503)
 })
 
-test('what looks at much and takes too long is left out, and that is said', async () => {
+test('results of slow queries are omitted, with a note', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { alice } = cast(db, clock)
@@ -43,7 +43,7 @@ test('what looks at much and takes too long is left out, and that is said', asyn
   const composer = new DigestComposer({
     ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, seriesMonitor: null as never },
     warehouse: {
-      // As the engine does when the signal of a question ends.
+      // Behaves like the engine when a query is cancelled.
       async query<T>({ name }: Query): Promise<T[]> {
         if (name === 'insights.totals') return [row] as T[]
         if (name === 'insights.sums') return []

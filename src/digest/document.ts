@@ -55,17 +55,17 @@ export interface Lead {
 
 export interface DigestDocument {
   subject: string
-  /** What mail programs show beside the subject. */
+  /** Preview text shown next to the subject. */
   preview: string
   orgName: string
-  /** `24 hours to 2026-01-05 12:00 UTC, beside the same hours a week earlier` */
+  /** `24 hours to 2026-01-05 12:00 UTC, compared with the same hours a week earlier` */
   period: string
   headline: string
   tone: Tone
   /** What follows the headline, the most important first; may be empty. */
   others: readonly string[]
   sections: readonly Section[]
-  /** Small print: what was left out, and why this was sent. */
+  /** Small print: omitted parts, and why this was sent. */
   notes: readonly string[]
   /** Where the dashboard is. */
   url: string

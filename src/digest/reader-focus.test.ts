@@ -30,7 +30,7 @@ describe('what a context names', () => {
     // Whole words.
     ['purchases, prepurchase, purchase_id, purchase-id', ''],
     ['shopping', ''],
-    // The longest first; its parts are not found again.
+    // Longest match first; its parts are not matched again.
     ['Google Analytics 4', 'Google Analytics 4'],
     ['google ads then Google', 'Google Ads, Google'],
     ['Google Analytics 4 and google', 'Google Analytics 4, Google'],
@@ -39,7 +39,7 @@ describe('what a context names', () => {
     ['www.shop.example', ''],
     // In the order of the text, each once.
     ['page_view, checkout, purchase, Page_View', 'page_view, Checkout, purchase'],
-    // Signs of patterns mean themselves.
+    // Characters of regular expressions are literal.
     ['only C++ (beta)!', 'C++ (beta)'],
     ['C (beta)', ''],
     ['größe', 'Größe'],
@@ -51,7 +51,7 @@ describe('what a context names', () => {
     ['executive-summary', ''],
   ])('%j: %s', (context, found) => expect(read(context)).toBe(found))
 
-  test('it never fails, and finds nothing that is not there', () => {
+  test('it never fails and finds only names in the text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), fc.array(fc.string({ maxLength: 12 })), (context, some) => {
         const { named } = parseContext(context, some.map(vendor))
@@ -67,7 +67,7 @@ describe('what a context names', () => {
   })
 })
 
-test('what something is about decides if it is meant', () => {
+test('a subject matches by domain, vendor and event', () => {
   const about = (values: Partial<Subject>): Subject => ({ domainId: null, vendor: null, event: null, ...values })
   const checkout = names.at(-1) as Nameable
   const cases: [Nameable, Subject, boolean][] = [
@@ -87,7 +87,7 @@ test('what something is about decides if it is meant', () => {
   for (const [named, what, expected] of cases) expect(matches(named, what)).toBe(expected)
 })
 
-test('what is named first comes first, and the rest stays in its order', () => {
+test('items are ordered by the first matching name, others keep their order', () => {
   const focus = parseContext('purchase, Google Ads', names)
   const about = (vendor: string, event: string): Subject => ({ domainId: null, vendor, event })
   const list = [about('A', 'x'), about('Google Ads', 'x'), about('B', 'purchase'), about('B', 'x')]

@@ -14,19 +14,19 @@ describe('a digest is due from its hour on for two hours', () => {
     [7, '2026-01-06T09:00', null],
     [0, '2026-01-06T00:00', '2026-01-06'],
     [0, '2026-01-06T01:59', '2026-01-06'],
-    // Begins on one day, ends on the next, and is the digest of the first.
+    // Starts on one day, ends on the next, and is the digest of the first.
     [23, '2026-01-06T23:00', '2026-01-06'],
     [23, '2026-01-07T00:59', '2026-01-06'],
     [23, '2026-01-07T01:00', null],
     [22, '2026-01-06T23:59', '2026-01-06'],
-    // Where clocks are put forward and back it is the same hour of UTC.
+    // Daylight saving time does not matter: hours are UTC.
     [1, '2026-03-29T01:30', '2026-03-29'],
     [1, '2026-10-25T01:30', '2026-10-25'],
   ])('hour %i at %s: %p', (hourUtc, now, day) => {
     expect(dueDay(hourUtc, at(now))?.day ?? null).toBe(day === null ? null : dayOf(day))
   })
 
-  test('each day once, whatever the hour', () => {
+  test('each day once, for every hour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 20_000, max: 20_400 }), (hourUtc, first) => {
         const due = new Map<number, number>()

@@ -64,7 +64,7 @@ describe('of an anomaly', () => {
     return { ...(await seriesOf({ ...base, issue, followed }, sources)), charted }
   }
 
-  test('are the rows by which it was judged, with two days before it', async () => {
+  test('are the evaluated rows, with two days before it', async () => {
     const { series, grain } = await anomaly({})
     expect(grain).toBe('hour')
     expect(series.map(({ start }) => start)).toEqual(
@@ -106,7 +106,7 @@ describe('of an anomaly', () => {
     }
   })
 
-  test('are judged by the setting of the signal', async () => {
+  test('are evaluated with the setting of the signal', async () => {
     const widthOf = async (volume: AlertInput['volume'] & object) => {
       const { series, charted } = await anomaly({ volume })
       const { low, high } = series[0] ?? {}
@@ -121,7 +121,7 @@ describe('of an anomaly', () => {
     expect(await widthOf({ vendor: 'ga4', event: 'purchase', sensitivity: 3 })).toEqual(before)
   })
 
-  test('are the latest where they are many', async () => {
+  test('are the latest if there are many', async () => {
     const { series } = await anomaly({}, {}, 20 * DAY_MS)
     expect([series.length, series.at(-1)?.start]).toEqual([MAX_BUCKETS - 1, NOON - HOUR_MS])
   })

@@ -48,7 +48,7 @@ describe('a journey', () => {
     }) satisfies Partial<AlertInput>
   const thanks = { event: 'page_view', path: '/thanks' }
 
-  /** A session that went well, one that misses the purchase, one whose purchase is not as expected. */
+  /** A complete session, one without the purchase, and one with an unexpected purchase. */
   async function journeyStory(data: Condition[], params: Record<string, string>) {
     world = await EvidenceFixture.open()
     const alert = world.watch(steps(data))
@@ -60,7 +60,7 @@ describe('a journey', () => {
     return { alert, issueId: world.issueOf(alert) }
   }
 
-  test('shows what was there, what should have been, and how many sessions a day', async () => {
+  test('shows observed and expected events, and sessions per day', async () => {
     const { issueId } = await journeyStory([{ parameter: 'value', op: 'gt', values: ['1'] }], {})
     expect(await world.ask(issueId)).toMatchObject({
       issue: { occurrences: 1 },
@@ -79,7 +79,7 @@ describe('a journey', () => {
     ['a key', { parameter: 'iban', ...personal }, { iban: 'DE12345' }],
     ['any key', { parameter: '*', ...personal }, { anything: 'of DE12345' }],
     ['an address', { parameter: 'to', op: 'contains_email' }, { to: 'DE12345@example.com' }],
-  ])('hides from everybody what its data call personal: %s', async (_, condition, params) => {
+  ])('masks values treated as personal for everyone: %s', async (_, condition, params) => {
     const { alert, issueId } = await journeyStory(
       [condition, { parameter: 'value', op: 'equals', values: ['5'] }],
       params,
@@ -96,7 +96,7 @@ describe('a journey', () => {
     }
   })
 
-  test('has no good sample where sessions missed several things, or what a label means', async () => {
+  test('has no valid sample if sessions missed several steps or a label', async () => {
     world = await EvidenceFixture.open()
     const expect1 = [{ vendor: 'Shop', event: 'purchase' }]
     const anchor = { kind: 'session' as const }

@@ -31,7 +31,7 @@ export type Evidence = Static<typeof IssueEvidenceSchema>
 export const CALLERS = ['viewer', 'readOnly', 'member', 'admin', 'owner'] as const
 export type Caller = (typeof CALLERS)[number]
 
-/** An organization with a shop whose events are judged, from noon on. */
+/** An organization with a shop whose events are evaluated from noon on. */
 export class EvidenceFixture {
   readonly people: Cast
   readonly domainId: string
@@ -66,7 +66,7 @@ export class EvidenceFixture {
     return createAlert(this.stand.db, this.stand.clock, this.people.orgId, whole)
   }
 
-  /** Adds one event this many minutes after noon, and judges it. */
+  /** Adds an event this many minutes after noon and evaluates it. */
   async send(minute: number, values: EventFields): Promise<void> {
     const { db, clock } = this.stand
     clock.set(HOUR + minute * MINUTE_MS)
@@ -76,7 +76,7 @@ export class EvidenceFixture {
     await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
   }
 
-  /** Evaluates the window between two minutes at its end. */
+  /** Evaluates the window between two minutes, at its end. */
   async evaluate(alert: Alert, from: number, to: number): Promise<void> {
     const { db, clock, warehouse } = this.stand
     clock.set(HOUR + to * MINUTE_MS)

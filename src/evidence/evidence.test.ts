@@ -130,7 +130,7 @@ const TABLE = Object.entries(STORIES).flatMap(([type, story]) =>
 )
 
 describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
-  test('everybody who reads gets all of it, viewers and read-only keys without addresses', async () => {
+  test('every reader gets all of it, viewers and read-only keys without targets', async () => {
     world = await EvidenceFixture.open()
     const { issueId, expected } = await story()
     const channel = { type: 'email' as const, target: 'ops@example.com' }
@@ -169,7 +169,7 @@ test('an issue that does not exist is not found', async () => {
   await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
 })
 
-/** What the rule looks for, what an event says, and what must be shown nowhere. */
+/** Condition of the rule, parameters of an event, and text that must never be shown. */
 const PERSONAL: [Condition, EventFields, string][] = [
   [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann@example.com' } }, 'ann@'],
   [{ parameter: '*', op: 'contains_email' }, { params: { a: 'x', b: 'mail ann@example.com now' } }, 'ann@'],
@@ -184,7 +184,7 @@ const PERSONAL: [Condition, EventFields, string][] = [
   [{ parameter: '$path', op: 'custom_pii_regex', values: ['patient'] }, { path: '/patient/7' }, 'patient/7'],
 ]
 
-test.each(PERSONAL)('what %j finds personal is masked for every caller', async (condition, values, secret) => {
+test.each(PERSONAL)('personal values matched by %j are masked for every caller', async (condition, values, secret) => {
   world = await EvidenceFixture.open()
   const { clock, db } = world.stand
   const alert = world.watch({ conditions: { logic: 'any', items: [condition] } })
@@ -205,7 +205,7 @@ test.each(PERSONAL)('what %j finds personal is masked for every caller', async (
   expect(db.prepare('SELECT count(*) FROM alert').pluck().get()).toBe(0)
 })
 
-test('the good sample is masked as the bad one, also where the filters are about phone numbers', async () => {
+test('the valid sample is masked like the violating one, also with filters on phone numbers', async () => {
   world = await EvidenceFixture.open()
   const alert = world.watch({
     filters: [{ parameter: 'tel', op: 'contains_phone' }],
@@ -220,7 +220,7 @@ test('the good sample is masked as the bad one, also where the filters are about
   expect(badSample).toMatchObject({ id: 'bad', params: { tel: '***78', iban: '***' } })
 })
 
-test('a fall is explained by that of the whole traffic', async () => {
+test('a drop is explained by a drop of all traffic', async () => {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const { issueId } = await volumeStory()
@@ -244,7 +244,7 @@ test('a fall is explained by that of the whole traffic', async () => {
   expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
 })
 
-describe('of an alert that is gone, or of another type now, there is what was kept', () => {
+describe('a deleted alert, or one of another type, leaves only stored data', () => {
   const other: AlertInput = {
     name: 'Now it counts',
     alertType: 'volume_threshold',
@@ -277,7 +277,7 @@ describe('of an alert that is gone, or of another type now, there is what was ke
   })
 })
 
-test('events that are no longer stored are not queried', async () => {
+test('deleted events are not queried', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   world.stand.clock.advance(91 * DAY_MS)
@@ -309,7 +309,7 @@ test('at most fifty deliveries, the newest, and none of other issues', async () 
   expect(deliveries.map(({ id }) => id)).toEqual(newest as string[])
 })
 
-test('fails as the warehouse does', async () => {
+test('fails like the warehouse', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   const refusal = new AppError('unavailable', 'the warehouse did not answer', 5)

@@ -32,7 +32,7 @@ const whole = findingOf({
 })
 const signal = findingOf({ subject: 'ga4 purchase', summary: 'it fell', observed: 0, expected: 30 })
 
-/** Evaluates the hour that ends so many hours after noon. */
+/** Evaluates the hour that ends this many hours after noon. */
 function hourTo(hour: number, alert: AlertFacts, findings: readonly Finding[]): void {
   const to = NOON + hour * HOUR_MS
   const window = { from: to - HOUR_MS, to, complete: true }
@@ -52,7 +52,7 @@ const wholeIssue = () => {
   return { issueId, title }
 }
 
-describe('what the last firing named', () => {
+describe('the issue named by the last finding', () => {
   test('explains it', () => {
     hourTo(0, automatic, [signal])
     hourTo(1, automatic, [whole, { ...signal, explainedBy: '' }])
@@ -60,14 +60,14 @@ describe('what the last firing named', () => {
     expect(wholeIssue().title).toBe('Automatic signals: Shop: the whole traffic fell')
   })
 
-  test('explains it no more when it fires without', () => {
+  test('no longer explains it after a finding without a name', () => {
     hourTo(0, automatic, [signal])
     hourTo(1, automatic, [whole, { ...signal, explainedBy: '' }])
     hourTo(2, automatic, [signal])
     expect(explain(issueOf('alr_auto', 'ga4 purchase'))).toBeNull()
   })
 
-  test('is not another issue of long ago', () => {
+  test('is not an issue of long ago', () => {
     hourTo(-300, automatic, [whole])
     hourTo(0, automatic, [{ ...signal }])
     expect(explain({ ...issueOf('alr_auto', 'ga4 purchase'), evidence: { ...signal, explainedBy: '' } })).toBeNull()
@@ -86,7 +86,7 @@ test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean
   ['came back', { own: [9], whole: [0, 9], clear: [1, 2] }, true],
   ['was there before, not when it came back', { own: [0, 9], whole: [0], clear: [1, 2] }, false],
   ['explains that it came back', { own: [0, 9], whole: [9], clear: [1, 2] }, true],
-])('a fall of the whole traffic: %s', (_, { own, whole: fell, clear = [] }, explained) => {
+])('a drop of all traffic: %s', (_, { own, whole: fell, clear = [] }, explained) => {
   const hours = [...new Set([...own, ...fell, ...clear])].toSorted((a, b) => a - b)
   for (const hour of hours) {
     hourTo(hour, automatic, fell.includes(hour) ? [whole] : [])
@@ -95,7 +95,7 @@ test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean
   expect(explain(issueOf('alr_volume', 'ga4'))).toEqual(explained ? wholeIssue() : null)
 })
 
-test('one that was muted and is over explains nothing', () => {
+test('a muted issue whose incident is over explains nothing', () => {
   hourTo(0, automatic, [whole])
   setStatus(db, { orgId: 'org_a', by: 'usr_1', now: NOON }, wholeIssue().issueId, 'muted', () => {})
   for (const hour of [1, 2, 3]) hourTo(hour, automatic, [])
@@ -117,7 +117,7 @@ describe('a day is explained by an hour of it', () => {
   })
 })
 
-describe('a fall of the traffic does not explain', () => {
+describe('a drop of traffic does not explain', () => {
   const fell = (values: Partial<IssueRecord>, rule: Alert | null = null) => {
     hourTo(0, automatic, [whole])
     hourTo(0, volumeAlert, [findingOf({ subject: 'ga4', observed: 10, expected: 10 })])

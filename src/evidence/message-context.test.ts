@@ -39,7 +39,7 @@ function tellerOf(warehouse: History = world.stand.warehouse) {
 
 const never = new AbortController().signal
 
-/** A broken purchase after good ones, in the watch window of a release. */
+/** A violating purchase after valid ones, in the watch window of a release. */
 async function broken(): Promise<{ orgId: string; id: string }> {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
@@ -60,7 +60,7 @@ async function broken(): Promise<{ orgId: string; id: string }> {
   return { orgId, id: world.issueOf(alert) }
 }
 
-test('a message is told what evidence shows: a good event, the course, the cause, and what the rule looks at', async () => {
+test('a message gets the valid event, series, cause and fields of the evidence', async () => {
   const issue = await broken()
   const told = await tellerOf()(issue, never)
   expect(told).toEqual({
@@ -80,15 +80,15 @@ test('a message is told what evidence shows: a good event, the course, the cause
   expect(first).toEqual({ key: 'params.value', bad: '', good: '49', isMarked: true })
 })
 
-test('nobody is told of what another organization has', async () => {
+test('issues of other organizations are not found', async () => {
   const { id } = await broken()
   expect(await tellerOf()({ orgId: world.people.mallory.orgId, id }, never)).toBeNull()
 })
 
-test('what the engine does not answer is null, and the rest is told', async () => {
+test('parts without an answer of the engine are null, others are included', async () => {
   const issue = await broken()
   const { warehouse, clock } = world.stand
-  // The last hour is where a good event is looked for first.
+  // The last hour is searched first for a valid event.
   const failing: History = {
     query: (query, signal, lane) =>
       query.window.from === clock.now() - HOUR_MS

@@ -15,7 +15,7 @@ import { MAX_EVENTS, samplesOf } from './samples.ts'
 
 const seqs = (events: readonly ({ seq: number } | null)[]) => events.map((event) => event?.seq)
 
-test('samples are those that a plain look at all events picks', async () => {
+test('samples equal those of a naive scan of all events', async () => {
   const condition: fc.Arbitrary<Condition> = fc.record({
     parameter: fc.constantFrom('k', 'tel', '*', '$path'),
     op: fc.constantFrom('equals', 'not_equals', 'is_blank', 'not_blank', 'contains_phone'),
@@ -57,7 +57,7 @@ test('samples are those that a plain look at all events picks', async () => {
           .map(({ ago, ...values }) => ({ ...values, receivedAt: NOON - ago }))
           .sort((a, b) => a.receivedAt - b.receivedAt)
           .map((values, index) => eventOf({ ...values, seq: index + 1 }))
-          // Events from before the alert was saved were not judged.
+          // Events before the alert was saved were not evaluated.
           .map((event) => ({ ...event, violations: event.seq % 5 === 0 ? null : judge(event) }))
         using history = await warehouseWith(events)
 
@@ -85,7 +85,7 @@ test('samples are those that a plain look at all events picks', async () => {
         const found = await samplesOf(trouble, history)
         expect(seqs(found.events)).toEqual(seqs(bad).slice(0, MAX_EVENTS))
         expect(seqs([found.badSample])).toEqual([bad[0]?.seq])
-        // Where SQL can't tell a phone number, an event that may have one is no proof of what is good.
+        // SQL cannot detect phone numbers, so an event that may contain one is not considered valid.
         const isExact = !JSON.stringify(rule.conditions).includes('contains_phone')
         if (isVolume || isExact) expect(seqs([found.goodSample])).toEqual([(bad[0] ? alike : good[0])?.seq])
         else if (found.goodSample) expect(seqs(good)).toContain(found.goodSample.seq)
@@ -97,7 +97,7 @@ test('samples are those that a plain look at all events picks', async () => {
 
 const { orgId, violations, ...kept } = eventOf({ seq: 7, params: { value: '', to: 'a***@e***.com' } })
 
-describe('what was kept when the issue fired', () => {
+describe('the sample stored with the finding', () => {
   const evidence = findingOf({ sample: kept, sampleSeq: 7 })
 
   test.each<[string, Partial<Problem>, Partial<IssueRecord>, object | null]>([
@@ -117,14 +117,14 @@ describe('what was kept when the issue fired', () => {
     expect(samples).toEqual({ events: [], badSample: expected as typeof samples.badSample, goodSample: null })
   })
 
-  test('of a rule that is gone no event is read, because what it called personal is not known', async () => {
+  test('no events are read for a deleted rule, because its personal fields are unknown', async () => {
     const trouble = problemWith(validationInput, { evidence: null }, { rule: null })
     const samples = await samplesOf(trouble, { query: () => Promise.reject(new Error('nothing is to be asked')) })
     expect(samples).toEqual({ events: [], badSample: null, goodSample: null })
   })
 })
 
-describe('a good event', () => {
+describe('a valid event', () => {
   const broken = eventOf({
     seq: 50,
     params: { value: '' },

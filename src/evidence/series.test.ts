@@ -27,7 +27,7 @@ const journeyInput: AlertInput = {
   channels: volumeInput.channels,
 }
 
-test('buckets touch, reach from the beginning to now, and hold what a plain count finds in them', async () => {
+test('buckets are contiguous, reach until now, and equal a naive count', async () => {
   const anEvent = fc.record({
     ago: fc.oneof(fc.nat(3 * HOUR_MS), fc.nat(12 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
@@ -151,7 +151,7 @@ test.each<[AlertInput, { expected: number | null; low: number | null; high: numb
     { ...volumeInput, volume: { op: 'gte', count: 7 } },
     { expected: null, low: null, high: 7 },
   ],
-])('says what the counts are held against: %#', async (input, bounds) => {
+])('contains the expected counts: %#', async (input, bounds) => {
   const { series } = await seriesOf(problemFrom(input, { first: HOUR_MS }), nothing)
   expect(series).not.toBeEmpty()
   for (const point of series) expect(point).toMatchObject(bounds)
@@ -185,7 +185,7 @@ describe('a change', () => {
         [3, 4, null, 20],
       ],
     ],
-  ])('is held against the window before: %j', async (volume, expected) => {
+  ])('is compared with the previous window: %j', async (volume, expected) => {
     const events = weights.map((weight, hour) =>
       eventOf({ weight, receivedAt: NOON - (7 - hour) * HOUR_MS, seq: hour + 1 }),
     )
@@ -194,7 +194,7 @@ describe('a change', () => {
     expect(series.map(({ observed, expected, low, high }) => [observed, expected, low, high])).toEqual(expected)
   })
 
-  test('has nothing to be held against where the window before is no longer kept', async () => {
+  test('has no expected count if the previous window was deleted', async () => {
     const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
     const trouble = problemFrom({ ...changeInput, filters }, { first: DAY_MS, retainedFrom: NOON - 2 * HOUR_MS })
     const { series } = await seriesOf(trouble, nothing)
@@ -223,7 +223,7 @@ describe('the query', () => {
     [{ ...changeInput, filters }, ['events']],
     [validationInput, ['events']],
     [journeyInput, []],
-  ])('in one query at most, of counts where these know enough: %#', async (input, expected) => {
+  ])('uses at most one query, on counts if they are sufficient: %#', async (input, expected) => {
     const { queries } = await queriesOf(problemFrom(input, { first: DAY_MS }))
     expect(queries.map(({ over }) => over ?? 'events')).toEqual(expected)
   })
@@ -235,14 +235,14 @@ describe('the query', () => {
     ['20m', MINUTES_MS - DAY_MS, 13],
     // Older minutes are quarters of an hour by now.
     ['20m', MINUTES_MS + DAY_MS, 0],
-  ])('reach as far back as these know windows of %s: %d ms', async (period, agoMs, length) => {
+  ])('counts reach back for windows of %s: %d ms', async (period, agoMs, length) => {
     const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))
     expect([series.length, queries.length]).toEqual([length, length > 0 ? 1 : 0])
   })
 })
 
 describe('of a journey', () => {
-  test('are the sessions by the day that the issue counted', async () => {
+  test('are the counted sessions by day', async () => {
     const occurrences = [
       { day: '2026-03-30', count: 3 },
       { day: '2026-04-01', count: 4 },
@@ -261,7 +261,7 @@ describe('of a journey', () => {
     ])
   })
 
-  test('are there when the alert is gone', async () => {
+  test('are available after the alert was deleted', async () => {
     const trouble = { ...problemFrom(journeyInput, { first: HOUR_MS }), rule: null }
     expect((await seriesOf(trouble, nothing)).series.length).toBe(7)
   })

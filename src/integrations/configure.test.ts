@@ -19,7 +19,7 @@ const ConfigSchema = Closed({
 })
 const parse = parser(ConfigSchema)
 
-/** Needs none of its secrets. */
+/** All its secrets are optional. */
 const lenient = provider<Settings>({
   type: 'team_chat',
   title: 'Lenient',
@@ -31,7 +31,7 @@ const lenient = provider<Settings>({
 test.each([
   ['none', {}],
   ['one of them', { password: 'pass-w0rd' }],
-])('of secrets that need not be there nothing is answered: %s given', (_name, secrets) => {
+])('optional secrets are not returned: %s given', (_name, secrets) => {
   const { db, box, clock, orgId } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
   const { record, shown } = createIntegration(parts, orgId, {
@@ -42,7 +42,7 @@ test.each([
   expect(record.config).toEqual({ url: sealTarget(box, 'https://chat.example') })
 })
 
-test('an organization has 500 integrations at most, and others have theirs', () => {
+test('an organization can have at most 500 integrations, independent of others', () => {
   const { db, box, clock, orgId, people } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
   const input = { provider: 'team_chat' as const, config: { url: 'https://chat.example' } }

@@ -21,7 +21,7 @@ function setUp(url: string) {
   }
 }
 
-test('an integration is failing from the first attempt that failed, until one arrives', async () => {
+test('an integration is failing from the first failed attempt until one succeeds', async () => {
   let code = 503
   await using server = receiver(() => new Response(null, { status: code }))
   const { clock, open, deliver, channel, status } = setUp(server.url)
@@ -35,7 +35,7 @@ test('an integration is failing from the first attempt that failed, until one ar
   expect(status()).toBe('connected')
 })
 
-describe('what somebody has to mend', () => {
+describe('a status that requires an action', () => {
   const arrived: Outcome = { verdict: 'delivered', note: null }
   const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }
   const lost: Outcome = { verdict: 'broken', reason: 'HTTP 404' }

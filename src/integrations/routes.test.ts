@@ -73,7 +73,7 @@ describe('who may call', () => {
 })
 
 describe('an integration', () => {
-  test('shows a secret that was made once, and one that was given never', async () => {
+  test('shows a generated secret once and an entered one never', async () => {
     const { as, admin, clock, db } = setUp()
     const made = await admin('POST', '/v1/integrations', { provider: 'webhook', config: { url } })
     expect(made.status).toBe(201)
@@ -107,7 +107,7 @@ describe('an integration', () => {
     expect(integrations.map(Object.keys)).toEqual([['id', 'provider', 'label', 'status', 'createdAt']])
   })
 
-  test('names the secrets that it has to admins only', async () => {
+  test('shows names of secrets to admins only', async () => {
     const { as, admin, db } = setUp()
     const settings = { webhookUrl: url }
     const { body: chat } = await admin('POST', '/v1/integrations', { provider: 'team_chat', config: settings })
@@ -144,7 +144,7 @@ describe('an integration', () => {
   test.each([
     ['that was given', { url, secret }],
     ['that was made', { url }],
-  ])('is asked for a secret %s when it goes to another host', async (_name, config) => {
+  ])('requires the secret again %s when the host changes', async (_name, config) => {
     const { db, admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', { ...webhook, config })
     const path = `/v1/integrations/${body.id}`
@@ -193,7 +193,7 @@ describe('an integration', () => {
     expect((await admin('GET', '/v1/integrations')).body).toEqual({ integrations: [], nextCursor: null })
   })
 
-  test('stays with its provider', async () => {
+  test('cannot change its provider', async () => {
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', webhook)
     const answer = await admin('PUT', `/v1/integrations/${body.id}`, { ...webhook, provider: 'team_chat' })
@@ -203,7 +203,7 @@ describe('an integration', () => {
     ])
   })
 
-  test('is gone when it was deleted', async () => {
+  test('can be deleted', async () => {
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', webhook)
     const path = `/v1/integrations/${body.id}`
@@ -218,7 +218,7 @@ describe('an integration', () => {
     expect((await admin('PUT', path, webhook)).status).toBe(404)
   })
 
-  test('a test that does not arrive is a 502 with the reason', async () => {
+  test('a failed test returns 502 with the reason', async () => {
     await using server = receiver(() => new Response('no such\r\nroom', { status: 404 }))
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', { ...webhook, config: { url: `${server.url}/p4th` } })
@@ -230,7 +230,7 @@ describe('an integration', () => {
   })
 })
 
-test('integrations come in pages, oldest first', async () => {
+test('integrations are paged, oldest first', async () => {
   const { admin } = setUp()
   const ids: string[] = []
   for (let index = 0; index < 5; index++) {
@@ -264,7 +264,7 @@ describe('the log of deliveries', () => {
     return { ...world, first }
   }
 
-  test('says what was sent to whom, and how it went', async () => {
+  test('lists deliveries with target and status', async () => {
     const { as, clock, first } = withDeliveries()
     const list = async (caller: Caller) => (await as(caller)('GET', '/v1/notifications/deliveries?status=failed')).body
     const shown = await list('member')
@@ -306,7 +306,7 @@ describe('the log of deliveries', () => {
     expect(body.deliveries.map(({ issueId, channel }: Row) => `${issueId} ${channel.type}`)).toEqual(expected)
   })
 
-  test('comes in pages, and belongs to one organization', async () => {
+  test('is paged and limited to the organization', async () => {
     const { as } = withDeliveries()
     const first = await as('viewer')('GET', '/v1/notifications/deliveries?limit=2')
     const rest = await as('viewer')('GET', `/v1/notifications/deliveries?limit=2&cursor=${first.body.nextCursor}`)
@@ -319,7 +319,7 @@ describe('the log of deliveries', () => {
     expect((await as('viewer')('GET', `/v1/notifications/deliveries${query}`)).status).toBe(400)
   })
 
-  test('a failed one is sent again with its id', async () => {
+  test('a failed delivery is replayed with its id', async () => {
     const { as, clock, first, take } = withDeliveries()
     clock.advance(1000)
     const replay = () => as('member')('POST', `/v1/notifications/deliveries/${first.id}/replay`)

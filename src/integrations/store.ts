@@ -59,7 +59,7 @@ export function findIntegration(db: Db, { orgId, id }: IntegrationKey): Integrat
   const row = db
     .prepare<[string, string], IntegrationRow>(`SELECT ${COLUMNS} FROM integration WHERE id = ? AND orgId = ?`)
     .get(id, orgId)
-  if (!row) throw new AppError('notFound', 'no such integration')
+  if (!row) throw new AppError('notFound', 'the integration does not exist')
   return recordOf(row)
 }
 
@@ -190,7 +190,7 @@ export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
     .prepare<[string, string], number>('SELECT length(secrets) > 0 FROM integration WHERE id = ? AND orgId = ?')
     .pluck()
     .get(id, orgId)
-  if (has === undefined) throw new AppError('notFound', 'no such integration')
+  if (has === undefined) throw new AppError('notFound', 'the integration does not exist')
   return has === 1
 }
 
@@ -238,7 +238,7 @@ export function updateIntegration(
 /** Deletes an integration. Pending deliveries through it will fail with a reason. Fails with `notFound`. */
 export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
   const { changes } = db.prepare('DELETE FROM integration WHERE id = ? AND orgId = ?').run(id, orgId)
-  if (changes === 0) throw new AppError('notFound', 'no such integration')
+  if (changes === 0) throw new AppError('notFound', 'the integration does not exist')
 }
 
 /** Marks an integration as complete. `name` replaces a default label. Returns the label. Fails with `notFound`. */
@@ -246,7 +246,7 @@ export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name:
   const sql = `UPDATE integration SET status = 'connected', label = CASE label WHEN ? THEN ? ELSE label END
     WHERE id = ? AND orgId = ? RETURNING label`
   const row = prepared<unknown[], { label: string }>(db, sql).get(DEFAULT_LABEL, name, id, orgId)
-  if (!row) throw new AppError('notFound', 'no such integration')
+  if (!row) throw new AppError('notFound', 'the integration does not exist')
   return row.label
 }
 

@@ -39,7 +39,10 @@ const IssueBulkResultSchema = Closed(
     failed: Int(),
     errors: Type.Array(Closed({ index: Int({ description: 'Index in `ids`' }), error: Type.String() })),
   },
-  { $id: 'IssueBulkResult', examples: [{ updated: 1, failed: 1, errors: [{ index: 1, error: 'no such issue' }] }] },
+  {
+    $id: 'IssueBulkResult',
+    examples: [{ updated: 1, failed: 1, errors: [{ index: 1, error: 'id: issue iss_none does not exist' }] }],
+  },
 )
 
 /** `enqueue` is called inside the transaction of a change, for every notification it causes or withdraws. */

@@ -33,7 +33,7 @@ const sectionIn = (facts: Parameters<typeof buildDigest>[0]) =>
   buildDigest(facts, options).sections.find(({ title }) => title === 'Last week')
 
 describe('the week before', () => {
-  test('is told of in figures, with its worst issues and the way to the report', () => {
+  test('has figures, the worst issues and a link to the report', () => {
     const [figures, items] = sectionIn(aDay({ week: aWeek() }))?.blocks ?? []
     expect(figures).toMatchObject({
       figures: [
@@ -55,27 +55,27 @@ describe('the week before', () => {
     })
   })
 
-  test('says what values are amounts in', () => {
+  test('shows the currency of values', () => {
     const digest = buildDigest(aDay({ week: aWeek(), currency: 'EUR' }), options)
     for (const text of ['5,000 EUR', '900 EUR still open', '12,300 EUR', 'value 12,000 EUR']) {
       expect(textOf(digest)).toContain(text)
     }
   })
 
-  test('is left out on other days, and when there was nothing', () => {
+  test('is omitted on other days and without activity', () => {
     const issues = { opened: 0, resolved: 0, open: 0, medianResolveMs: null }
     const nothing = aWeek({ issues, volume: { events: 0, before: null, series: [] }, worst: [] })
     for (const week of [null, nothing]) expect(sectionIn(aDay({ week }))).toBeUndefined()
   })
 
-  test('is told of when its day was quiet', () => {
+  test('is included in the digest of a quiet day', () => {
     const digest = buildDigest(aQuietDay({ week: aWeek() }), options)
     expect(digest.sections).toHaveLength(1)
     expect(digest.subject).toContain('a quiet day')
     expect(textOf(digest)).toContain('/report?week=2026-W01')
   })
 
-  test('says nothing of what is not known', () => {
+  test('omits unknown figures', () => {
     const issues = { opened: 1, resolved: 0, open: 1, medianResolveMs: null }
     const week = aWeek({ issues, scores: { now: null, before: null }, value: { resolved: 0, open: 0 } })
     const [figures] = sectionIn(aDay({ week }))?.blocks ?? []

@@ -4,7 +4,7 @@ import { outboxFixture } from '../delivery/outbox.fixture.ts'
 import { shiftAfterClockStep } from '../delivery/outbox.ts'
 import { pendingSyncs, saveMemory } from './issue-memory.ts'
 
-/** Issues that are to be shown at a channel. */
+/** Issues with a due status sync at a channel. */
 function toShow() {
   const world = outboxFixture()
   const { db, clock } = world
@@ -21,14 +21,14 @@ function toShow() {
   return { ...world, due, first }
 }
 
-test('an organization with very many issues to show holds up no other', () => {
+test('an organization with very many due syncs does not delay others', () => {
   const { due, first, orgId, people } = toShow()
   for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a')
   const theirs = due(people.mallory.orgId, 'https://chat.example/b', 5)
   expect(first(100).slice(0, 2)).toContain(theirs)
 })
 
-test('a channel with very many issues to show holds up none beside it', () => {
+test('a channel with very many due syncs does not delay others', () => {
   const { due, first, orgId } = toShow()
   const longest = due(orgId, 'https://slow.example/a')
   for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a', 1)
@@ -37,7 +37,7 @@ test('a channel with very many issues to show holds up none beside it', () => {
   expect(first(100)).toHaveLength(100)
 })
 
-test('after the clock was put back nothing waits until it has caught up', () => {
+test('syncs are not delayed after the clock was set back', () => {
   const { db, clock, due, first, orgId } = toShow()
   const latestAt = clock.now()
   const issueId = due(orgId, 'https://chat.example/b', latestAt + MINUTE_MS)

@@ -28,7 +28,7 @@ function setUp(options: GroupFixtureOptions = {}) {
 }
 
 describe('the log of a delivery', () => {
-  test('has every attempt with its time, how long it took, its reason and what the other side said', async () => {
+  test('contains every attempt with its time, duration, reason and response', async () => {
     await using server = receiver((_request, index) =>
       index === 0 ? new Response('starting\nup', { status: 503 }) : new Response('ok'),
     )
@@ -60,7 +60,7 @@ describe('the log of a delivery', () => {
     })
   })
 
-  test('shows what the other side said to admins only, and everything to nobody else', async () => {
+  test('shows responses to admins only, and nothing to other organizations', async () => {
     await using server = receiver(() => new Response('who are you?', { status: 403 }))
     const { open, deliver, read } = setUp()
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
@@ -77,7 +77,7 @@ describe('the log of a delivery', () => {
     expect((await read(id, 'otherOrg')).error).toContain('the delivery does not exist')
   })
 
-  test('is one for each of those that went together', async () => {
+  test('has an entry for each delivery of a group', async () => {
     await using server = roomServer()
     const { clock, open, deliver, deliveries, read } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) open(id, [roomAt(server.url)])
@@ -87,7 +87,7 @@ describe('the log of a delivery', () => {
     for (const { id } of deliveries()) expect((await read(id)).log).toMatchObject([{ outcome: 'delivered' }])
   })
 
-  test('has the last 100 attempts, and goes with the delivery', async () => {
+  test('contains the last 100 attempts, and is deleted with the delivery', async () => {
     await using server = receiver(() => new Response('no', { status: 400 }))
     const { db, orgId, clock, open, deliver, deliveries, read } = setUp()
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
@@ -107,7 +107,7 @@ describe('the log of a delivery', () => {
     expect(db.prepare('SELECT count(*) AS count FROM deliveryAttempt').get()).toEqual({ count: 0 })
   })
 
-  test('says that an address was refused, and that none arrived', async () => {
+  test('notes refused recipients', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) =>
         done(address.startsWith('ben') ? Object.assign(new Error('gone'), { responseCode: 550 }) : null),
@@ -123,7 +123,7 @@ describe('the log of a delivery', () => {
 })
 
 describe('an attempt that did not end', () => {
-  test('because the server was stopped is in the log and does not count', async () => {
+  test('because the server was stopped is logged and does not count', async () => {
     await using server = receiver(() => {
       stopping.abort()
       return new Promise<Response>(() => undefined)
@@ -137,7 +137,7 @@ describe('an attempt that did not end', () => {
     })
   })
 
-  test('because the server was killed is in the log after the start', async () => {
+  test('because the server was killed is logged after the restart', async () => {
     const { db, clock, open, take, read } = setUp()
     const [id = ''] = open('iss_1', [mail]).deliveryIds
     take()
@@ -152,7 +152,7 @@ describe('an attempt that did not end', () => {
   })
 })
 
-describe('no secret is in the log, however the other side repeats it', () => {
+describe('secrets echoed by the other service are not logged', () => {
   const bare = secret.slice('whsec_'.length)
   test.each<[string, string]>([
     ['as it is', `unknown ${secret}`],

@@ -57,7 +57,7 @@ test.each([
   ['99999999999', 99_999_999_999_000],
   ['Mon, 05 Jan 2026 12:00:30 GMT', 30_000],
   ['Mon, 05 Jan 2026 11:00:00 GMT', 0],
-])('Retry-After: %j asks for %p ms', (header, delay) => expect(retryAfterMs(header, now)).toBe(delay))
+])('Retry-After: %j requests %p ms', (header, delay) => expect(retryAfterMs(header, now)).toBe(delay))
 
 test.each(['86401', '9999999', '99999999999', '9'.repeat(40), 'Mon, 05 Jan 2099 12:00:00 GMT'])(
   'Retry-After: %s waits a day and no longer',

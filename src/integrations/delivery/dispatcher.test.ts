@@ -23,7 +23,7 @@ import { sendTest } from './send-test.ts'
 const guard = addressGuard(['127.0.0.0/8'])
 
 interface Options {
-  /** Port of the mail server; without one mail is not configured. */
+  /** Port of the mail server; absent: mail is not configured. */
   smtpPort?: number
   jitter?: number
   timeoutMs?: number
@@ -63,7 +63,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture()
     attempts++
     return send(...args)
   }
-  /** Sends until nothing is due and nothing is under way; how many attempts it took. */
+  /** Sends until nothing is due or in flight. Returns the number of attempts. */
   const deliver = async () => {
     const before = attempts
     dispatcher.start()
@@ -73,7 +73,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture()
   return { ...world, delivering, dispatcher, stopping, reported, hookAt, integrate, deliver }
 }
 
-/** As the specification says it, apart from the code under test. */
+/** Implemented from the specification, independent of the tested code. */
 function signatureOf(secret: string, { headers, body }: Received): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -83,7 +83,7 @@ function signatureOf(secret: string, { headers, body }: Received): string {
 const status = (code: number, headers: Record<string, string> = {}) =>
   new Response(`code ${code}`, { status: code, headers })
 
-test('503, then 200: one id, one body, and at each attempt its time and a signature that holds', async () => {
+test('503, then 200: same id and body, with a valid signature and new timestamp per attempt', async () => {
   await using server = receiver((_request, index) => status(index === 0 ? 503 : 200))
   const { db, box, orgId, clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp()
   issue()
@@ -125,7 +125,7 @@ test('503, then 200: one id, one body, and at each attempt its time and a signat
   })
 })
 
-test('tries eight times by the schedule, then gives up, says so in the history and tells the owner by mail', async () => {
+test('gives up after eight scheduled attempts, with a history entry and a mail to the owner', async () => {
   await using server = receiver(() => status(503))
   await using box = await mailbox()
   const { clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp({ smtpPort: box.port })
@@ -162,7 +162,7 @@ test('tries eight times by the schedule, then gives up, says so in the history a
   expect(await deliver()).toBe(0)
 })
 
-describe('a refusal that a repeat would meet again', () => {
+describe('a permanent refusal', () => {
   test.each([
     [410, 'HTTP 410'],
     [404, 'HTTP 404'],
@@ -182,7 +182,7 @@ describe('a refusal that a repeat would meet again', () => {
     expect(deliveries()).toMatchObject([{ status: 'failed', attempts: 1, lastError: reason }])
   })
 
-  test('an address that the guard does not allow any more', async () => {
+  test('an address that the guard no longer allows', async () => {
     const { issue, tell, deliver, deliveries } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [{ type: 'webhook', target: 'https://10.0.0.1/' }] })
@@ -213,7 +213,7 @@ test('repeats are spread by jitter', async () => {
   expect(deliveries()[0]?.dueAt).toBe(clock.now() + 5500)
 })
 
-test('a receiver that does not answer in time is tried again', async () => {
+test('a receiver that times out is retried', async () => {
   await using server = receiver(() => new Promise<Response>(() => undefined))
   const { issue, tell, deliver, deliveries, hookAt } = setUp({ timeoutMs: 50 })
   issue()
@@ -234,7 +234,7 @@ describe('mail', () => {
     expect(box.mails[0]?.source).toContain('Subject: [high] New issue: Purchase has a value')
   })
 
-  test('that failed is not told by mail', async () => {
+  test('that failed is not reported by mail', async () => {
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
     })
@@ -248,7 +248,7 @@ describe('mail', () => {
 })
 
 describe('owners', () => {
-  test('hear once an hour of a channel that is down', async () => {
+  test('are notified once an hour of a channel that is down', async () => {
     await using server = receiver(() => status(410))
     await using other = receiver(() => status(410))
     await using box = await mailbox()
@@ -266,7 +266,7 @@ describe('owners', () => {
     expect(await lose('iss_4', server.url)).toBe(3)
   })
 
-  test('are not told that they could not be told', async () => {
+  test('are not notified of a failed notification to them', async () => {
     await using server = receiver(() => status(410))
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
@@ -292,7 +292,7 @@ describe('owners', () => {
 describe('an integration', () => {
   const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
-  test('is sent to at its URL, signed with its own secret; its status says how it went', async () => {
+  test('receives at its URL, signed with its own secret, and gets the status of the attempt', async () => {
     let code = 200
     await using server = receiver(() => status(code))
     const { db, orgId, issue, tell, deliver, integrate } = setUp()
@@ -329,7 +329,7 @@ describe('an integration', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('is tested at once and once, and the answer is passed on', async () => {
+  test('is tested once immediately, and the response is passed on', async () => {
     let code = 200
     await using server = receiver(() => status(code))
     await using box = await mailbox()
@@ -351,7 +351,7 @@ describe('an integration', () => {
   })
 })
 
-test('a row that cannot be sent is settled with its reason and costs the others nothing', async () => {
+test('a row that cannot be sent fails with its reason without affecting others', async () => {
   await using server = receiver()
   const { db, orgId, issue, tell, deliver, deliveries, reported, hookAt, integrate, history } = setUp()
   const { id } = integrate(server.url, 'whsec_')
@@ -403,7 +403,7 @@ describe('at one origin', () => {
   }
   const to = (url: string, path: string): Channel => ({ type: 'webhook', target: `${url}/${path}` })
 
-  test('an organization sends two at the same time, once it has answered', async () => {
+  test('an organization sends two concurrently after the first response', async () => {
     const { server, most } = counting(2)
     await using _ = server
     const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 30_000 })
@@ -416,7 +416,7 @@ describe('at one origin', () => {
     expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
   })
 
-  test('before it has answered, one, while another port of the host and other organizations have their own', async () => {
+  test('before that only one, independent of other ports and organizations', async () => {
     const release = Promise.withResolvers<void>()
     await using slow = receiver(async () => {
       await release.promise
@@ -489,7 +489,7 @@ describe('killed', () => {
     })
   })
 
-  test('between deciding and writing: nothing is told of a change that was not made', async () => {
+  test('between deciding and writing: no notification of a change that was not stored', async () => {
     await inFile(async (path) => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.issue()
@@ -503,7 +503,7 @@ describe('killed', () => {
   })
 })
 
-test('a receiver that hangs keeps nobody else waiting, nor what becomes due meanwhile', async () => {
+test('a hanging receiver does not delay others or later deliveries', async () => {
   const hanging = Promise.withResolvers<Response>()
   let answered = 0
   const { deliver, issue, tell, deliveries, hookAt } = setUp({ timeoutMs: 30_000 })
@@ -521,7 +521,7 @@ test('a receiver that hangs keeps nobody else waiting, nor what becomes due mean
   expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
 })
 
-test('the first message to a new receiver goes at once while others of the organization hang', async () => {
+test('the first message to a new receiver is sent immediately while others hang', async () => {
   const released = Promise.withResolvers<void>()
   const hanging = Array.from({ length: 4 }, () =>
     receiver(async ({ path }) => {
@@ -555,7 +555,7 @@ test('the first message to a new receiver goes at once while others of the organ
   }
 })
 
-test('stopping lets go of what is under way; it does not count as an attempt', async () => {
+test('stopping releases attempts in flight without counting them', async () => {
   await using server = receiver(() => {
     stopping.abort()
     return new Promise<Response>(() => undefined)
@@ -568,7 +568,7 @@ test('stopping lets go of what is under way; it does not count as an attempt', a
   expect(await deliver()).toBe(0)
 })
 
-test('what the store does not take at first is settled when it does', async () => {
+test('a failed write of an outcome is retried', async () => {
   await using server = receiver()
   const { db, deliver, issue, tell, deliveries, hookAt, reported } = setUp()
   tell('opened', issue(), { channels: [hookAt(server.url)] })
@@ -582,7 +582,7 @@ test('what the store does not take at first is settled when it does', async () =
   expect(server.requests).toHaveLength(1)
 })
 
-test('no secret is written down, whatever goes wrong', async () => {
+test('secrets are never logged, whatever goes wrong', async () => {
   await using server = receiver(({ path }) => (path === '/own/p4th' ? status(410) : status(503)))
   await using box = await mailbox()
   const { db, issue, tell, deliver, integrate } = setUp({ smtpPort: box.port })

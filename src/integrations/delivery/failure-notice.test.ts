@@ -12,7 +12,7 @@ function setUp(smtpPort?: number) {
   const { db, clock, orgId, tell, issue, deliveries } = world
   const alertTelling = (channels: Channel[]) =>
     createAlert(db, clock, orgId, { name: 'Purchase', alertType: 'data_validation', period: '1h', channels }).id
-  /** Opens an issue of an alert, and tells one of its channels. */
+  /** Opens an issue of an alert and notifies one of its channels. */
   const lose = async (issueId: string, alertId: string, channel: Channel) => {
     issue(issueId, alertId)
     tell('opened', issueId, { channels: [channel] })
@@ -29,8 +29,8 @@ function setUp(smtpPort?: number) {
 const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
 const gone = () => receiver(() => new Response('gone', { status: 410 }))
 
-describe('a lost delivery', () => {
-  test('is told by another channel of the alert, and to the owners by mail', async () => {
+describe('a failed delivery', () => {
+  test('is reported to another channel of the alert, and to the owners by mail', async () => {
     await using server = gone()
     await using chat = roomServer()
     await using box = await mailbox()
@@ -42,7 +42,7 @@ describe('a lost delivery', () => {
     expect(JSON.stringify([chat.messages, box.mails])).not.toContain('p4th')
   })
 
-  test('of a mail is told by what is no mail', async () => {
+  test('of a mail is reported to another type of channel', async () => {
     await using chat = roomServer()
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error('no'), { responseCode: 550 })),
@@ -54,7 +54,7 @@ describe('a lost delivery', () => {
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])
   })
 
-  test('is told by one that works, another product first, and one that people read first', async () => {
+  test('is reported to a working channel, preferably of another product that people read', async () => {
     await using server = gone()
     await using works = receiver()
     await using chat = roomServer()
@@ -77,7 +77,7 @@ describe('a lost delivery', () => {
     ])
   })
 
-  test('is told once an hour, however many are lost', async () => {
+  test('is reported once an hour, however many fail', async () => {
     await using server = gone()
     await using chat = roomServer()
     const { clock, alertTelling, lose, losses } = setUp()
@@ -90,7 +90,7 @@ describe('a lost delivery', () => {
     expect(losses()).toHaveLength(2)
   })
 
-  test('of a whole group is told once', async () => {
+  test('of a group is reported once', async () => {
     await using server = receiver((_request, index) => new Response('{"ts": "1"}', { status: index === 0 ? 200 : 410 }))
     await using works = receiver()
     const { clock, alertTelling, issue, tell, deliver, losses } = setUp()
@@ -106,7 +106,7 @@ describe('a lost delivery', () => {
     expect(losses()).toEqual([`webhook ${works.url} delivered`])
   })
 
-  test('is not told by what loses it too: of the loss of such a message nobody is told', async () => {
+  test('is not reported again if the report itself fails', async () => {
     await using one = gone()
     await using other = gone()
     const { alertTelling, lose, losses, deliveries } = setUp()
@@ -117,7 +117,7 @@ describe('a lost delivery', () => {
     expect(deliveries()).toHaveLength(4)
   })
 
-  test('of an alert that is gone is told to the owners alone', async () => {
+  test('of a deleted alert is reported to the owners only', async () => {
     await using server = gone()
     await using box = await mailbox()
     const { lose, losses } = setUp(box.port)

@@ -16,19 +16,19 @@ import { hook, outboxFixture } from './outbox.fixture.ts'
 import type { Notice } from './outbox.ts'
 
 export interface GroupFixtureOptions {
-  /** Default: one in memory. */
+  /** Default: an in-memory database. */
   db?: Db
   people?: Cast
-  /** Of the mail server; absent: mail is not configured. */
+  /** Port of the mail server; absent: mail is not configured. */
   smtpPort?: number
   timeoutMs?: number
-  /** In place of those of the same type. */
+  /** Replace the providers of the same type. */
   providers?: readonly Provider[]
-  /** What who runs the server has set. */
+  /** Settings of the operator. */
   operator?: Readonly<Record<string, string>>
 }
 
-/** The outbox with what is sent from it, and a made-up chat and tracker among the providers. */
+/** Outbox and dispatcher, with a fake chat and tracker among the providers. */
 export function groupFixture({
   db,
   people,
@@ -55,10 +55,10 @@ export function groupFixture({
   const statusSync = new StatusSync(dispatcher)
   const tell = (transition: Transition, issueId?: string, values: Partial<Notice> = {}) =>
     world.tell(transition, issueId, { providers, ...values })
-  /** Opens an issue and tells the channels. */
+  /** Opens an issue and notifies the channels. */
   const open = (issueId: string, channels: readonly Channel[] = [hook], values: Partial<Notice> = {}) =>
     tell('opened', world.issue(issueId), { channels, ...values })
-  /** Sends what is due until nothing is under way. */
+  /** Sends due deliveries until nothing is in flight. */
   const deliver = async () => {
     dispatcher.start()
     await dispatcher.idle()

@@ -19,7 +19,7 @@ const byHand = (
 ) => setStatus(db, { orgId: people.orgId, by: people.bob.userId, now: clock.now() }, issueId, to, () => undefined)
 
 describe('openings for one channel', () => {
-  test('the first goes at once, those of the next 30 s as one message at their end', async () => {
+  test('the first is sent immediately, those of the next 30 s as one message afterwards', async () => {
     await using server = roomServer()
     await using box = await mailbox()
     const { clock, open, deliver, deliveries, history, issueRow } = groupFixture({ smtpPort: box.port })
@@ -54,7 +54,7 @@ describe('openings for one channel', () => {
     expect(box.mails[1]?.source).toContain('Subject: [high] 3 new issues: Purchase has a value')
   })
 
-  test('one that comes when the 30 s are over is a first one', async () => {
+  test('one after the 30 s starts a new group', async () => {
     await using server = roomServer()
     const { clock, open, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
@@ -71,7 +71,7 @@ describe('openings for one channel', () => {
     expect(server.messages).toHaveLength(4)
   })
 
-  test('of other channels and organizations are not waited for', async () => {
+  test('other channels and organizations do not wait', async () => {
     await using server = roomServer()
     const { db, people, open, deliver } = groupFixture()
     const [here, there]: Channel[] = [roomAt(server.url), roomAt(`${server.url}/other`)] as const
@@ -83,7 +83,7 @@ describe('openings for one channel', () => {
     expect(server.messages).toHaveLength(3)
   })
 
-  test('a webhook and a tracker are told of each by itself, at once', async () => {
+  test('a webhook and a tracker are notified of each separately, immediately', async () => {
     await using server = receiver()
     const { open, deliver, deliveries } = groupFixture()
     const tracker: Channel = { type: 'issue_tracker', target: 'int_gone' }
@@ -94,7 +94,7 @@ describe('openings for one channel', () => {
     expect(deliveries().every(({ attempts }) => attempts === 1)).toBe(true)
   })
 
-  test('repeats, resolutions and what opens again go by themselves', async () => {
+  test('repeats, resolutions and reopenings are not grouped', async () => {
     await using server = roomServer()
     const { open, tell, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
@@ -114,7 +114,7 @@ describe('openings for one channel', () => {
   })
 })
 
-test('of 200 issues at once a chat and a mailbox get two messages, which name or count every one', async () => {
+test('200 simultaneous issues cause two messages per chat and mailbox, which name or count all', async () => {
   await using server = roomServer()
   await using box = await mailbox()
   const { clock, open, deliver, deliveries, reported } = groupFixture({ smtpPort: box.port })
@@ -134,7 +134,7 @@ test('of 200 issues at once a chat and a mailbox get two messages, which name or
   }
 })
 
-test('an issue that is resolved before its group went is opened first, and then resolved', async () => {
+test('an issue resolved before its group is sent is reported as opened, then resolved', async () => {
   await using server = roomServer()
   const { clock, open, tell, deliver, summary } = groupFixture()
   for (const id of numbered(3)) open(id, [roomAt(server.url)])
@@ -149,7 +149,7 @@ test('an issue that is resolved before its group went is opened first, and then 
   expect(summary()).toEqual([...Array(3).fill('opened delivered'), 'resolved delivered'])
 })
 
-test('openings that the throttle held back go together as soon as it has room', async () => {
+test('openings held back by the throttle are sent together when it has room', async () => {
   await using server = roomServer()
   const { db, clock, open, tell, deliver, summary } = groupFixture()
   const throttle = { count: 2, per: 1, unit: 'minutes' } as const
@@ -162,7 +162,7 @@ test('openings that the throttle held back go together as soon as it has room', 
   clock.advance(30 * SECOND_MS)
   await deliver()
   expect(server.messages).toHaveLength(2)
-  // The throttle of an alert that is gone is none.
+  // A deleted alert has no throttle.
   clock.advance(30 * SECOND_MS)
   expect(release()).toBe(3)
   await deliver()
@@ -172,8 +172,8 @@ test('openings that the throttle held back go together as soon as it has room', 
   expect(summary()).toHaveLength(4)
 })
 
-describe('a group that does not arrive', () => {
-  test('is tried again as a whole, with the same ids', async () => {
+describe('a group that fails', () => {
+  test('is retried as a whole with the same ids', async () => {
     await using server = roomServer()
     const { clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(5)) open(id, [roomAt(server.url)])
@@ -190,7 +190,7 @@ describe('a group that does not arrive', () => {
     expect(server.requests[2]?.body).toBe(server.requests[1]?.body)
   })
 
-  test('a damaged one fails by itself, and one whose issue is gone is not told of', async () => {
+  test('a corrupt member fails on its own, and a deleted issue is omitted', async () => {
     await using server = roomServer()
     const { db, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(6)) open(id, [roomAt(server.url)])
@@ -205,7 +205,7 @@ describe('a group that does not arrive', () => {
     expect(server.messages.map(({ ids }) => ids.length)).toEqual([1, 2])
   })
 
-  test('can be sent again one by one', async () => {
+  test('can be replayed one by one', async () => {
     await using server = roomServer()
     const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(3)) open(id, [roomAt(server.url)])
@@ -222,7 +222,7 @@ describe('a group that does not arrive', () => {
   })
 })
 
-test('a change of state is shown in the message that told of the issue, with all that it told of', async () => {
+test('a change of status updates the grouped message with all its issues', async () => {
   await using server = roomServer()
   const world = groupFixture()
   const { clock, open, deliver, follow } = world
@@ -240,11 +240,11 @@ test('a change of state is shown in the message that told of the issue, with all
   await follow()
   expect(server.messages[0]?.shows).toEqual(['iss_1 resolved'])
   expect(server.messages[1]?.shows).toEqual(['iss_2 resolved', 'iss_3 resolved', 'iss_4 resolved'])
-  // Each message is changed once, however many of its issues changed.
+  // Each message is updated once, however many of its issues changed.
   expect(patches()).toHaveLength(3)
 })
 
-test('a change of state that is refused is tried again once for the whole message', async () => {
+test('a refused status update is retried once for the whole message', async () => {
   await using server = roomServer()
   const world = groupFixture()
   const { clock, open, deliver, follow } = world
@@ -264,7 +264,7 @@ test('a change of state that is refused is tried again once for the whole messag
   expect(server.messages[1]?.shows?.filter((one) => one.endsWith('acknowledged'))).toHaveLength(4)
 })
 
-test('what arrived in a group and is replayed goes by itself', async () => {
+test('a delivered member that is replayed is sent on its own', async () => {
   await using server = roomServer()
   const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
   for (const id of numbered(3)) open(id, [roomAt(server.url)])
@@ -293,7 +293,7 @@ test('the first opening for a channel is looked up in an index', () => {
   ])
 })
 
-test('when the clock is put back a group waits as long as it would have', async () => {
+test('a group waits as long as intended when the clock is set back', async () => {
   await using server = roomServer()
   const { db, clock, open, deliver } = groupFixture()
   for (const id of numbered(2)) open(id, [roomAt(server.url)])
@@ -310,7 +310,7 @@ test('when the clock is put back a group waits as long as it would have', async 
   expect(server.messages).toHaveLength(2)
 })
 
-test('a webhook of an alert goes at once beside a chat that waits', async () => {
+test('a webhook is sent immediately while a chat of the same alert waits', async () => {
   const { open, deliveries, clock } = groupFixture()
   for (const id of numbered(2)) open(id, [hook, mail])
   expect(deliveries().map(({ channelType, dueAt }) => [channelType, dueAt - clock.now()])).toEqual([

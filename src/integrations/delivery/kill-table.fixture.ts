@@ -12,30 +12,30 @@ import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
 import { recoverInterrupted } from './queues.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
-  /** Absent: one of those there are. */
+  /** Absent: one of `PROVIDERS`. */
   provider?: Provider
   type: Channel['type']
-  /** The other side, anew for each kill. */
+  /** The other service, started again for each kill. */
   server(): Promise<Server> | Server
-  /** What an integration is made of that leads there. Absent: `target` is told. */
+  /** Settings of an integration for it. Absent: `target` is notified. */
   integration?(server: Server): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(server: Server): string
   detail?: string
   state?: unknown | ((server: Server) => unknown)
   /** Port of the mail server. */
   smtpPort?(server: Server): number
-  /** What the other side must have once, whenever the server was killed: the labels of its tickets, for example. */
+  /** Items the other service must have exactly once after any kill, such as labels of tickets. */
   once?(server: Server): readonly string[]
   operator?(server: Server): Record<string, string>
 }
 
 type World = ReturnType<typeof groupFixture>
 
-/** Three issues open, one is resolved, one is acknowledged: what is told of them, in the order in which it happens. */
+/** Three issues open, one is resolved, one is acknowledged: expected notifications in order. */
 async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
   const { clock, open, tell, follow, db, people } = world
   const channels = [channel]
-  // Chats take one message a second.
+  // Chats accept one message per second.
   const deliver = async () => {
     for (let seconds = 0; seconds < 3; seconds++) {
       clock.advance(SECOND_MS)
@@ -72,12 +72,12 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
 }
 
 /**
- * Kills the program at each step while issues open, are resolved, acknowledged and open again, and starts it anew from what was
- * stored: nothing is lost, nothing goes under two ids, and no end without a beginning. Steps are before and after each call
- * that goes out, and each time at which the clock is asked: before something is claimed, remembered and recorded.
+ * Kills the server at each step while issues open, are resolved, acknowledged and reopened, and restarts it from the
+ * stored state: nothing is lost, nothing is sent under two ids, and no resolution without an opening. Steps are before
+ * and after each outgoing call, and each read of the clock: before something is claimed, remembered and recorded.
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
-  test(`killed at each step, ${name} is told of everything under the same ids`, async () => {
+  test(`killed at each step, ${name} is notified of everything under the same ids`, async () => {
     const start = groupFixture()
     const fresh = { image: start.db.serialize(), people: start.people, like: start.db }
     const steps = await play(table, fresh, null)
@@ -86,21 +86,21 @@ export function testKills<Server extends AsyncDisposable>(name: string, table: K
   })
 }
 
-/** A database with people, to begin with. */
+/** Initial database with users. */
 interface Fresh {
   image: Buffer
   people: Cast
   like: Db
 }
 
-/** A database as it was on disk at one moment. */
+/** Image of a database on disk at one moment. */
 export function openImage(image: Buffer, like: Db): Db {
   const db = new (like.constructor as new (image: Buffer) => Db)(image)
   db.pragma('foreign_keys = ON')
   return db
 }
 
-/** @param killAt the number of the step; null: never. Answers how many steps there were. */
+/** @param killAt Number of the step; null: never. Returns the number of steps. */
 async function play<Server extends AsyncDisposable>(
   table: KillTable<Server>,
   { image, people, like }: Fresh,
@@ -143,14 +143,14 @@ function channelOf<Server extends AsyncDisposable>(
   return { type, target: detail ? `${id}:${detail}` : id }
 }
 
-/** Counts the steps; what is stored at the given one is kept. */
+/** Counts the steps and captures the database at the given one. */
 function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null) {
   const killed: { steps: string[]; image: Buffer | null } = { steps: [], image: null }
   let seen = ''
   let calls = 0
   const reach = (what: string) => {
     const state = `${calls} ${db.prepare('SELECT total_changes()').pluck().get()}`
-    // A kill where nothing was stored or said since the last step is that one again.
+    // Skips a kill if nothing was stored or sent since the previous step.
     if (killed.image !== null || state === seen) return
     seen = state
     killed.steps.push(what)
@@ -158,7 +158,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
     killed.image = db.serialize()
     stopping.abort()
   }
-  // Whatever goes on after that is seen by nobody, and nothing of it goes out.
+  // Nothing after the kill is observed or sent.
   const call = (what: string) => {
     reach(what)
     if (killed.image !== null) throw new Error('killed')
@@ -181,7 +181,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
   return killed
 }
 
-/** Goes on from what was stored. */
+/** Continues from the stored state. */
 async function goOn(name: string, world: World, now: number): Promise<void> {
   const { db, clock, deliver, follow, deliveries, reported } = world
   const before = deliveries().map(({ id, issueId, transition }) => ({ id, issueId, transition }))

@@ -27,7 +27,7 @@ const paused = (lane: Lane, until: number) => ({ [healthKey(lane)]: { until, han
 const answered = (lane: Lane) => ({ [healthKey(lane)]: { until: 0, hangs: 0 } })
 const times = (count: number, lane: Lane): Lane[] => Array(count).fill(lane)
 
-describe('what may go', () => {
+describe('an attempt may start', () => {
   const [a, b, y] = [hook('a', 'x.example'), hook('b', 'x.example'), hook('a', 'y.example')]
   const port = hook('a', 'x.example:8443')
   const plain: Lane = { ...a, origin: 'http://x.example' }
@@ -77,7 +77,7 @@ describe('what may go', () => {
     ['beside one attempt at an origin that has not answered yet', traffic([a]), true],
     ['beside two attempts at the origin', traffic([a, a], answered(a)), false],
     ['beside seven attempts', traffic(hooks('a', 7)), false],
-  ])('what somebody waits for, %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
+  ])('a test or call of a user, %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
 })
 
 test('organizations take turns', () => {
@@ -91,7 +91,7 @@ test('organizations take turns', () => {
   ])
 })
 
-test('a pause is a second, then twice as long each time, five minutes at most', () => {
+test('a pause is one second, doubled each time up to five minutes', () => {
   const pauses: Health[] = []
   for (let n = 0; n < 12; n++) pauses.push(healthAfter(pauses.at(-1), true, 100))
   const seconds = pauses.map(({ until }) => (until - 100) / SECOND_MS)
@@ -112,7 +112,7 @@ const health = fc
   .array(fc.tuple(lane, fc.constantFrom(-1, 0, 1), fc.constantFrom(0, 1, 2)), { maxLength: 12 })
   .map((list) => new Map(list.map(([one, until, hangs]) => [healthKey(one), { until, hangs }])))
 
-/** What is under way came about by choosing. */
+/** Attempts in flight result from earlier choices. */
 const some = fc
   .record({ before: fc.array(lane, { maxLength: 80 }), waiting: fc.array(lane, { maxLength: 120 }), health })
   .map(({ before, waiting, health }) => {
@@ -120,11 +120,11 @@ const some = fc
     return { inFlight, waiting, health, chosen: chooseNext(waiting, { inFlight, health, now: 0 }) }
   })
 
-describe('whatever waits, is under way and hangs', () => {
+describe('with any pending, running and hanging attempts', () => {
   const most = (lanes: readonly Lane[], key: (lane: Lane) => string) =>
     Math.max(0, ...[...Map.groupBy(lanes, key).values()].map(({ length }) => length))
 
-  test('places are never exceeded', () => {
+  test('limits are never exceeded', () => {
     fc.assert(
       fc.property(some, ({ inFlight, chosen }) => {
         const all = [...inFlight, ...chosen]
@@ -142,7 +142,7 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
-  test('of the origins that an organization has paused none is tried in its pause, and one at a time afterwards', () => {
+  test('paused origins are not tried during the pause, and one at a time afterwards', () => {
     fc.assert(
       fc.property(some, ({ inFlight, health, chosen }) => {
         const isPaused = (one: Lane) => (health.get(healthKey(one))?.hangs ?? 0) > 0
@@ -158,7 +158,7 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
-  test('nothing is left waiting that may go', () => {
+  test('everything that may start is started', () => {
     fc.assert(
       fc.property(some, ({ inFlight, health, waiting, chosen }) => {
         const left = [...waiting]
@@ -171,10 +171,10 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
-  test('a first attempt at a new origin finds a place however many attempts at up to four others hang', () => {
+  test('a first attempt at a new origin gets a slot while up to four others hang', () => {
     const hanging = fc.record({
       waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
-      // Of these some have answered before, some were paused.
+      // Some of these have responded before, some were paused.
       hangs: fc.array(fc.constantFrom(0, 1, undefined), { minLength: 4, maxLength: 4 }),
     })
     fc.assert(
@@ -192,13 +192,13 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
-  test('an organization with nothing under way finds a place beside ten that hold all they may', () => {
+  test('an idle organization gets a slot while ten others use all of theirs', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }), (counts) => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
         const mails = counts.flatMap((count, index) => times(count, mail(`hostile${index}`)))
         let inFlight: Lane[] = []
-        // Also when they come one after the other, each taking what it can get.
+        // Also if they come one after the other, each taking all it can get.
         for (const one of [...hanging, ...mails.slice(0, 300)])
           inFlight = [...inFlight, ...chooseNext([one], traffic(inFlight))]
         expect(mayStart(hook('good', 'good.example'), traffic(inFlight))).toBe(true)
@@ -208,7 +208,7 @@ describe('whatever waits, is under way and hangs', () => {
     )
   })
 
-  test('an organization finds a place at an origin at which eight others hold all they may', () => {
+  test('an organization gets a slot at an origin while eight others use all of theirs', () => {
     const shared = (orgId: string) => hook(orgId, 'shared.example')
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 8 }), (answeredBefore) => {

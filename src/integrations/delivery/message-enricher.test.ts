@@ -13,7 +13,7 @@ import { hook, mail, outboxFixture } from './outbox.fixture.ts'
 const history: MessageHistory = { ...NO_HISTORY, cause: { sentence: 'The release did it.' } }
 const never = new AbortController().signal
 
-/** Two channels that are told of one opening. `ask` answers in place of the event history. */
+/** Two channels notified of one opening. `ask` replaces the event history. */
 function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory | null>) {
   const world = outboxFixture()
   const reported: unknown[] = []
@@ -39,7 +39,7 @@ function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory 
   return { ...world, complete, open, reported, asked: () => asked }
 }
 
-test('channels of one notice share an answer, which is kept with their deliveries', async () => {
+test('channels of one notice share a query, stored with their deliveries', async () => {
   const { complete, open, asked, deliveries } = setUp(async () => history)
   const [first, second] = open()
   if (!first || !second) throw new Error('there were not two deliveries')
@@ -58,15 +58,15 @@ test.each<[string, Partial<DeliveryRecord>]>([
   ['a message about no issue', { issueId: null }],
   ['a repeat that is late', { transition: 'repeated', dueAt: 0 }],
   ['a resolution that is late', { transition: 'resolved', dueAt: 0 }],
-])('the history is not asked for %s', async (_name, values) => {
+])('the history is not queried for %s', async (_name, values) => {
   const { complete, open, asked } = setUp(async () => history)
   const [first] = open()
   expect(first && (await complete({ ...first, ...values }))).toBeNull()
   expect(asked()).toBe(0)
 })
 
-describe('a notice goes without', () => {
-  test('when the history does not answer in time, and the next ones at once, for a while', async () => {
+describe('a notification is sent without history', () => {
+  test('when the history times out, and later ones without waiting for a while', async () => {
     const { complete, open, asked, clock, reported } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -79,7 +79,7 @@ describe('a notice goes without', () => {
     expect(second && (await complete(second))).toBe('The release did it.')
   })
 
-  test('of one organization whose history is slow, while others are told theirs', async () => {
+  test('for an organization with a slow history, but not for others', async () => {
     const { complete, open } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -90,7 +90,7 @@ describe('a notice goes without', () => {
     expect(second && (await complete({ ...second, orgId: 'org_other' }))).toBe('The release did it.')
   })
 
-  test('when the history ignores that its time is over', async () => {
+  test('when the history ignores the cancellation', async () => {
     const { complete, open } = setUp(() => new Promise(() => undefined))
     const [first] = open()
     expect(first && (await complete(first))).toBeNull()
@@ -163,7 +163,7 @@ test('mails are completed before they go, once for each notice; webhooks, which 
   expect(server.requests[1]?.body).not.toContain('The release did it.')
 })
 
-test('two issues are asked about at once, whoever they belong to', async () => {
+test('two issues are queried concurrently, over all organizations', async () => {
   let running = 0
   let most = 0
   const { complete, open } = setUp(async () => {

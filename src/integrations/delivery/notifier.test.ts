@@ -47,7 +47,7 @@ function setUp() {
   return { ...world, alert, enqueue, notify, byHand, send }
 }
 
-test('a notice goes to the channels of the alert, with what the issue says', () => {
+test('a notification is sent to the channels of the alert with the data of the issue', () => {
   const { notify, send, deliveries } = setUp()
   notify('opened')
   expect(send()).toEqual(['opened webhook', 'opened email'])
@@ -58,14 +58,14 @@ test('a notice goes to the channels of the alert, with what the issue says', () 
   })
 })
 
-test('the throttle of the alert holds back', () => {
+test('the throttle of the alert holds notifications back', () => {
   const { notify, send, issueRow } = setUp()
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) notify(transition)
   expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })
   expect(send()).toHaveLength(2)
 })
 
-test('the mark of the throttle goes when the alert may tell again, or has no throttle any more', () => {
+test('`capReached` is cleared when the alert may notify again or has no throttle', () => {
   const { db, orgId, alert, notify, issueRow, clock } = setUp()
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
     notify(transition)
@@ -89,7 +89,7 @@ test('the mark of the throttle goes when the alert may tell again, or has no thr
 })
 
 describe('an opening that the throttle held back', () => {
-  /** Issues of one alert that may tell once an hour, opened one minute after the other. */
+  /** Issues of one alert limited to one notification an hour, opened a minute apart. */
   function held(names: readonly string[], more: Partial<AlertInput> = {}) {
     const world = outboxFixture()
     const { db, clock, orgId } = world
@@ -112,7 +112,7 @@ describe('an opening that the throttle held back', () => {
     return { ...world, alert, parts, say, release, told, capped }
   }
 
-  test('is told as soon as there is room, one after the other, before anything repeats', () => {
+  test('is sent as soon as the throttle has room, one by one, before any repeat', () => {
     const { clock, release, told, capped, say, deliveries } = held(['iss_1', 'iss_2', 'iss_3'])
     expect([told(), capped()]).toEqual([['opened iss_1'], ['iss_2', 'iss_3']])
     say('iss_1', 'fired', 'repeated')
@@ -143,7 +143,7 @@ describe('an opening that the throttle held back', () => {
       ({ db, clock, orgId, alert }) => setEnabled(db, clock, { orgId, id: alert.id }, false),
     ],
   ]
-  test.each(untold)('is told no more when the issue %s', (_name, change) => {
+  test.each(untold)('is not sent if the issue %s', (_name, change) => {
     const world = held(['iss_1', 'iss_2'])
     change(world)
     world.clock.advance(HOUR_MS)
@@ -151,7 +151,7 @@ describe('an opening that the throttle held back', () => {
     expect([world.told(), world.capped()]).toEqual([['opened iss_1'], []])
   })
 
-  test('is not told outside the run windows of its alert', () => {
+  test('is not sent outside the run windows of its alert', () => {
     const hour = new Date(outboxFixture().clock.now()).getUTCHours()
     const world = held(['iss_1', 'iss_2'], { runWindows: { hours: [hour, (hour + 1) % 24] }, timezone: 'UTC' })
     world.clock.advance(HOUR_MS)
@@ -160,7 +160,7 @@ describe('an opening that the throttle held back', () => {
   })
 })
 
-test('a resolution by hand waits ten seconds, and is not told when it is taken back', () => {
+test('a manual resolution waits ten seconds and is not sent if reverted', () => {
   const { notify, byHand, send, clock } = setUp()
   notify('opened')
   send()
@@ -175,7 +175,7 @@ test('a resolution by hand waits ten seconds, and is not told when it is taken b
   expect(send()).toEqual(['resolved webhook', 'resolved email'])
 })
 
-test('the end of a trouble says who called it solved, and what was noted', () => {
+test('a resolution names the user and the notes', () => {
   const { notify, byHand, send, deliveries, clock, db } = setUp()
   notify('opened')
   send()
@@ -188,7 +188,7 @@ test('the end of a trouble says who called it solved, and what was noted', () =>
   expect(last.issue).toMatchObject({ resolvedBy: 'Bob', notes: 'Rolled back' })
 })
 
-test('the end of a trouble is told although its alert is gone, and nothing else is', () => {
+test('only resolutions are sent after the alert was deleted', () => {
   const { db, orgId, alert, notify, byHand, send, clock } = setUp()
   notify('opened')
   send()
@@ -199,7 +199,7 @@ test('the end of a trouble is told although its alert is gone, and nothing else 
   expect(send()).toEqual([])
 })
 
-test('an issue that is gone is told to nobody', () => {
+test('a deleted issue causes no notification', () => {
   const { db, notify, send } = setUp()
   db.prepare('DELETE FROM issue').run()
   notify('opened')

@@ -31,7 +31,7 @@ const finding: Finding = {
 
 const FIRST = `SELECT * FROM delivery WHERE status = 'pending' AND behind = 0 ORDER BY dueAt, seq LIMIT 1`
 
-/** A database with people, and the verbs that tests of the outbox are written in. */
+/** A database with users, and helpers for tests of the outbox. */
 export function outboxFixture(path?: Db, known?: Cast) {
   const db = path ?? memoryDb()
   const clock = testClock()
@@ -39,7 +39,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
   const { orgId } = people
   let instance = 0
 
-  /** Opens an issue of an alert; nobody is told. */
+  /** Opens an issue of an alert without a notification. */
   function issue(id = 'iss_1', alertId = 'alr_1'): string {
     const now = clock.now()
     applyChanges(
@@ -78,7 +78,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
     return id
   }
 
-  /** Asks the outbox to tell of a transition; each time is another instance unless one is named. */
+  /** Enqueues a notification of a transition; a new instance each time unless one is given. */
   function tell(transition: Transition, issueId = 'iss_1', values: Partial<Notice> = {}): Enqueued {
     const facts = issueFacts(db, issueId)
     if (!facts) throw new Error(`there is no ${issueId}`)
@@ -99,7 +99,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
     })
   }
 
-  /** Claims up to `limit` of what is due, whatever is under way: longest due first. */
+  /** Claims up to `limit` due deliveries, longest due first, regardless of concurrency limits. */
   function take(limit = 100): DeliveryRecord[] {
     withdrawExpired(db, clock.now())
     const taken: DeliveryRecord[] = []

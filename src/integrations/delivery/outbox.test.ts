@@ -22,7 +22,7 @@ function setUp() {
     if (!delivery) throw new Error('there is no delivery')
     recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
   }
-  /** Sends what is due, with the same outcome for all; what went, in order. */
+  /** Sends due deliveries with the same outcome for all, and returns them in order. */
   const send = (outcome: Outcome = ok) => {
     const sent: string[] = []
     for (let batch = take(); batch.length > 0; batch = take()) {
@@ -37,7 +37,7 @@ function setUp() {
 }
 
 describe('one delivery for each channel', () => {
-  test('with an id of its own, pending from now on', () => {
+  test('with its own id, pending', () => {
     const { issue, tell, deliveries, clock } = setUp()
     issue()
     const { deliveryIds, heldBack } = tell('opened', 'iss_1', { channels: [hook, mail, hook] })
@@ -60,7 +60,7 @@ describe('one delivery for each channel', () => {
     expect(deliveries()).toHaveLength(3)
   })
 
-  test('all or nothing with the transaction of the caller', () => {
+  test('is atomic with the transaction of the caller', () => {
     const { db, issue, tell, deliveries } = setUp()
     issue()
     const both = db.transaction(() => {
@@ -73,7 +73,7 @@ describe('one delivery for each channel', () => {
 })
 
 describe('claiming', () => {
-  test('gives each delivery to one taker, earliest due first', () => {
+  test('returns each delivery once, earliest due first', () => {
     const { issue, tell, take, clock } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) {
       tell('opened', issue(id))
@@ -85,7 +85,7 @@ describe('claiming', () => {
     expect(take()).toEqual([])
   })
 
-  test('takes first what was due first, not what was made first', () => {
+  test('orders by due time, not by creation', () => {
     const { issue, tell, take, clock } = setUp()
     tell('opened', issue('iss_1'), { delayMs: 10_000 })
     tell('opened', issue('iss_2'))
@@ -93,7 +93,7 @@ describe('claiming', () => {
     expect(take().map(({ issueId }) => issueId)).toEqual(['iss_2', 'iss_1'])
   })
 
-  test('waits for the time', () => {
+  test('waits for the due time', () => {
     const { issue, tell, take, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { delayMs: 10_000 })
@@ -105,7 +105,7 @@ describe('claiming', () => {
 })
 
 describe('the order at one channel', () => {
-  test('a later delivery waits until the earlier one is settled', () => {
+  test('a later delivery waits for the outcome of the earlier one', () => {
     const { issue, tell, take, end, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook, mail] })
@@ -164,7 +164,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(['opened failed', 'resolved withdrawn'])
   })
 
-  test('goes to the channels that were told, not to those of the alert', () => {
+  test('is sent to the notified channels, not to those of the alert', () => {
     const { issue, tell, deliveries, send } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook] })
@@ -189,7 +189,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual([`${transition} delivered`, 'resolved delivered'])
   })
 
-  test('is told once: not again after a reopening that nobody heard of', () => {
+  test('is not sent again after a reopening without notification', () => {
     const { issue, tell, summary, send } = setUp()
     issue()
     tell('opened')
@@ -202,7 +202,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed'])
   })
 
-  test('is told once: not again when the reopening it waited for is refused', () => {
+  test('is not sent again if the reopening it waited for is refused', () => {
     const { issue, tell, summary, send, take, end } = setUp()
     issue()
     tell('opened')
@@ -215,7 +215,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed', 'resolved withdrawn'])
   })
 
-  test('that was delayed is taken back', () => {
+  test('that was delayed can be withdrawn', () => {
     const { db, issue, tell, summary, send, clock } = setUp()
     issue()
     tell('opened')
@@ -231,7 +231,7 @@ describe('a resolution', () => {
     expect(send()).toEqual(['resolved'])
   })
 
-  test('is taken back by news of the trouble, unless it was tried already', () => {
+  test('is withdrawn by a new occurrence, unless it was already tried', () => {
     const { issue, tell, summary, send, take, end, clock } = setUp()
     issue()
     tell('opened')
@@ -248,7 +248,7 @@ describe('a resolution', () => {
   })
 })
 
-test('no channel ever hears of a resolution before it heard of the trouble, whatever happens', () => {
+test('no channel receives a resolution without an opening, whatever happens', () => {
   type Step =
     | { kind: 'tell'; transition: Transition }
     | { kind: 'send'; outcome: Outcome }
@@ -290,7 +290,7 @@ test('no channel ever hears of a resolution before it heard of the trouble, what
 describe('the throttle', () => {
   const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
 
-  test('lets so many notices go, holds back the others and says so on the issue', () => {
+  test('allows `count` notifications, holds back others and marks the issue', () => {
     const { issue, tell, send, history, issueRow, clock } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) issue(id)
     const results = ['iss_1', 'iss_2', 'iss_3'].map((id) => tell('opened', id, { throttle, channels: [hook, mail] }))
@@ -308,7 +308,7 @@ describe('the throttle', () => {
     expect(send()).toHaveLength(4)
   })
 
-  test('lets the next one go when the window has moved on, and that says how many were held back', () => {
+  test('allows the next one in a later window, with the number of those held back', () => {
     const { issue, tell, deliveries, issueRow, clock } = setUp()
     issue()
     for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
@@ -322,7 +322,7 @@ describe('the throttle', () => {
     expect(deliveries().map(({ message }) => JSON.parse(message).heldBack)).toEqual([0, 0, 2])
   })
 
-  test('counts each alert by itself', () => {
+  test('counts each alert separately', () => {
     const { issue, tell } = setUp()
     issue('iss_1', 'alr_1')
     issue('iss_2', 'alr_2')
@@ -332,7 +332,7 @@ describe('the throttle', () => {
     expect(tell('repeated', 'iss_2', { throttle: once }).heldBack).toBe(true)
   })
 
-  test('makes a resolution wait until there is room, and never swallows it', () => {
+  test('delays a resolution until there is room, and never drops it', () => {
     const { issue, tell, send, summary, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
@@ -347,7 +347,7 @@ describe('the throttle', () => {
     expect(summary()).toEqual(['opened delivered', 'resolved delivered'])
   })
 
-  test('does not count what was withdrawn, and then tells again what that would have told', () => {
+  test('does not count withdrawn notifications, and restores the count they would have reported', () => {
     const { db, issue, tell, send, issueRow, deliveries, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
@@ -363,7 +363,7 @@ describe('the throttle', () => {
     expect(JSON.parse(deliveries().at(-1)?.message ?? '').heldBack).toBe(1)
   })
 
-  test('never lets more go in any window, and loses count of nothing', () => {
+  test('never exceeds the limit in any window and counts everything held back', () => {
     const unit = fc.constantFrom('minutes' as const, 'hours' as const)
     const some = fc.record({ count: fc.integer({ min: 1, max: 4 }), per: fc.integer({ min: 1, max: 5 }), unit })
     const notice = fc.record({
@@ -414,7 +414,7 @@ describe('a repeat', () => {
     expect(summary()).toEqual([end])
   })
 
-  test('is dropped while it is retried, and what it told of is told by the next', () => {
+  test('expires while it is retried, and the next one reports its count', () => {
     const { issue, tell, send, summary, issueRow, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
@@ -432,7 +432,7 @@ describe('a repeat', () => {
     expect(issueRow()).toMatchObject({ heldBack: 1, capReached: true })
   })
 
-  test('that reached one of its channels has told what was held back', () => {
+  test('that reached one channel has reported the held-back count', () => {
     const { issue, tell, take, end, send, summary, issueRow, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
@@ -450,7 +450,7 @@ describe('a repeat', () => {
     expect(issueRow()).toMatchObject({ heldBack: 0, capReached: false })
   })
 
-  test('other news does not grow old', () => {
+  test('other notifications do not expire', () => {
     const { issue, tell, send, clock } = setUp()
     issue()
     tell('opened')
@@ -460,7 +460,7 @@ describe('a repeat', () => {
 })
 
 describe('after a crash', () => {
-  test('what was being sent is sent again, with the same id and all its attempts', () => {
+  test('interrupted deliveries are sent again with the same id and all attempts', () => {
     const { db, issue, tell, take, end, summary, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook, mail] })
@@ -474,7 +474,7 @@ describe('after a crash', () => {
     clock.advance(1)
     const again = take()
     expect(again.map(({ id, attempts }) => [id, attempts])).toEqual([[first?.id ?? '', 1]])
-    // What the dead program would have written comes too late.
+    // A late write of the crashed process is ignored.
     end(first, no)
     expect(summary()).toEqual(['opened sending', 'opened delivered'])
     end(again[0], ok)
@@ -499,7 +499,7 @@ describe('a replay', () => {
     expect(issueRow()).toMatchObject({ notificationsSent: 1 })
   })
 
-  test('of a delivered one is no further notification', () => {
+  test('of a delivered one is not counted as another notification', () => {
     const { db, orgId, issue, tell, deliveries, send, issueRow, clock } = setUp()
     issue()
     tell('opened')
@@ -512,7 +512,7 @@ describe('a replay', () => {
     expect(deliveries()[0]).toMatchObject({ status: 'delivered', deliveredAt })
   })
 
-  test('of a resolution goes, because the trouble was told before it', () => {
+  test('of a resolution is sent, because the opening was', () => {
     const { db, orgId, issue, tell, deliveries, send, clock } = setUp()
     issue()
     tell('opened')
@@ -522,7 +522,7 @@ describe('a replay', () => {
     expect(send()).toEqual(['resolved'])
   })
 
-  test('of one that waits makes it due now; a repeat is not too old for it', () => {
+  test('of a pending one makes it due now, and a repeat does not expire', () => {
     const { db, orgId, issue, tell, deliveries, send, take, end, clock } = setUp()
     issue()
     tell('repeated')
@@ -532,7 +532,7 @@ describe('a replay', () => {
     expect(send()).toEqual(['repeated'])
   })
 
-  test('is refused while it is under way, when it was withdrawn, and to others', () => {
+  test('is refused while sending, after withdrawal, and to other organizations', () => {
     const { db, orgId, people, issue, tell, deliveries, take, clock } = setUp()
     issue()
     tell('opened')

@@ -9,50 +9,53 @@ import { type Received, receiver } from '../transport/receiver.fixture.ts'
 import { groupFixture } from './group.fixture.ts'
 import { claimNext, laneOf } from './queues.ts'
 
-/** What becomes of a delivery after one attempt. */
+/** Expected status of a delivery after one attempt. */
 export interface Expected {
-  /** `wait`: it is tried again, and the attempt does not count. */
+  /** `wait`: retried without counting the attempt. */
   verdict: 'delivered' | 'retry' | 'broken' | 'wait'
-  /** Until the next try; default for `retry`: 5 s. */
+  /** Delay until the next attempt. Default for `retry`: 5 s. */
   waitMs?: number
   /** Part of the reason. */
   reason?: string
-  /** Of the integration, afterwards; default: `connected` when it was delivered or has to wait, else `failing`. */
+  /** Status of the integration afterwards. Default: `connected` if delivered or waiting, else `failing`. */
   status?: IntegrationStatus
 }
 
 export interface Row extends Expected {
-  /** What the other side answers with to the call in question, in the words of its reference. */
+  /** Response of the other service to the tested call, as in its reference. */
   what: string
   answer(now: Instant): Response
 }
 
 export interface OutcomeTable {
   provider: Provider
-  /** What an integration is made of; the settings and secrets that lead to a server at `url`. Absent: `target` is told. */
+  /** Settings and secrets of an integration for a server at `url`. Absent: `target` is used. */
   integration?(url: string): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(url: string): string
-  /** What stands behind the integration's id. */
+  /** Part of the target after the integration's id. */
   detail?: string
-  /** What the provider remembers of the integration, where something has to be chosen. */
+  /** State of the provider, if the integration must be complete. */
   state?: unknown | ((url: string) => unknown)
-  /** Answers calls that are not the one in question (tokens, searches); null: it is the one. */
+  /** Responds to other calls (tokens, searches); null for the tested call. */
   answers?(request: Received): Response | Promise<Response> | null
-  /** The answer to the call in question that means success. */
+  /** Successful response to the tested call. */
   success(): Response
-  /** What is expected of a status where it is not what it means to all; absent: 2xx is delivered, 408, 425, 429 and 5xx are tried again. */
+  /**
+   * Expected outcomes of statuses that differ from the default: 2xx is delivered, 408, 425, 429 and 5xx are retried,
+   * others fail.
+   */
   expected?(status: number): Expected | null
-  /** Error texts. */
+  /** Error responses. */
   rows?: readonly Row[]
-  /** What is expected of a connection that breaks, where it is not `retry`. */
+  /** Expected outcome of a broken connection. Default `retry`. */
   faults?: Partial<Record<FaultName, Expected>>
-  /** Settings of who runs the server that lead to it. */
+  /** Settings of the operator for it. */
   operator?(url: string): Record<string, string>
 }
 
 const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 
-/** What may become of a connection; the request has come in whole. */
+/** Possible ends of a connection after the complete request was received. */
 const FAULTS = {
   'closed without an answer': (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),
@@ -76,17 +79,17 @@ const usual = (status: number): Expected => {
 const BODYLESS = [101, 204, 205, 304]
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
-/** Those that are registered, those of well-known proxies, and some that mean nothing to anybody. */
+/** Registered statuses, statuses of well-known proxies, and unassigned ones. */
 const STATUSES = [
   ...[...range(200, 208), 226, 299, ...range(300, 308), 399],
   ...[...range(400, 431), 444, 449, 451, 460, 463, 494, 498, 499],
   ...[...range(500, 511), ...range(520, 530), 561, 598, 599],
 ]
 
-/** What became of one attempt; the status is null for an address. */
+/** Outcome of one attempt; `status` is null for an address. */
 type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
 
-/** Sends one opening after another through a provider; each is the first of its channel. */
+/** Sends openings through a provider, each the first of its channel. */
 function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   const world = groupFixture({
     ...{ timeoutMs, providers: [table.provider] },
@@ -108,7 +111,7 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   }
   const integrationId = table.integration ? make() : null
 
-  /** What became of one more opening. */
+  /** Outcome of another opening. */
   async function attempt(): Promise<Became> {
     clock.advance(HOUR_MS)
     dispatcher.forget()
@@ -149,14 +152,14 @@ function hold(what: string, became: Became, expected: Expected) {
   ])
 }
 
-/** A server whose answer to the call in question can be chosen. */
+/** Server with a configurable response to the tested call. */
 function chosen(table: OutcomeTable) {
   const choice = { answer: (): Response => table.success() }
   const server = receiver((request) => table.answers?.(request) ?? choice.answer())
   return { ...server, choice }
 }
 
-/** Accepts, reads a request, and does what is chosen with the connection. */
+/** Reads a request and ends the connection as configured. */
 async function breaking() {
   const choice = { fault: (_socket: Socket): unknown => undefined }
   const sockets = new Set<Socket>()
@@ -179,11 +182,11 @@ async function breaking() {
 }
 
 /**
- * What becomes of a delivery through a provider, over every HTTP status, the texts of its errors, and whatever may happen to a
- * connection: delivered, tried again and when, or given up. To be called in the provider's own test.
+ * Tests the outcome of deliveries through a provider for every HTTP status, its error responses and broken connections:
+ * delivered, retried and when, or failed. Call it in the provider's test.
  */
 export function testOutcomes(name: string, table: OutcomeTable): void {
-  describe(`what becomes of a delivery through ${name}`, () => {
+  describe(`outcomes of deliveries through ${name}`, () => {
     test('with every status', async () => {
       await using server = chosen(table)
       const { attempt } = world(table, server.url)
@@ -198,7 +201,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       }
     })
 
-    test('when the other side says how long to wait', async () => {
+    test('with a requested delay', async () => {
       await using server = chosen(table)
       const { attempt, clock } = world(table, server.url)
       const date = () => new Date(clock.now() + 10 * 60 * SECOND_MS).toUTCString()
@@ -231,7 +234,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       })
     }
 
-    test('whatever happens to the connection', async () => {
+    test('with broken connections', async () => {
       await using server = await breaking()
       const { attempt } = world(table, `http://127.0.0.1:${server.port}`, 300)
       for (const [fault, act] of Object.entries(FAULTS)) {
@@ -244,7 +247,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
   })
 }
 
-/** A port at which nobody listens. */
+/** A closed port. */
 async function freePort(): Promise<number> {
   await using server = await breaking()
   return server.port

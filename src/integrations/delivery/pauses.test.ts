@@ -28,7 +28,7 @@ describe('a queue pauses', () => {
   })
 })
 
-test('deliveries that were turned away go first after the pause, oldest first, until each has gone', () => {
+test('rate-limited deliveries are sent first after the pause, oldest first', () => {
   const pauses = new Pauses()
   pauses.note(second, wait(SECOND_MS), 0)
   pauses.note(first, wait(SECOND_MS), 0)
@@ -42,7 +42,7 @@ test('deliveries that were turned away go first after the pause, oldest first, u
   expect(pauses.firstOf(queue)).toEqual([])
 })
 
-test('what is long over is let go of', () => {
+test('old pauses are removed', () => {
   const pauses = new Pauses()
   pauses.note(first, wait(SECOND_MS), 0)
   pauses.tidy(SECOND_MS)

@@ -11,7 +11,7 @@ import { recordOutcome } from './record-attempt.ts'
 const parts = { jitter: () => 0, mailConfigured: false }
 const webhookAt = (target: string) => ({ type: 'webhook' as const, target })
 
-/** Deliveries that are pending, written straight into the table. */
+/** Inserts pending deliveries directly into the table. */
 function fill(db: Db, count: number, row: (index: number) => { orgId: string; target: string; dueAt: number }) {
   const insert = db.prepare(
     `INSERT INTO delivery (id, orgId, transition, noticeKey, transitionKey, channelType, channelTarget, message, status,
@@ -23,7 +23,7 @@ function fill(db: Db, count: number, row: (index: number) => { orgId: string; ta
   })()
 }
 
-describe('the way to a target', () => {
+describe('the lane of a target', () => {
   const { db, box, orgId, people } = outboxFixture()
   const { id } = insertIntegration(db, box, {
     orgId,
@@ -55,7 +55,7 @@ describe('the way to a target', () => {
 describe('a round', () => {
   const targets = (queues: { queue: Queue }[]) => queues.map(({ queue }) => queue.channelTarget.slice(-1))
 
-  test('shows each queue once, those whose first is due', () => {
+  test('returns each queue with a due delivery once', () => {
     const { db, clock, issue, tell } = outboxFixture()
     for (const id of ['iss_1', 'iss_2'])
       tell('opened', issue(id), { channels: ['a', 'b'].map((end) => webhookAt(`https://x.example/${end}`)) })
@@ -65,7 +65,7 @@ describe('a round', () => {
     expect(targets(new RoundRobin(db).next(clock.now()))).toEqual(['a', 'b', 'c'])
   })
 
-  test('begins behind what was served last', () => {
+  test('starts after the most recently served queue', () => {
     const { db, clock, issue, tell } = outboxFixture()
     tell('opened', issue(), { channels: ['a', 'b', 'c'].map((end) => webhookAt(`https://x.example/${end}`)) })
     const rounds = new RoundRobin(db)
@@ -74,7 +74,7 @@ describe('a round', () => {
     expect(targets(rounds.next(clock.now()))).toEqual(['c', 'a', 'b'])
   })
 
-  test('among ten thousand queues of one organization comes to each, and shows a bounded part at a time', () => {
+  test('reaches each of 10,000 queues of one organization, in bounded pages', () => {
     const { db, clock, orgId, people, issue, tell } = outboxFixture()
     fill(db, 10_000, (index) => ({ orgId, target: `https://h${index}.example/`, dueAt: 0 }))
     const neighbour = people.mallory.orgId
@@ -85,14 +85,14 @@ describe('a round', () => {
     for (let round = 0; round < 22; round++) {
       const waiting = rounds.next(clock.now())
       expect(waiting.length).toBeLessThanOrEqual(1000)
-      // The neighbour is in every round, however much the other has waiting.
+      // The other organization is in every round.
       expect(waiting.filter((one) => one.orgId === neighbour)).toHaveLength(1)
       for (const { queue } of waiting) seen.add(queue.channelTarget)
     }
     expect(seen.size).toBe(10_001)
   })
 
-  test('among a thousand organizations comes to each', () => {
+  test('reaches each of 1,000 organizations', () => {
     const { db, clock } = outboxFixture()
     const columns = (db.prepare('PRAGMA table_info(org)').all() as { name: string }[]).map(({ name }) => name)
     const copied = columns.map((name) => (name === 'id' ? '@id' : name)).join()
@@ -106,7 +106,7 @@ describe('a round', () => {
   })
 })
 
-test('every question about what waits is answered from the index, without sorting', () => {
+test('every query of pending deliveries uses an index without sorting', () => {
   const { db } = outboxFixture()
   const asked: string[] = []
   const prepare = db.prepare.bind(db)
@@ -131,7 +131,7 @@ test('every question about what waits is answered from the index, without sortin
   }
 })
 
-test('of one issue at one channel exactly the first is not behind, whatever happens', () => {
+test('exactly the first pending delivery of an issue at a channel has `behind` 0', () => {
   type Step = 'tell' | 'resolve' | 'claim' | 'deliver' | 'fail' | 'retry' | 'crash' | 'wait'
   const step = fc.constantFrom<Step>('tell', 'resolve', 'claim', 'deliver', 'fail', 'retry', 'crash', 'wait')
   fc.assert(

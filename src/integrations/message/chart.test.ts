@@ -11,7 +11,7 @@ import type { Message, MessagePoint } from './message.ts'
 const message = purchaseMessage()
 const start = Date.UTC(2026, 0, 5, 6)
 
-/** A series whose trouble began in the third hour, and was last seen in the fourth. */
+/** A series whose incident started in the third hour and was last seen in the fourth. */
 const drawn = (values: readonly number[], expected: number | null = null): Message => ({
   ...message,
   firstBadAt: start + 2 * HOUR_MS,
@@ -19,7 +19,7 @@ const drawn = (values: readonly number[], expected: number | null = null): Messa
   series: values.map((value, hour) => ({ at: start + hour * HOUR_MS, value, expected })),
 })
 
-/** What each bar is painted in, at its foot and a quarter above it, by the middle of its column. */
+/** Colours of each bar at its base and a quarter above it, in the middle of its column. */
 function coloursOf(message: Message, share: number): string[] {
   const { width, height, rgba } = decodePng(chartOf(message))
   const count = message.series?.length ?? 0
@@ -35,11 +35,11 @@ function coloursOf(message: Message, share: number): string[] {
 }
 
 describe('a chart', () => {
-  test('paints what is bad since the trouble began, and until it was last seen', () => {
+  test('colours bad windows from the start of the incident to its last occurrence', () => {
     expect(coloursOf(drawn([10, 10, 10, 10, 10]), 0.1)).toEqual(['usual', 'usual', 'bad', 'bad', 'usual'])
   })
 
-  test('shows what was expected behind what came', () => {
+  test('shows expected values behind the bars', () => {
     expect(coloursOf(drawn([10, 10, 2, 2, 10], 10), 0.5)).toEqual([
       'usual',
       'usual',
@@ -49,12 +49,12 @@ describe('a chart', () => {
     ])
   })
 
-  test('shows where nothing came though something was expected, and nothing where nothing was', () => {
+  test('marks empty windows only if events were expected', () => {
     expect(coloursOf(drawn([10, 10, 0, 0, 0], 10), 0.01)).toEqual(['usual', 'usual', 'bad', 'bad', 'expected behind'])
     expect(coloursOf(drawn([0, 0, 0, 4, 0], 0), 0.01)).toEqual(['-', '-', '-', 'bad', '-'])
   })
 
-  test('is a small picture of one size, whatever the numbers', () => {
+  test('is a small image of fixed size', () => {
     const value = fc.oneof(fc.nat(), fc.double({ noNaN: true, min: -1e9 }), fc.constantFrom(0, 1e300, 5e-324))
     const point = fc.record({ value, expected: fc.option(value) })
     fc.assert(
@@ -68,12 +68,12 @@ describe('a chart', () => {
     )
   })
 
-  test.each([[null], [[]], [[{ at: 0, value: 1, expected: null }]]])('is not there for %j', (series) => {
+  test.each([[null], [[]], [[{ at: 0, value: 1, expected: null }]]])('is absent for %j', (series) => {
     expect(hasChart({ ...message, series })).toBe(false)
   })
 })
 
-describe('a chart in words', () => {
+describe('text of a chart', () => {
   test.each<[Message, string]>([
     [purchaseMessage(), 'Violating events each hour'],
     [fallMessage(), 'Events each hour'],
@@ -85,9 +85,9 @@ describe('a chart in words', () => {
       { ...message, series: drawn([1, 2]).series?.map((one, index) => ({ ...one, at: index * 900_000 })) ?? null },
       'Violating events in each 15 minutes',
     ],
-  ])('says what its bars are', (some, title) => expect(chartTitle(some)).toBe(title))
+  ])('has a title', (some, title) => expect(chartTitle(some)).toBe(title))
 
-  test('says from when to when, and how it went', () => {
+  test('has a time range and a sparkline', () => {
     const some = drawn([0, 1, 4, 8])
     expect(chartSpan(some)).toBe('2026-01-05 06:00 to 2026-01-05 10:00 UTC')
     expect(sparkline(some)).toBe('▁▂▅█')
@@ -117,7 +117,7 @@ export function decodePng(png: Buffer): Picture {
   return { width, height, rgba: new Uint8Array(Buffer.concat(rows.map((row) => row.subarray(1)))) }
 }
 
-test('every picture is the same again', () => {
+test('images are deterministic', () => {
   const picture = fc
     .record({ width: fc.integer({ min: 1, max: 9 }), height: fc.integer({ min: 1, max: 9 }) })
     .chain(({ width, height }) => {

@@ -126,7 +126,7 @@ test.each<['lte' | 'gte', number, string]>([
   }
 })
 
-test('a message that was stored before there were words for it says the number', () => {
+test('a message of an earlier version without texts shows the number', () => {
   const { expectation, ...older } = buildMessage(volume)
   expect(rowsOf(older as Message)[0]).toEqual(['Expected', '10'])
 })
@@ -136,7 +136,7 @@ test('what is usual is a number', () => {
   expect(rowsOf(buildMessage({ ...volume, finding: { ...facts.finding, ...usual } }))[0]).toEqual(['Expected', '90'])
 })
 
-test('a sample shows people what is known of the event and one time', () => {
+test('a sample shows known fields and a single time', () => {
   const { orgId, violations, ...sample } = plainEvent({
     seq: 17,
     ts: at - 1000,
@@ -212,7 +212,7 @@ test.each([
   expect(subjectOf(message)).toBe(`[critical] New issue: ${title}${end}`)
 })
 
-test('who resolved an issue and what was noted on it stand in the message', () => {
+test('the message names who resolved an issue and its notes', () => {
   const issue = { ...facts.issue, resolvedBy: 'Ann', notes: 'Fixed in\nrelease 42' }
   const resolved = buildMessage({ ...facts, transition: 'resolved', issue })
   expect(rowsOf(resolved)).toContainEqual(['Resolved by', 'Ann'])
@@ -225,7 +225,7 @@ test('who resolved an issue and what was noted on it stand in the message', () =
   expect([labels.includes('Resolved by'), labels.includes('Note')]).toEqual([false, true])
 })
 
-test('a test message has nothing but its sentence and a link', () => {
+test('a test message has only a sentence and a link', () => {
   const message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
   expect(subjectOf(message)).toBe('Tagwarden: test')
   expect(textOf(message)).toBe(
@@ -233,7 +233,7 @@ test('a test message has nothing but its sentence and a link', () => {
   )
 })
 
-test('owners hear which notice was lost, and why', () => {
+test('a failure message names the notification and the reason', () => {
   const lost = buildMessage(facts)
   const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
   expect(message.sentence).toBe(
@@ -243,7 +243,7 @@ test('owners hear which notice was lost, and why', () => {
   expect(rowsOf(message)).toEqual(rowsOf(lost))
 })
 
-/** Text as bad as it can get: markup, line breaks, controls, half characters, and long. */
+/** Hostile text: markup, line breaks, control characters, lone surrogates, very long. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 600 }),
   fc.constantFrom(
@@ -289,10 +289,10 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
   openNow: fc.nat(),
 })
 
-/** Stored and read again, as the outbox does it. */
+/** Serialised and parsed, as in the outbox. */
 const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
 
-describe('whatever alerts, events and pages are called', () => {
+describe('with hostile names of alerts, events and pages', () => {
   const parameters = { numRuns: 150 }
 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
@@ -334,7 +334,7 @@ describe('whatever alerts, events and pages are called', () => {
     ),
   )
 
-  test('the page has only the elements that we wrote, and loads nothing', () => {
+  test('the page has only our elements and loads nothing', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const page = htmlOf(stored(some))
@@ -354,7 +354,7 @@ describe('whatever alerts, events and pages are called', () => {
     )
   })
 
-  test('a webhook body stays below 20 kB and keeps what it says', () => {
+  test('a webhook body stays below 20 kB without losing data', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const body = webhookBody(stored(some))
@@ -370,7 +370,7 @@ describe('whatever alerts, events and pages are called', () => {
   })
 })
 
-test('a sample keeps its shape while it fits, and its beginning when it does not', () => {
+test('a sample is complete if it fits, else truncated', () => {
   const small = { a: 1, b: { c: [true, null, 'x'] }, d: '' }
   const withSample = (sample: Record<string, unknown>) =>
     buildMessage({
@@ -387,7 +387,7 @@ test('a sample keeps its shape while it fits, and its beginning when it does not
   expect(withSample(deep)).toEqual({ a: { b: { c: { d: '…' } } } })
 })
 
-test('text for HTML is text, also inside an attribute', () => {
+test('text is escaped in HTML and attributes', () => {
   expect(escapeHtml(`<a href="x" title='y'>&amp;`)).toBe('&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;')
 })
 
